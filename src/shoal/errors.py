@@ -1,0 +1,59 @@
+"""What can go wrong, said so that the reader knows what to do next.
+
+Every message names the cause, what was got, what is allowed, and the next step.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class ShoalError(Exception):
+    """Base of every error that Shoal raises on purpose."""
+
+
+class InputError(ShoalError):
+    """A file or frame that cannot be read as a table."""
+
+
+class SchemaError(ShoalError):
+    """Roles, kinds or hierarchies that do not fit the table; may carry several faults."""
+
+    def __init__(self, faults: str | Sequence[str]) -> None:
+        self.faults: list[str] = [faults] if isinstance(faults, str) else list(faults)
+        super().__init__("\n".join(self.faults))
+
+
+class PlanError(SchemaError):
+    """A plan with faults: unknown keys, wrong types, values out of range."""
+
+
+class ParameterError(ShoalError):
+    """A parameter outside its declared limits."""
+
+
+class Infeasible(ShoalError):
+    """No release of this table can keep the promise that was asked for."""
+
+
+class NotVerified(ShoalError):
+    """The release does not keep its promise: nothing was written."""
+
+
+class OutputError(ShoalError):
+    """The release cannot be written where it was asked to go."""
+
+
+class MissingExtra(ShoalError):
+    """An optional library is needed that is not installed."""
+
+
+def nearest(name: str, choices: Iterable[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` when a choice is close to ``name``, else an empty string."""
+    options = list(choices)
+    close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
+    if not close:
+        folded = {option.casefold(): option for option in options}
+        close = [folded[name.casefold()]] if name.casefold() in folded else []
+    return f" Did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,1 @@
+"""The algorithms that split the rows of a table into groups."""

@@ -1,0 +1,1 @@
+"""How much information a release loses."""

@@ -1,0 +1,122 @@
+"""A partition of the rows into groups, and what a rule needs to know about groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Row numbers, group after group.
+
+    Parameters
+    ----------
+    rows
+        Row numbers of all released rows; group ``g`` is ``rows[starts[g]:starts[g + 1]]``.
+    starts
+        Where each group begins, with the number of released rows at the end.
+    left_out
+        Row numbers that are not released (only methods that suppress rows use it).
+    """
+
+    rows: Ints
+    starts: Ints
+    left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @classmethod
+    def from_labels(cls, labels: npt.NDArray[np.integer]) -> Partition:
+        """Build a partition from one group label per row; a negative label leaves the row out."""
+        order = np.argsort(labels, kind="stable").astype(np.int64)
+        ordered = labels[order]
+        first = int(np.searchsorted(ordered, 0))
+        kept = ordered[first:]
+        edges = np.flatnonzero(np.diff(kept)) + 1
+        starts = np.concatenate(([0], edges, [kept.size])) if kept.size else np.zeros(1)
+        return cls(order[first:], starts.astype(np.int64), order[:first])
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of rows of each group."""
+        return np.diff(self.starts)
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return self.starts.size - 1
+
+    @property
+    def total(self) -> int:
+        """Number of rows of the input, left-out rows included."""
+        return self.rows.size + self.left_out.size
+
+    def labels(self) -> Ints:
+        """Return the group of every row of the input, -1 for rows left out."""
+        labels = np.full(self.total, -1, np.int64)
+        labels[self.rows] = np.repeat(np.arange(self.groups), self.sizes)
+        return labels
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often each known sensitive value occurs in each group, sparse.
+
+    Group ``g`` has the runs ``starts[g]:starts[g + 1]`` of ``values`` (codes, ascending) and
+    ``counts``. Missing values are in no run: they add no diversity and count towards no value.
+    ``whole`` is the count of every value in the whole table; ``names`` says what a code means.
+    """
+
+    starts: Ints
+    values: Ints
+    counts: Ints
+    whole: Ints
+    names: tuple[str, ...]
+
+    def reduce(self, ufunc: np.ufunc, per_run: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """Apply ``ufunc.reduceat`` to numbers given per run; groups without a run get 0."""
+        out = np.zeros(self.starts.size - 1, per_run.dtype)
+        filled = np.diff(self.starts) > 0
+        if filled.any():
+            out[filled] = ufunc.reduceat(per_run, self.starts[:-1][filled])
+        return out
+
+    @property
+    def distinct(self) -> Ints:
+        """Number of different known values in each group."""
+        return np.diff(self.starts)
+
+    @property
+    def known(self) -> Ints:
+        """Number of known values in each group."""
+        return self.reduce(np.add, self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupStats:
+    """All that a rule may look at: sizes, and a histogram per sensitive column by name."""
+
+    sizes: Ints
+    histograms: dict[str, Histogram] = field(default_factory=dict)
+
+
+def histogram(
+    labels: npt.NDArray[np.integer],
+    codes: npt.NDArray[np.integer],
+    groups: int,
+    names: tuple[str, ...],
+) -> Histogram:
+    """Count sensitive codes (-1 = missing) by group label (-1 = row not released)."""
+    span = max(len(names), 1)
+    known = codes >= 0
+    whole = np.bincount(codes[known], minlength=span).astype(np.int64)
+    counted = known & (labels >= 0)
+    keys = labels[counted].astype(np.int64) * span + codes[counted]
+    cells, counts = np.unique(keys, return_counts=True)
+    starts = np.searchsorted(cells, np.arange(groups + 1, dtype=np.int64) * span)
+    return Histogram(
+        starts.astype(np.int64), cells % span, counts.astype(np.int64), whole, names
+    )

@@ -1,0 +1,1 @@
+"""What is published, and how to estimate from it."""
