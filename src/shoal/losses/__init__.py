@@ -1,1 +1,13 @@
-"""How much information a release loses."""
+"""Information loss: what a release costs its reader."""
+
+from shoal.losses.classes import average_class_size, class_sizes, discernibility
+from shoal.losses.ncp import Loss, iloss, iloss_paper
+
+__all__ = [
+    "Loss",
+    "average_class_size",
+    "class_sizes",
+    "discernibility",
+    "iloss",
+    "iloss_paper",
+]

@@ -1,0 +1,312 @@
+"""Local recoding: every group is published with the join of its members in each column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal import notation
+from shoal.domain import STAR, Domain, Nominal, Ordered, Taxonomy
+from shoal.encode import Encoded
+from shoal.errors import SchemaError, ShoalError
+from shoal.partition import Ints, Partition
+from shoal.schema import Kind, Role, Schema
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Join:
+    """What each group shares in one column: the smallest generalization over its members.
+
+    Parameters
+    ----------
+    domain
+        The domain of the column.
+    lo, hi
+        Least and greatest position in each group; ``hi`` is the domain's size when a member is
+        missing, and then the group is published as ``*``.
+    known
+        Number of members of each group whose value is known.
+    width
+        Width of the join, 0 (exact) to 1 (anything).
+    node
+        Taxonomies: the lowest common ancestor. Empty otherwise.
+    starts, members
+        Sets: the positions ``members[starts[g]:starts[g + 1]]`` are in group ``g``, ascending.
+        Empty otherwise.
+    """
+
+    domain: Domain
+    lo: Ints
+    hi: Ints
+    known: Ints
+    width: Floats
+    node: Ints
+    starts: Ints
+    members: Ints
+
+    @property
+    def star(self) -> npt.NDArray[np.bool_]:
+        """Which groups are published as ``*``."""
+        if isinstance(self.domain, Taxonomy):
+            return np.asarray(self.node == self.domain.root)
+        return np.asarray(self.hi >= self.domain.size)
+
+    @cached_property
+    def distinct(self) -> tuple[Ints, Ints]:
+        """One group for each different join, and for each group which of those it has."""
+        if isinstance(self.domain, Taxonomy):
+            keys = self.node
+        elif isinstance(self.domain, Ordered):
+            # Every * is the same, whatever else is in the group.
+            keys = np.where(self.star, -1, self.lo * (self.domain.size + 1) + self.hi)
+        else:
+            keys = self._set_keys()
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        return first.astype(np.int64), which.reshape(-1).astype(np.int64)
+
+    def _set_keys(self) -> Ints:
+        """Number the different sets. Exact: sets are compared as texts, not as hashes."""
+        star = self.star
+        group = np.repeat(np.arange(star.size), np.diff(self.starts))
+        keep = ~star[group]
+        listed = pl.DataFrame({"group": group[keep], "member": self.members[keep]})
+        written = listed.group_by("group", maintain_order=True).agg(
+            pl.col("member").cast(pl.String).str.join(",")
+        )
+        keys = np.full(star.size, -1, np.int64)
+        ranks = written.select(pl.col("member").rank("dense").cast(pl.Int64)).to_series()
+        keys[written["group"].to_numpy()] = ranks.to_numpy()
+        return keys
+
+
+@dataclass(frozen=True, eq=False)
+class Generalized:
+    """A generalized table.
+
+    ``frame`` is what is published. ``order`` tells which input row each released row comes from;
+    it is for checks inside the run and must never leave it.
+    """
+
+    frame: pl.DataFrame
+    order: Ints
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return what is published, by name."""
+        return {"release": self.frame}
+
+
+def joins(data: Encoded, partition: Partition) -> tuple[Join, ...]:
+    """Return the join of every group in every quasi-identifier."""
+    check_partition(data, partition)
+    if not partition.groups:
+        return tuple(_join(domain, np.empty(0, np.int32), partition) for domain in data.domains)
+    return tuple(
+        _join(domain, data.codes[:, j][partition.rows], partition)
+        for j, domain in enumerate(data.domains)
+    )
+
+
+def widths(found: tuple[Join, ...]) -> Floats:
+    """Return the widths of joins as one array ``[groups, m]``."""
+    return np.stack([join.width for join in found], axis=1) if found else np.empty((0, 0))
+
+
+def merge(found: tuple[Join, ...], partition: Partition) -> Ints:
+    """Number the equivalence classes: groups that are published alike have the same number."""
+    classes = np.zeros(partition.groups, np.int64)
+    for join in found:
+        _, which = join.distinct
+        span = int(which.max(initial=0)) + 1
+        _, classes = np.unique(classes * span + which, return_inverse=True)
+        classes = classes.reshape(-1)
+    return classes
+
+
+def generalize(
+    frame: pl.DataFrame,
+    schema: Schema,
+    data: Encoded,
+    partition: Partition,
+    *,
+    typed: bool = False,
+    order: npt.NDArray[np.integer] | None = None,
+) -> Generalized:
+    """Publish a table: identifiers dropped, quasi-identifiers recoded, the rest as it is.
+
+    Parameters
+    ----------
+    frame
+        The table that was encoded.
+    schema
+        The declared columns; a column that it does not name is not published.
+    data, partition
+        The encoded table and its groups.
+    typed
+        Publish an ordered column ``x`` as two columns ``x_lo`` and ``x_hi`` of its own type
+        (both null for ``*``) instead of text.
+    order
+        All row numbers of the input in the order in which to publish them, usually
+        ``rng.permutation(n)``; left-out rows are skipped. None keeps the input's order, which tells
+        the reader more than the cells do: for tests only.
+    """
+    if frame.height != data.rows:
+        raise ShoalError(
+            f"The frame has {frame.height} rows but {data.rows} were encoded: "
+            "publish the frame that was encoded."
+        )
+    rows = _published_rows(partition, data.rows, order)
+    groups = partition.labels()[rows]
+    found = dict(zip(data.names, joins(data, partition), strict=True))
+    columns: list[pl.Series] = []
+    for column in schema.columns:
+        name = column.name
+        if name in found:
+            join = found[name]
+            if typed and isinstance(join.domain, Ordered):
+                columns.extend(_typed(name, join, groups))
+            else:
+                labels = _labels(join, quote=column.kind is Kind.SET)
+                _, which = join.distinct
+                columns.append(labels.gather(which[groups]).alias(name))
+        elif column.role is Role.QUASI:
+            raise SchemaError(
+                f"The quasi-identifier {name!r} was not encoded, so it cannot be generalized: "
+                f"encoded are {', '.join(map(repr, data.names))}. Encode with the same schema."
+            )
+        elif column.role in (Role.SENSITIVE, Role.OTHER):
+            columns.append(frame[name].gather(rows))
+    _check_names(columns)
+    return Generalized(pl.DataFrame(columns), rows)
+
+
+def check_partition(data: Encoded, partition: Partition) -> None:
+    """Refuse a partition that loses a row, has one twice, or has an empty group."""
+    everyone = np.concatenate((partition.rows, partition.left_out))
+    inside = everyone.size == data.rows and (
+        everyone.size == 0 or (everyone.min() >= 0 and everyone.max() < data.rows)
+    )
+    if not inside or (np.bincount(everyone, minlength=data.rows) != 1).any():
+        raise ShoalError(
+            f"The partition does not hold each of the {data.rows} rows once: it has "
+            f"{partition.rows.size} rows in groups and {partition.left_out.size} left out, "
+            f"{np.unique(everyone).size} different. The grouping method is at fault."
+        )
+    if (partition.sizes <= 0).any() or int(partition.starts[-1]) != partition.rows.size:
+        raise ShoalError(
+            "The partition has an empty group, or its last group does not end at the last row. "
+            "The grouping method is at fault."
+        )
+
+
+def _join(domain: Domain, codes: npt.NDArray[np.int32], partition: Partition) -> Join:
+    starts = partition.starts[:-1]
+    none = np.empty(0, np.int64)
+    if starts.size:
+        lo = np.minimum.reduceat(codes, starts).astype(np.int64)
+        hi = np.maximum.reduceat(codes, starts).astype(np.int64)
+        known = np.add.reduceat(codes < domain.size, starts, dtype=np.int64)
+    else:
+        lo = hi = known = none
+    if isinstance(domain, Taxonomy):
+        node = domain.cover(lo, hi).astype(np.int64)
+        return Join(domain, lo, hi, known, domain.width[node], node, none, none)
+    star = hi >= domain.size
+    width = np.ones(starts.size)
+    if isinstance(domain, Ordered):
+        points = domain.points
+        if points.size:
+            width = (points[np.where(star, 0, hi)] - points[np.where(star, 0, lo)]) / domain.span
+        width[star] = 1.0
+        return Join(domain, lo, hi, known, width, none, none, none)
+    edges, members = _members(domain, codes, partition)
+    inside = ~star
+    width[inside] = (np.diff(edges)[inside] - 1) / max(domain.size - 1, 1)
+    return Join(domain, lo, hi, known, width, none, edges, members)
+
+
+def _members(
+    domain: Nominal, codes: npt.NDArray[np.int32], partition: Partition
+) -> tuple[Ints, Ints]:
+    """Return which positions occur in each group, ascending."""
+    span = domain.size + 1
+    label = np.repeat(np.arange(partition.groups, dtype=np.int64), partition.sizes)
+    cells = np.unique(label * span + codes)
+    edges = np.searchsorted(cells, np.arange(partition.groups + 1, dtype=np.int64) * span)
+    return edges.astype(np.int64), cells % span
+
+
+def _labels(join: Join, *, quote: bool) -> pl.Series:
+    """Write each different join of a column once. ``quote``: leaves are raw values of a set."""
+    first, _ = join.distinct
+    domain = join.domain
+    if isinstance(domain, Taxonomy):
+        labels = notation.node_labels(domain)
+        if quote:
+            leaves = notation.exact(pl.Series(domain.values, dtype=pl.String))
+            labels = pl.concat([leaves, labels[domain.size :]])
+        return labels.gather(join.node[first])
+    star = join.star[first]
+    written = pl.Series([STAR]).extend_constant(STAR, first.size)[: first.size]
+    lo, hi = join.lo[first], join.hi[first]
+    if isinstance(domain, Ordered):
+        one = ~star & (lo == hi)
+        wide = ~star & (lo != hi)
+        written = _put(written, one, notation.exact(domain.values).gather(lo[one]))
+        return _put(written, wide, notation.intervals(domain.values, lo[wide], hi[wide]))
+    values = pl.Series(domain.values, dtype=pl.String)
+    one = ~star & (lo == hi)
+    wide = ~star & (lo != hi)
+    written = _put(written, one, notation.exact(values.gather(lo[one])))
+    counts = np.diff(join.starts)[first[wide]]
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    begin = np.repeat(join.starts[first[wide]] - starts[:-1], counts)
+    members = join.members[begin + np.arange(starts[-1])]
+    return _put(written, wide, notation.sets(domain.values, starts, members))
+
+
+def _put(series: pl.Series, where: npt.NDArray[np.bool_], values: pl.Series) -> pl.Series:
+    return series.scatter(np.flatnonzero(where), values) if where.any() else series
+
+
+def _typed(name: str, join: Join, groups: Ints) -> list[pl.Series]:
+    """Return the two ends of an ordered column in its own type, null where it is ``*``."""
+    assert isinstance(join.domain, Ordered)
+    ends = []
+    for suffix, position in (("_lo", join.lo), ("_hi", join.hi)):
+        index = pl.Series(np.where(join.star, -1, position)[groups])
+        known = index.set(index < 0, None)
+        ends.append(join.domain.values.gather(known).alias(name + suffix))
+    return ends
+
+
+def _published_rows(
+    partition: Partition, total: int, order: npt.NDArray[np.integer] | None
+) -> Ints:
+    if order is None:
+        return np.sort(partition.rows)
+    rows = np.asarray(order, np.int64)
+    if rows.shape != (total,) or not np.array_equal(np.sort(rows), np.arange(total)):
+        raise ShoalError(
+            f"The order to publish in must hold each row number from 0 to {total - 1} once; got "
+            f"{rows.size} numbers. Use rng.permutation({total})."
+        )
+    kept = np.zeros(total, np.bool_)
+    kept[partition.rows] = True
+    return rows[kept[rows]]
+
+
+def _check_names(columns: list[pl.Series]) -> None:
+    seen: set[str] = set()
+    for column in columns:
+        if column.name in seen:
+            raise SchemaError(
+                f"The typed release needs a column named {column.name!r}, but the table has one "
+                "already. Rename that column, or publish intervals as text."
+            )
+        seen.add(column.name)
