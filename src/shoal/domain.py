@@ -67,14 +67,15 @@ class Taxonomy:
     @cached_property
     def width(self) -> npt.NDArray[np.float64]:
         """Share of the leaves under each node; 0 for a leaf."""
-        share = (self.hi - self.lo + 1) / self.size
+        share = (self.hi - self.lo + 1) / max(self.size, 1)
         share[: self.size] = 0.0
+        share[self.root] = 1.0  # also over no leaves at all, in a column entirely missing
         return share
 
     def cover(
         self, lo: npt.NDArray[np.integer], hi: npt.NDArray[np.integer]
     ) -> npt.NDArray[np.int32]:
-        """Return the lowest node over positions ``lo .. hi``, for arrays; missing gives the root."""
+        """Return the lowest node over positions ``lo .. hi``, for arrays; missing: the root."""
         known = hi < self.size
         node = np.where(known, np.minimum(lo, self.size - 1), self.root).astype(np.int32)
         while (short := known & (self.hi[node] < hi)).any():
@@ -88,41 +89,79 @@ class Taxonomy:
         A label that repeats along a path (``Haiti; Haiti; *``) is one node. A label stands for one
         node in the whole tree, since it is all that the reader of a release sees.
         """
-        parent = _parents(rows, column)
-        depth = len(rows[0])
-        # Sorting paths from the top down puts every subtree's leaves side by side.
-        rank = {label: i for i, label in enumerate(dict.fromkeys(x for r in rows for x in r))}
-        order = sorted(range(len(rows)), key=lambda i: [rank[x] for x in reversed(rows[i])])
-        paths = [rows[i] for i in order]
-        leaves = [path[0] for path in paths]
-        root = paths[0][-1]
-        leaf_set = set(leaves)
-        between = dict.fromkeys(path[d] for d in range(1, depth) for path in paths)
-        inner = [label for label in between if label != root and label not in leaf_set]
-        labels = (*leaves, *inner, root)
-        number = {label: i for i, label in enumerate(labels)}
-        levels = np.array([[number[path[d]] for path in paths] for d in range(depth)], np.int32)
-        up = np.array([number[parent.get(label, root)] for label in labels], np.int32)
-        lo = np.full(len(labels), len(leaves), np.int32)
+        if len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
+            raise SchemaError(_faults(rows, column))
+        levels = [pl.Series(level, dtype=pl.String) for level in zip(*rows, strict=True)]
+        return cls.from_levels(levels, column)
+
+    @classmethod
+    def from_levels(cls, levels: Sequence[pl.Series], column: str) -> Taxonomy:
+        """Build a taxonomy from its levels, finest first: each a label per leaf, in one order."""
+        table = pl.DataFrame([level.alias(str(d)) for d, level in enumerate(levels)])
+        # Row by row, so that labels are numbered, and subtrees stand, in the order of the file.
+        every = pl.Series(table.to_numpy().ravel(), dtype=pl.String)
+        labels = every.unique(maintain_order=True)
+        numbers = pl.Series(range(len(labels)), dtype=pl.Int32)
+        codes = every.replace_strict(labels, numbers).to_numpy().reshape(-1, len(levels))
+        parent = _parents(codes, len(labels))
+        if parent is None:
+            raise SchemaError(_faults(table.rows(), column))
+        codes = codes[_depth_first(codes)].T
+        leaves, root = codes[0], codes[-1, :1]
+        inner = codes[1:].ravel()
+        inner = inner[np.sort(np.unique(inner, return_index=True)[1])]
+        inner = inner[~np.isin(inner, leaves) & (inner != root)]
+        old = np.concatenate([leaves, inner, root])
+        new = np.empty(len(labels), np.int32)
+        new[old] = np.arange(len(labels), dtype=np.int32)
+        lo = np.full(len(labels), leaves.size, np.int32)
         hi = np.full(len(labels), -1, np.int32)
-        positions = np.arange(len(leaves), dtype=np.int32)
-        for level in levels:
+        positions = np.arange(leaves.size, dtype=np.int32)
+        for level in (steps := new[codes]):
             np.minimum.at(lo, level, positions)
             np.maximum.at(hi, level, positions)
-        return cls(labels, up, lo, hi, levels)
+        names = tuple(labels.gather(old).to_list())
+        return cls(names, new[parent[old]], lo, hi, steps)
 
 
-def _parents(rows: Sequence[Sequence[str]], column: str) -> dict[str, str]:
-    """Map every label but the top to its parent, after checking that the rows form a tree."""
-    faults = _faults(rows, column)
-    if faults:
-        raise SchemaError(faults)
-    return {
-        label: above
-        for path in rows
-        for label, above in zip(path, path[1:], strict=False)
-        if label != above
-    }
+def _parents(codes: npt.NDArray[np.int32], labels: int) -> npt.NDArray[np.int32] | None:
+    """Return the parent of every label, the root's being itself; None when it is no tree.
+
+    A label met twice on a path with others between, that is a cycle, has two parents or is the
+    root with a parent, so looking at parents finds it too.
+    """
+    root = codes[0, -1]
+    parent = np.full(labels, -1, np.int32)
+    parent[root] = root
+    inner = np.zeros(labels, np.bool_)
+    for below, above in zip(codes.T[:-1], codes.T[1:], strict=True):
+        moves = below != above
+        parent[below[moves]] = above[moves]
+        inner[above[moves]] = True
+    for below, above in zip(codes.T[:-1], codes.T[1:], strict=True):
+        moves = below != above
+        if (parent[below[moves]] != above[moves]).any():
+            return None
+    leaves = codes[:, 0]
+    one_each = np.bincount(leaves, minlength=labels).max() == 1
+    if (codes[:, -1] != root).any() or parent[root] != root or not one_each or inner[leaves].any():
+        return None
+    return parent
+
+
+def _depth_first(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Order the leaves so that every subtree's leaves stand side by side.
+
+    Paths are compared from the top down *without repeated labels*: a group that one path reaches
+    a level later than another is still one group.
+    """
+    down = codes[:, ::-1]
+    fresh = np.ones(down.shape, np.bool_)
+    fresh[:, 1:] = down[:, 1:] != down[:, :-1]
+    short = np.full(down.shape, -1, np.int32)
+    rows, places = np.nonzero(fresh)
+    short[rows, (np.cumsum(fresh, axis=1) - 1)[rows, places]] = down[rows, places]
+    return np.lexsort(short.T[::-1])
 
 
 def _faults(rows: Sequence[Sequence[str]], column: str) -> list[str]:
@@ -174,11 +213,11 @@ def _faults(rows: Sequence[Sequence[str]], column: str) -> list[str]:
                 )
     if not faults:
         inner = {above for below, above in parent.items()}
-        for label in sorted(seen & inner):
-            faults.append(
-                f"{where} uses {label!r} both as a value and as a group of other values. "
-                "Rename the group: a published label must mean one thing."
-            )
+        faults = [
+            f"{where} uses {label!r} both as a value and as a group of other values. "
+            "Rename the group: a published label must mean one thing."
+            for label in sorted(seen & inner)
+        ]
     return list(dict.fromkeys(faults))[:10]
 
 
@@ -226,5 +265,18 @@ Domain = Taxonomy | Ordered | Nominal
 
 
 def flat(values: Sequence[str], column: str) -> Taxonomy:
-    """Return the taxonomy with every value right under ``*``."""
-    return Taxonomy.from_rows([(value, STAR) for value in values], column)
+    """Return the taxonomy with every value right under ``*``.
+
+    The values may be any texts, even ``*``: nodes are numbers, and a release knows the root.
+    """
+    if len(set(values)) < len(values):
+        return Taxonomy.from_rows([(value, STAR) for value in values], column)  # names the fault
+    size = len(values)
+    positions = np.arange(size, dtype=np.int32)
+    return Taxonomy(
+        labels=(*values, STAR),
+        up=np.full(size + 1, size, np.int32),
+        lo=np.append(positions, np.int32(0)),
+        hi=np.append(positions, np.int32(size - 1)),
+        levels=np.stack([positions, np.full(size, size, np.int32)]),
+    )

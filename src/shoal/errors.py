@@ -13,6 +13,10 @@ class ShoalError(Exception):
     """Base of every error that Shoal raises on purpose."""
 
 
+class ShoalWarning(UserWarning):
+    """Something legal that the reader should know about: the run goes on."""
+
+
 class InputError(ShoalError):
     """A file or frame that cannot be read as a table."""
 
@@ -57,3 +61,10 @@ def nearest(name: str, choices: Iterable[str]) -> str:
         folded = {option.casefold(): option for option in options}
         close = [folded[name.casefold()]] if name.casefold() in folded else []
     return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def listed(names: Iterable[object], shown: int = 12) -> str:
+    """Write some names in one line, the first dozen when there are more."""
+    texts = [repr(str(name)) for name in names]
+    line = ", ".join(texts[:shown])
+    return f"{line}, ... ({len(texts)} in all)" if len(texts) > shown else line or "none"

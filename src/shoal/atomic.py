@@ -1,0 +1,110 @@
+"""Write a file whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from shoal.errors import OutputError
+
+
+def check_output(path: Path, *, force: bool = False, inputs: Sequence[Path | str] = ()) -> Path:
+    """Return where ``path`` really leads, or say why nothing may be written there.
+
+    Ask before long work, so that a wrong path costs a second and not an hour.
+    """
+    if path.is_dir():
+        raise OutputError(f"Cannot write {path}: it is a directory. Give the name of a file in it.")
+    target = path.resolve()
+    for source in inputs:
+        with contextlib.suppress(OSError):
+            if target == Path(source).resolve() or target.samefile(source):
+                raise OutputError(
+                    f"The output {path} is the input {source}. Shoal never writes over the data "
+                    "it reads: choose another name."
+                )
+    if os.path.lexists(target):
+        if not target.is_file():
+            raise OutputError(f"Cannot write {path}: it is not a regular file. Choose another.")
+        if not force:
+            raise OutputError(
+                f"The output {path} already exists. Choose another name, or allow it to be "
+                "replaced with --force (force=True)."
+            )
+    if not target.parent.is_dir():
+        raise OutputError(
+            f"Cannot write {path}: the directory {target.parent} does not exist. Create it first."
+        )
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise OutputError(
+            f"Cannot write {path}: no permission to create files in {target.parent}. "
+            "Choose another directory."
+        )
+    return target
+
+
+@contextlib.contextmanager
+def atomic_file(
+    path: Path | str, *, force: bool = False, inputs: Sequence[Path | str] = ()
+) -> Iterator[IO[bytes]]:
+    """Open a file that appears under ``path`` only once all of it is on the disk.
+
+    Parameters
+    ----------
+    path
+        Where the file goes. An existing file is replaced only with ``force``.
+    inputs
+        Files that must never be written over, by whatever name or link they are reached.
+
+    Notes
+    -----
+    Bytes go to a hidden neighbour, are forced to the disk, and the neighbour is renamed. Whatever
+    ends the block (a full disk, ctrl-C) removes the neighbour and leaves the old file as it was.
+    """
+    path = Path(path)
+    target = check_output(path, force=force, inputs=inputs)
+    neighbour = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.part")
+    try:
+        try:
+            with neighbour.open("xb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            _publish(neighbour, target, force=force)
+        except FileExistsError:
+            raise OutputError(
+                f"The output {path} appeared while it was being made; it was left alone. "
+                "Choose another name, or allow it to be replaced with --force (force=True)."
+            ) from None
+        except OSError as fault:
+            reason = fault.strerror or str(fault)
+            raise OutputError(
+                f"Cannot write {path}: {reason}. Nothing was written; "
+                "free some space or choose another place."
+            ) from fault
+    finally:
+        neighbour.unlink(missing_ok=True)
+
+
+def _publish(neighbour: Path, target: Path, *, force: bool) -> None:
+    """Give the finished file its name, and make the name last."""
+    if force:
+        neighbour.replace(target)
+    else:
+        try:
+            # Unlike a rename, a link fails when someone else made the file meanwhile.
+            os.link(neighbour, target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            neighbour.replace(target)
+    with contextlib.suppress(OSError):  # not every system lets a directory be synced
+        handle = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,142 @@
+"""What a cell says: its text, its type, and whether it is missing.
+
+Text files know no types, so we give them: a column becomes numbers, dates or booleans only when
+*every* known cell is one and writing it back says the same thing. ``007`` is a text, and nothing
+is ever turned into a null because it did not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+# Zeros in front carry meaning (zip codes, account numbers); more than 15 digits would be rounded.
+_DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?$"
+_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?$"
+_NOT_A_NUMBER = ("nan", "NaN", "NAN")
+_GLANCE = 256  # cells looked at before a whole column is tried
+
+
+def blank(series: pl.Series, missing: Sequence[str] = ("",)) -> pl.Series:
+    """Turn what stands for missing into null: NaN, and the texts of ``missing``.
+
+    Spaces around a cell do not matter here: `` ?`` is missing when ``?`` is.
+    """
+    if series.dtype.is_float():
+        return series.fill_nan(None)
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        texts = series.cast(pl.String)
+        return texts.cast(series.dtype) if _blanked(texts, missing, series) else series
+    if series.dtype == pl.String and missing:
+        return _null_where(series, missing)
+    return series
+
+
+def _blanked(texts: pl.Series, missing: Sequence[str], series: pl.Series) -> bool:
+    return _null_where(texts, missing).null_count() > series.null_count()
+
+
+def _null_where(texts: pl.Series, missing: Sequence[str]) -> pl.Series:
+    listed = texts.str.strip_chars().is_in([text.strip() for text in missing])
+    return texts if not listed.any() else texts.set(listed.fill_null(False), None)
+
+
+def typed(series: pl.Series) -> pl.Series:
+    """Give a text column the type that all of its known cells have, or leave it text."""
+    if series.dtype != pl.String:
+        return series
+    known = series.drop_nulls()
+    if known.is_empty():
+        return series
+    for attempt in (_integers, _decimals, _booleans, _dates, _moments):
+        # A glance at the first cells spares most columns most attempts.
+        if attempt(known.head(_GLANCE)) is not None:
+            result = attempt(series)
+            if result is not None:
+                return result
+    return series
+
+
+def _complete(result: pl.Series, series: pl.Series) -> pl.Series | None:
+    return result if result.null_count() == series.null_count() else None
+
+
+def _integers(series: pl.Series) -> pl.Series | None:
+    trimmed = series.str.strip_chars()
+    numbers = _complete(trimmed.cast(pl.Int64, strict=False), series)
+    # '007', '+7' and '-0' would not come back as they were: they are texts.
+    return numbers if numbers is not None and (numbers.cast(pl.String) == trimmed).all() else None
+
+
+def _decimals(series: pl.Series) -> pl.Series | None:
+    trimmed = series.str.strip_chars()
+    not_a_number = trimmed.is_in(_NOT_A_NUMBER).fill_null(False)
+    if not_a_number.any():
+        trimmed = trimmed.set(not_a_number, None)
+        series = trimmed
+    if trimmed.null_count() == len(trimmed) or not trimmed.str.contains(_DECIMAL).all():
+        return None
+    return _complete(trimmed.cast(pl.Float64, strict=False), series)
+
+
+def _booleans(series: pl.Series) -> pl.Series | None:
+    lower = series.str.strip_chars().str.to_lowercase()
+    return lower == "true" if lower.is_in(["true", "false"]).all() else None
+
+
+def _dates(series: pl.Series) -> pl.Series | None:
+    trimmed = series.str.strip_chars()
+    if not trimmed.str.contains(_DAY).all():
+        return None
+    return _complete(trimmed.str.to_date("%Y-%m-%d", strict=False), series)
+
+
+def _moments(series: pl.Series) -> pl.Series | None:
+    trimmed = series.str.strip_chars()
+    if not trimmed.str.contains(_MOMENT).all():
+        return None
+    padded = trimmed.str.replace("T", " ", literal=True)
+    padded = padded.set((padded.str.len_bytes() == 16).fill_null(False), None).fill_null(
+        padded + ":00"
+    )
+    moments = padded.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")
+    return _complete(moments, series)
+
+
+def as_text(series: pl.Series) -> pl.Series:
+    """Say every cell as text, the way hierarchies list values; missing stays null.
+
+    Whole numbers lose their ``.0`` (tables from pandas hold ``39.0`` where a value is missing),
+    moments that all fall on midnight are days, booleans are ``true`` and ``false``.
+    """
+    dtype = series.dtype
+    if dtype == pl.String:
+        return series
+    if dtype.is_float():
+        series = series.fill_nan(None)
+        text = series.cast(pl.Float64).cast(pl.String)
+        if dtype == pl.Float32:  # the short form of a 32-bit number, not its 64-bit neighbour
+            text = series.cast(pl.String)
+        whole = (series == series.round()) & (series.abs() < 2**53)
+        if whole.fill_null(False).any():
+            integers = series.cast(pl.Int64, strict=False).cast(pl.String)
+            text = integers.zip_with(whole.fill_null(False), text)
+        return text
+    if isinstance(dtype, pl.Datetime):
+        if (series.dt.truncate("1d") == series).all():
+            return series.dt.date().cast(pl.String)
+        return series.dt.strftime("%Y-%m-%d %H:%M:%S%.f")
+    return series.cast(pl.String)
+
+
+def holds_numbers(series: pl.Series) -> tuple[str, str] | None:
+    """Return a number and a text when a text column mixes the two, else None."""
+    if series.dtype != pl.String:
+        return None
+    known = series.drop_nulls().unique(maintain_order=True)
+    numeric = known.str.strip_chars().cast(pl.Float64, strict=False).is_finite().fill_null(False)
+    if not numeric.any() or numeric.all():
+        return None
+    return str(known.filter(numeric)[0]), str(known.filter(~numeric)[0])

@@ -1,0 +1,141 @@
+"""Tables in and out: files and frames at the edge, polars inside. No input is ever changed."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import IO, cast
+
+import polars as pl
+
+from shoal.atomic import atomic_file, check_output
+from shoal.cells import blank, typed
+from shoal.csvfile import read_csv
+from shoal.errors import InputError, OutputError, listed
+from shoal.native import from_native, to_native
+
+__all__ = [
+    "FORMATS",
+    "check_output_format",
+    "from_native",
+    "read_table",
+    "to_native",
+    "write_table",
+]
+
+FORMATS = (".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".feather")
+
+
+def read_table(
+    path: Path | str,
+    missing: Sequence[str] = ("",),
+    delimiter: str | None = None,
+    *,
+    text: Collection[str] = (),
+) -> pl.DataFrame:
+    """Read a table from a file: CSV (also gzipped), Parquet, Arrow or Feather.
+
+    Parameters
+    ----------
+    path
+        The file; what it is is told by its first bytes, not by its name.
+    missing
+        Texts that stand for a missing value, besides empty cells, nulls and NaN.
+    delimiter
+        Of a CSV file; found out when not given.
+    text
+        Columns of a CSV file to keep as text even if every cell looks like a number or a date.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path} does not exist. Check the name of the file.")
+    if path.is_dir():
+        raise InputError(f"{path} is a directory. Give the name of a file.")
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(6)
+        if magic[:4] == b"PAR1":
+            frame = _binary(path, "Parquet")
+        elif magic == b"ARROW1":
+            frame = _binary(path, "Arrow")
+        else:
+            frame = read_csv(path, delimiter)
+            return frame.select(
+                series if series.name in text else typed(series)
+                for series in (blank(column, missing) for column in frame)
+            )
+    except OSError as fault:
+        raise InputError(f"{path} cannot be read: {fault.strerror or fault}.") from None
+    return frame.select(blank(series, missing) for series in frame)
+
+
+def _binary(path: Path, kind: str) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(path, glob=False) if kind == "Parquet" else pl.read_ipc(path)
+    except pl.exceptions.DuplicateError as fault:
+        raise InputError(
+            f"{path} has duplicate column names ({fault}). Rename the columns."
+        ) from None
+    except (pl.exceptions.PolarsError, OSError) as fault:
+        raise InputError(
+            f"{path} is a damaged {kind} file ({fault}). Copy or make it again."
+        ) from None
+    if frame.height == 0:
+        raise InputError(
+            f"{path} has column names ({listed(frame.columns)}) but no rows. "
+            "A table needs at least one row."
+        )
+    return frame
+
+
+def check_output_format(path: Path | str) -> str:
+    """Return which of :data:`FORMATS` a file's name asks for."""
+    name = Path(path).name.lower()
+    for suffix in sorted(FORMATS, key=len, reverse=True):
+        if name.endswith(suffix):
+            return suffix
+    raise OutputError(
+        f"Cannot tell the format of the output {path} from its name. "
+        f"Let it end in one of {', '.join(FORMATS)}."
+    )
+
+
+def write_table(
+    frame: pl.DataFrame,
+    path: Path | str,
+    force: bool = False,
+    inputs: Sequence[Path | str] = (),
+) -> None:
+    """Write ``frame`` whole or not at all, in the format that the name's ending says.
+
+    Parameters
+    ----------
+    force
+        Replace an existing file.
+    inputs
+        The files that the table came from, which are never written over.
+    """
+    suffix = check_output_format(path)
+    check_output(Path(path), force=force, inputs=inputs)
+    with atomic_file(path, force=force, inputs=inputs) as stream:
+        try:
+            _write(frame, stream, suffix)
+        except pl.exceptions.PolarsError as fault:
+            raise OutputError(
+                f"Cannot write {path} as {suffix}: {fault}. Nothing was written; "
+                "try another format, for instance .parquet."
+            ) from fault
+
+
+def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str) -> None:
+    if suffix == ".csv.gz":
+        # No name and no time inside, so that equal tables make equal files.
+        with gzip.GzipFile("", "wb", compresslevel=5, fileobj=stream, mtime=0) as packed:
+            frame.write_csv(cast(IO[bytes], packed))
+    elif suffix in (".csv", ".tsv"):
+        frame.write_csv(stream, separator="\t" if suffix == ".tsv" else ",")
+    elif suffix == ".parquet":
+        frame.write_parquet(stream)
+    else:
+        frame.write_ipc(stream, compression="lz4" if suffix == ".feather" else "uncompressed")
