@@ -1,3 +1,108 @@
-"""Publish tables about people so that each person stays in a crowd."""
+"""Publish tables about people so that each person stays in a crowd.
+
+>>> import shoal
+>>> outcome = shoal.anonymize("patients.csv", quasi=["age", "zip"], k=5)  # doctest: +SKIP
+>>> outcome.release, outcome.loss.rate  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.auditing import audit
+    from shoal.domain import Taxonomy
+    from shoal.errors import (
+        Infeasible,
+        InputError,
+        MissingExtra,
+        NotVerified,
+        OutputError,
+        ParameterError,
+        PlanError,
+        SchemaError,
+        ShoalError,
+        ShoalWarning,
+    )
+    from shoal.hierarchy import read_hierarchy, write_hierarchy
+    from shoal.inspection import inspect
+    from shoal.plan import Plan
+    from shoal.rules import All, KAnonymity
+    from shoal.run import Outcome, anonymize
+    from shoal.schema import Column, Kind, Role, Schema
+    from shoal.table import read_table, write_table
+    from shoal.verify import Verdict
 
 __version__ = "0.1.0"
+
+# Loaded at first use, so that importing the package costs nothing.
+_HOMES = {
+    "shoal.auditing": ("audit",),
+    "shoal.domain": ("Taxonomy",),
+    "shoal.errors": (
+        "Infeasible",
+        "InputError",
+        "MissingExtra",
+        "NotVerified",
+        "OutputError",
+        "ParameterError",
+        "PlanError",
+        "SchemaError",
+        "ShoalError",
+        "ShoalWarning",
+    ),
+    "shoal.hierarchy": ("read_hierarchy", "write_hierarchy"),
+    "shoal.inspection": ("inspect",),
+    "shoal.plan": ("Plan",),
+    "shoal.rules": ("All", "KAnonymity"),
+    "shoal.run": ("Outcome", "anonymize"),
+    "shoal.schema": ("Column", "Kind", "Role", "Schema"),
+    "shoal.table": ("read_table", "write_table"),
+    "shoal.verify": ("Verdict",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "All",
+    "Column",
+    "Infeasible",
+    "InputError",
+    "KAnonymity",
+    "Kind",
+    "MissingExtra",
+    "NotVerified",
+    "Outcome",
+    "OutputError",
+    "ParameterError",
+    "Plan",
+    "PlanError",
+    "Role",
+    "Schema",
+    "SchemaError",
+    "ShoalError",
+    "ShoalWarning",
+    "Taxonomy",
+    "Verdict",
+    "anonymize",
+    "audit",
+    "inspect",
+    "read_hierarchy",
+    "read_table",
+    "write_hierarchy",
+    "write_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from where it lives."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted({*__all__, *globals()})

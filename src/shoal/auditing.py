@@ -1,0 +1,76 @@
+"""Check a published file or frame against its promise, with or without the original at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.catalog import build_rules, rule_spec
+from shoal.errors import SchemaError
+from shoal.plan import Plan
+from shoal.prepare import Hierarchies, gather, load, resolve
+from shoal.rules import Rule, flatten
+from shoal.schema import Role
+from shoal.verify import Verdict, verify
+
+
+def audit(
+    released: Any,
+    *,
+    quasi: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    k: int | None = None,
+    rules: Sequence[Rule] | None = None,
+    original: Any = None,
+    hierarchies: Hierarchies | None = None,
+    plan: Plan | str | Path | None = None,
+) -> Verdict:
+    """Say what a release achieves, from its published cells alone.
+
+    Parameters
+    ----------
+    released
+        The published table, a file or a frame.
+    quasi, sensitive
+        Its quasi-identifiers and sensitive columns, unless the plan declares them.
+    k, rules
+        The promise to check (k = 10 unless a plan says otherwise).
+    original
+        The table it was made from: then every released cell must also cover its source.
+    hierarchies
+        The hierarchies that were used, to understand generalized cells; only with ``original``.
+    plan
+        The plan of the run.
+    """
+    base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
+    if rules is not None:
+        base = base.with_rules([spec for rule in flatten(rules) if (spec := rule_spec(rule))])
+    named = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
+    full = base.override(
+        roles={role: list(names) for role, names in named.items() if names is not None},
+        rules=[] if k is None else [{"name": "k-anonymity", "k": k}],
+    )
+    wanted = full.names(Role.QUASI)
+    if not wanted:
+        raise SchemaError(
+            "An audit needs the quasi-identifiers, and none were given. Name them with --quasi "
+            "(quasi=[...]) or give the plan of the run with --plan (plan=...)."
+        )
+    extra = tuple(rule for rule in flatten(rules or ()) if not rule_spec(rule))
+    checked = (*build_rules([part.spec for part in full.rules], full.names(Role.SENSITIVE)), *extra)
+    published = load(released, full, released=True)
+    if original is None:
+        return verify(published, wanted, checked, missing=full.data.missing)
+    frame = load(original, full)
+    taxonomies = gather(full, frame, hierarchies)
+    full, schema = resolve(frame, full, taxonomies)
+    return verify(
+        published,
+        wanted,
+        checked,
+        original=frame,
+        schema=schema,
+        taxonomies=taxonomies,
+        missing=full.data.missing,
+    )

@@ -1,0 +1,302 @@
+"""Every method, rule and loss by name: its parameters, their limits, where it comes from.
+
+The command line, the plan and the docs are made from these tables, so a new method or rule is one
+more entry here. Nothing heavy is imported before an entry is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import ParameterError, PlanError, nearest
+from shoal.params import Param, check_options
+
+if TYPE_CHECKING:
+    from shoal.rules import Rule
+
+
+def _load(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to group the rows.
+
+    Parameters
+    ----------
+    name, story, citation
+        Name in plans and on the command line, one line on what it does, where it comes from.
+    path
+        ``module:function`` of the grouper, imported when it is used.
+    params
+        Its options.
+    flat_sets
+        Whether nominal columns without a hierarchy become flat taxonomies for it.
+    release
+        Shape of what it publishes.
+    rules
+        Names of the rules it can serve, None for any.
+    """
+
+    name: str
+    story: str
+    citation: str
+    path: str
+    params: tuple[Param, ...] = ()
+    flat_sets: bool = False
+    release: str = "generalized"
+    rules: tuple[str, ...] | None = None
+
+    def load(self) -> Callable[..., Any]:
+        """Import the grouper: ``group(data, rule, rng, **options) -> Partition``."""
+        call: Callable[..., Any] = _load(self.path)
+        return call
+
+
+@dataclass(frozen=True)
+class RuleEntry:
+    """One privacy model.
+
+    Parameters
+    ----------
+    path
+        ``module:name`` of what makes the rule from its parameters; the rule class itself holds
+        the parameters as ``params``.
+    flags
+        Command-line flag -> parameter. The first one calls for the rule, the others only refine.
+    sensitive
+        Whether it speaks of a sensitive column (``column`` in the plan; all of them by default).
+    """
+
+    name: str
+    story: str
+    citation: str
+    path: str
+    flags: tuple[tuple[str, str], ...]
+    sensitive: bool = False
+
+    def load(self) -> Any:
+        """Import what makes the rule."""
+        return _load(self.path)
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """The rule's parameters, declared once, next to the rule."""
+        declared: tuple[Param, ...] = self.load().params
+        return declared
+
+
+@dataclass(frozen=True)
+class LossEntry:
+    """One measure of what a release loses; smaller is better for all of them."""
+
+    name: str
+    story: str
+    citation: str
+    path: str
+
+    def load(self) -> Callable[..., Any]:
+        """Import the measure: ``loss(data, partition)``."""
+        call: Callable[..., Any] = _load(self.path)
+        return call
+
+
+_K_ONLY = ("k-anonymity",)
+
+METHODS: dict[str, Method] = {
+    entry.name: entry
+    for entry in (
+        Method(
+            "kaim",
+            "clusters rows by how much information a shared release takes away; missing values "
+            "sit at the top of their hierarchy, no row is dropped",
+            "Gong, Yang, Luo 2013",
+            "shoal.groupers.kaim:group",
+            (
+                Param(
+                    "weights",
+                    "balanced: every column counts alike; unit: the paper's formula to the letter",
+                    str,
+                    default="balanced",
+                    choices=("balanced", "unit"),
+                ),
+            ),
+            flat_sets=True,
+            rules=_K_ONLY,
+        ),
+        Method(
+            "k-member",
+            "grows each group by the row that costs the least information; the classic baseline",
+            "Byun, Kamra, Bertino, Li 2007",
+            "shoal.groupers.k_member:group",
+            (
+                Param(
+                    "seeds",
+                    "how the next group starts: at a random row, or the row furthest from the "
+                    "previous start (the paper)",
+                    str,
+                    default="random",
+                    choices=("random", "furthest"),
+                ),
+                Param(
+                    "missing",
+                    "keep incomplete rows, or drop them as the literature does (counted as loss)",
+                    str,
+                    default="keep",
+                    choices=("keep", "drop"),
+                ),
+            ),
+            rules=_K_ONLY,
+        ),
+    )
+}
+
+DEFAULT_METHOD = "kaim"
+
+RULES: dict[str, RuleEntry] = {
+    entry.name: entry
+    for entry in (
+        RuleEntry(
+            "k-anonymity",
+            "every released row looks like at least k - 1 others",
+            "Samarati, Sweeney 1998",
+            "shoal.rules.k_anonymity:KAnonymity",
+            flags=(("k", "k"),),
+        ),
+    )
+}
+
+DEFAULT_RULE = "k-anonymity"
+
+LOSSES: dict[str, LossEntry] = {
+    entry.name: entry
+    for entry in (
+        LossEntry(
+            "iloss",
+            "share of the information in the quasi-identifiers that is gone, 0 to 1",
+            "Xiao, Tao 2006; Gong, Yang, Luo 2013",
+            "shoal.losses:iloss",
+        ),
+        LossEntry(
+            "iloss_paper",
+            "the same with intervals counted in whole numbers",
+            "Gong, Yang, Luo 2013",
+            "shoal.losses:iloss_paper",
+        ),
+        LossEntry(
+            "discernibility",
+            "sum of squared class sizes; a removed row costs the whole table",
+            "Bayardo, Agrawal 2005",
+            "shoal.losses:discernibility",
+        ),
+        LossEntry(
+            "average_class_size",
+            "mean class size over k",
+            "LeFevre, DeWitt, Ramakrishnan 2006",
+            "shoal.losses:average_class_size",
+        ),
+    )
+}
+
+
+def find_method(name: str) -> Method:
+    """Return the method called ``name`` or say which there are."""
+    if name not in METHODS:
+        raise ParameterError(_unknown("method", name, METHODS))
+    return METHODS[name]
+
+
+def find_rule(name: str) -> RuleEntry:
+    """Return the rule called ``name`` or say which there are."""
+    if name not in RULES:
+        raise ParameterError(_unknown("rule", name, RULES))
+    return RULES[name]
+
+
+def rule_flags() -> Iterable[tuple[str, RuleEntry, Param]]:
+    """Yield every command-line flag of a rule: flag, its rule, the parameter behind it."""
+    for entry in RULES.values():
+        declared = {param.name: param for param in entry.params}
+        for flag, name in entry.flags:
+            yield flag, entry, declared[name]
+
+
+def build_rules(specs: Sequence[Mapping[str, Any]], sensitive: Sequence[str]) -> tuple[Rule, ...]:
+    """Make the rules of a plan: ``{"name": ..., "k": ...}`` each, faults gathered.
+
+    A rule on sensitive values without a ``column`` holds for every sensitive column.
+    """
+    faults: list[str] = []
+    rules: list[Rule] = []
+    for spec in specs:
+        try:
+            rules.extend(_build(spec, sensitive))
+        except ParameterError as error:
+            faults.append(str(error))
+    if faults:
+        raise PlanError(faults)
+    return tuple(rules)
+
+
+def _build(spec: Mapping[str, Any], sensitive: Sequence[str]) -> list[Rule]:
+    entry = find_rule(spec["name"])
+    given = {key: value for key, value in spec.items() if key not in ("name", "column")}
+    column = spec.get("column")
+    if not entry.sensitive:
+        if column is not None:
+            raise ParameterError(
+                f"The rule {entry.name!r} takes no 'column': it holds for the whole group. "
+                "Leave the key out."
+            )
+        return [entry.load()(**check_options(given, entry.params, entry.name))]
+    columns = list(sensitive) if column is None else [column]
+    if not columns:
+        raise ParameterError(
+            f"The rule {entry.name!r} needs a sensitive column and none is declared. "
+            'Name one with --sensitive or role = "sensitive" in the plan.'
+        )
+    for name in columns:
+        if name not in sensitive:
+            raise ParameterError(
+                f"The rule {entry.name!r} names the column {name!r}, which is not declared "
+                f"sensitive; sensitive columns: {', '.join(map(repr, sensitive)) or 'none'}."
+                f"{nearest(name, sensitive)}"
+            )
+    options = check_options(given, entry.params, entry.name)
+    return [entry.load()(column=name, **options) for name in columns]
+
+
+def rule_spec(rule: Rule) -> dict[str, Any] | None:
+    """Return a rule as a plan writes it, None for a rule that is not in the catalog."""
+    if rule.name not in RULES:
+        return None
+    entry = RULES[rule.name]
+    column = {"column": rule.column} if entry.sensitive else {}
+    given = {param.name: getattr(rule, param.name) for param in entry.params}
+    return {"name": rule.name, **column, **{k: v for k, v in given.items() if v is not None}}
+
+
+def check_fit(method: Method, rules: Sequence[Rule]) -> None:
+    """Refuse a rule that the method cannot serve."""
+    if method.rules is None:
+        return
+    for rule in rules:
+        if rule.name not in method.rules:
+            able = [m.name for m in METHODS.values() if m.rules is None or rule.name in m.rules]
+            raise ParameterError(
+                f"The method {method.name!r} cannot keep the rule {rule.name!r}; it serves "
+                f"{', '.join(method.rules)}. Methods that can: {', '.join(able) or 'none yet'}."
+            )
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    return (
+        f"There is no {what} {name!r}; there are {', '.join(map(repr, names))}."
+        f"{nearest(name, names)}"
+    )

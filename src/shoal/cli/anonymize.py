@@ -1,0 +1,172 @@
+"""``shoal anonymize``: a table in, a verified release out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import say
+from shoal.cli.options import (
+    Data,
+    Delimiter,
+    Force,
+    Hierarchies,
+    Identifier,
+    Missing,
+    Other,
+    PlanFile,
+    Quasi,
+    Sensitive,
+    methods_help,
+    with_rules,
+)
+
+if TYPE_CHECKING:
+    from shoal.run import Outcome
+
+
+@with_rules
+def command(
+    data: Data,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather.",
+        ),
+    ],
+    plan: PlanFile = None,
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    identifier: Identifier = None,
+    other: Other = None,
+    hierarchies: Hierarchies = None,
+    method: Annotated[
+        str | None, typer.Option("--method", metavar="NAME", help=methods_help())
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", metavar="NAME=VALUE", help="An option of the method; may be repeated."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            metavar="INT",
+            help="Repeat a run byte for byte. It tells the row order: keep it secret.",
+        ),
+    ] = None,
+    typed: Annotated[
+        bool | None,
+        typer.Option("--typed/--text", help="Ordered columns as two columns x_lo, x_hi."),
+    ] = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write the figures of the run to this file."),
+    ] = None,
+    force: Force = False,
+    *,
+    rules: list[dict[str, Any]],
+) -> None:
+    """Anonymize a table and check the release before it is written.
+
+    Example: shoal anonymize patients.csv --quasi age,sex,zip --k 5 -o release.csv
+
+    Columns that are not named are not released. Without any name and without a plan, roles are
+    guessed and the guess is shown. Rows come out in random order.
+    """
+    from shoal.atomic import check_output
+    from shoal.cli.options import base_plan, parse_options, split_names
+    from shoal.cli.work import watch
+    from shoal.prepare import load
+    from shoal.run import STAGES, anonymize
+    from shoal.schema import Role
+    from shoal.table import check_output_format
+
+    started = time.perf_counter()
+    inputs = [path for path in (data, plan) if path is not None]
+    # Everything that can be refused is refused before the work starts.
+    check_output_format(out)
+    check_output(out, force=force, inputs=inputs)
+    if json is not None:
+        check_output(json, force=force, inputs=[*inputs, out])
+    full = base_plan(
+        plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed
+    ).override(rules=rules, release={} if typed is None else {"typed": typed})
+    chosen = method or full.method.name
+    full = full.override(method=chosen, options=parse_options(option, chosen))
+    named = {
+        Role.QUASI: quasi,
+        Role.SENSITIVE: sensitive,
+        Role.IDENTIFIER: identifier,
+        Role.OTHER: other,
+    }
+
+    def work(progress: Any) -> Outcome:
+        progress("read")
+        begun = time.perf_counter()
+        frame = load(data, full)
+        reading = time.perf_counter() - begun
+        roles = {
+            role: names
+            for role, given in named.items()
+            if (names := split_names(given, frame.columns)) is not None
+        }
+        outcome = anonymize(frame, plan=full.override(roles=roles), progress=progress)
+        outcome.seconds["read"] += reading
+        return outcome
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the outcome carries them; shown below
+        outcome = watch(work, STAGES)
+    for text in outcome.warnings:
+        say.warning(text)
+    _write(outcome, out, json, force, inputs, started)
+    report(outcome)
+    say.line(f"Wrote {out}" + (f" and {json}" if json else "") + ".")
+
+
+def _write(
+    outcome: Outcome,
+    out: Path,
+    json: Path | None,
+    force: bool,
+    inputs: list[Path],
+    started: float,
+) -> None:
+    from shoal.atomic import atomic_file
+    from shoal.table import write_table
+
+    begun = time.perf_counter()
+    write_table(outcome.release, out, force=force, inputs=inputs)
+    outcome.seconds["write"] = time.perf_counter() - begun
+    outcome.seconds["total"] = time.perf_counter() - started
+    if json is not None:
+        with atomic_file(json, force=force, inputs=[*inputs, out]) as stream:
+            stream.write(outcome.to_json().encode())
+
+
+def report(outcome: Outcome) -> None:
+    """Say in a few lines what came out."""
+    loss = outcome.loss
+    left = outcome.rows_in - outcome.rows_out
+    kept = "every row kept" if not left else f"{left:,} rows left out"
+    say.line(
+        f"{outcome.method}: {outcome.rows_in:,} rows in, {outcome.rows_out:,} out ({kept}), "
+        f"{outcome.groups:,} groups"
+    )
+    parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
+    say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
+    for result in outcome.verdict.rules:
+        reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
+        say.line(f"Verified {result.promise}; reached: {reached}")

@@ -1,0 +1,98 @@
+"""The commands, put together; what goes wrong on purpose becomes one message."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from shoal import __version__
+from shoal.cli import say
+from shoal.errors import ShoalError
+
+# Every command is the function ``command`` (or the group ``app``) of the module of its name; its
+# help opens with the sentence given here, which is all that ``shoal --help`` needs to load.
+COMMANDS = {
+    "demo": "Anonymize a table of synthetic patients with gaps; show before, after and the cost.",
+    "inspect": "Show what a table holds: columns, missing values, how unique its rows are.",
+    "init": "Write a commented plan for a table, with a guessed role and kind for every column.",
+    "anonymize": "Anonymize a table and check the release before it is written.",
+    "audit": "Check a published file against its promise, from its cells alone.",
+    "hierarchy": "Make a hierarchy from a column, or check the ones you have.",
+    "methods": "List the methods with their options, and the rules they can keep.",
+}
+GROUPS = ("hierarchy",)
+
+
+def build(wanted: str | None) -> typer.Typer:
+    """Put the commands together; only the one that is wanted is imported."""
+    app = typer.Typer(
+        name="shoal",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name, sentence in COMMANDS.items():
+        if name != wanted:
+            app.command(name, help=sentence)(_unloaded)
+            continue
+        module = import_module(f"shoal.cli.{name}")
+        if name in GROUPS:
+            app.add_typer(module.app, name=name, help=sentence, no_args_is_help=True)
+        else:
+            app.command(name)(module.command)
+    return app
+
+
+def _unloaded() -> None:
+    """Stand in for a command in the list of commands."""
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        say.line(f"shoal {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Publish a table about people so that each person stays in a crowd.
+
+    Start with: shoal demo
+
+    Then with your own table: shoal inspect patients.csv
+    """
+
+
+def run() -> int:
+    """Run the command line and return its exit code."""
+    # The first word is the command: no option of the whole program takes a value.
+    wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    try:
+        build(wanted)(prog_name="shoal")
+    except ShoalError as error:
+        say.error(str(error))
+        return 2
+    except MemoryError:
+        say.error(
+            "There is not enough memory for this table. Nothing was written. Try fewer rows or "
+            "columns, or a machine with more memory."
+        )
+        return 2
+    except BrokenPipeError:
+        # The reader of a pipe went away; hand the closed end a place to flush to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return 0

@@ -1,0 +1,107 @@
+"""``shoal demo``: the whole way, on patients that do not exist."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import say
+from shoal.cli.options import Force
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.run import Outcome
+
+K = 5
+SHOWN = 6
+
+
+def command(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="A folder for the table, hierarchies, plan, release, figures."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Anonymize a table of synthetic patients with gaps; show before, after and the cost.
+
+    Example: shoal demo --out demo
+    """
+    from shoal import demo
+    from shoal.atomic import check_output
+    from shoal.cli.anonymize import report
+    from shoal.cli.work import watch
+    from shoal.inspection import inspect
+    from shoal.run import STAGES, anonymize
+    from shoal.table import read_table
+
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        for name in ("patients.csv", "plan.toml", "release.csv", "result.json"):
+            check_output(out / name, force=force)
+    frame = read_table(demo.TABLE)
+    found = inspect(frame, quasi=demo.QUASI)
+    say.line(
+        f"{frame.height:,} synthetic patients; {say.percent(found.vmr)} of the cells that others "
+        f"may know are missing, {say.percent(found.unique / frame.height)} of the rows are unique "
+        "on them.\n"
+    )
+    outcome = watch(
+        lambda progress: anonymize(
+            frame,
+            quasi=demo.QUASI,
+            sensitive=demo.SENSITIVE,
+            identifier=demo.IDENTIFIER,
+            hierarchies=demo.HIERARCHIES,
+            k=K,
+            seed=1,
+            progress=progress,
+        ),
+        STAGES,
+    )
+    _show("Before", frame)
+    _show(f"After: whoever you look for hides among at least {K}", _crowd(outcome.release))
+    report(outcome)
+    say.table(
+        ("column", "lost"),
+        [(name, say.percent(rate)) for name, rate in outcome.loss.by_column.items()],
+    )
+    if out is None:
+        say.line("Keep the files with: shoal demo --out demo")
+    else:
+        _keep(out, frame, outcome, force)
+        say.line(f"Wrote patients.csv, hierarchies, plan.toml, release.csv, result.json to {out}.")
+        say.line(f"Check it yourself: shoal audit {out}/release.csv --plan {out}/plan.toml")
+
+
+def _crowd(release: pl.DataFrame) -> pl.DataFrame:
+    """Sort some rows so that those of one class stand together."""
+    from shoal import demo
+
+    return release.head(400).sort(list(demo.QUASI))
+
+
+def _show(title: str, frame: pl.DataFrame) -> None:
+    rows = frame.head(SHOWN).rows()
+    say.table(
+        frame.columns, [["" if cell is None else cell for cell in row] for row in rows], title
+    )
+
+
+def _keep(out: Path, frame: pl.DataFrame, outcome: Outcome, force: bool) -> None:
+    from shoal import demo
+    from shoal.atomic import atomic_file
+    from shoal.table import write_table
+
+    shutil.copytree(demo.HIERARCHIES, out / "hierarchies", dirs_exist_ok=True)
+    outcome = replace(outcome, plan=outcome.plan.override(data={"hierarchies": "hierarchies"}))
+    write_table(frame, out / "patients.csv", force=force)
+    write_table(outcome.release, out / "release.csv", force=force)
+    for name, text in (("plan.toml", outcome.plan.to_toml()), ("result.json", outcome.to_json())):
+        with atomic_file(out / name, force=force) as stream:
+            stream.write(text.encode())

@@ -1,0 +1,189 @@
+"""``shoal hierarchy``: make hierarchies from data, and check them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import say
+from shoal.cli.options import Data, Delimiter, Force, Missing
+from shoal.errors import InputError, ParameterError, SchemaError, nearest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.domain import Taxonomy
+
+HOW = ("intervals", "quantiles", "prefixes", "dates", "flat")
+
+app = typer.Typer()
+
+
+@app.command("make")
+def make(
+    data: Data,
+    column: Annotated[
+        str, typer.Argument(metavar="COLUMN", help="The column to make a hierarchy for.")
+    ],
+    how: Annotated[
+        str,
+        typer.Option(
+            "--how",
+            help="intervals (equal width), quantiles (equally filled), prefixes (zip codes), "
+            "dates (month, quarter, year) or flat.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Where it goes, such as age.csv.")
+    ],
+    widths: Annotated[
+        str | None, typer.Option("--widths", help="intervals: widths level by level, as 5,10,20.")
+    ] = None,
+    steps: Annotated[
+        str | None,
+        typer.Option(
+            "--steps", help="intervals, quantiles: how many on each level, as 16,8,4; finest first."
+        ),
+    ] = None,
+    drop: Annotated[
+        str | None, typer.Option("--drop", help="prefixes: characters hidden, level by level.")
+    ] = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    force: Force = False,
+) -> None:
+    """Make a hierarchy from the values of a column, in ARX's CSV format.
+
+    Example: shoal hierarchy make patients.csv age --how intervals --widths 5,10,20 -o age.csv
+    """
+    from shoal.atomic import check_output
+    from shoal.cli.options import base_plan
+    from shoal.hierarchy import write_hierarchy
+    from shoal.prepare import load
+    from shoal.schema import unknown_column
+
+    check_output(out, force=force, inputs=[data])
+    frame = load(data, base_plan(None, missing=missing, delimiter=delimiter))
+    if column not in frame.columns:
+        raise SchemaError(unknown_column(column, frame.columns))
+    taxonomy = _maker(how, widths, steps, drop)(frame[column], column)
+    write_hierarchy(taxonomy, out, force=force)
+    say.line(f"Wrote {out}: {_shape(taxonomy)}.")
+
+
+@app.command("check")
+def check(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A hierarchy file, or a folder of COLUMN.csv.")
+    ],
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="A table whose values they must cover."),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column", metavar="NAME", help="The column, if the file's name does not say."
+        ),
+    ] = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+) -> None:
+    """Check that hierarchies are trees, and that they cover every value of a table.
+
+    Example: shoal hierarchy check hierarchies/ --data patients.csv
+
+    Exit code 0 if all is well, 1 if not, 2 on bad use.
+    """
+    from shoal.cli.options import base_plan
+    from shoal.hierarchy import read_hierarchy
+    from shoal.prepare import load
+
+    files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
+    if not path.exists() or not files:
+        raise InputError(
+            f"There is no hierarchy at {path}. Give a file, or a folder of COLUMN.csv files."
+        )
+    if column is not None and len(files) > 1:
+        raise ParameterError("--column goes with a single file. Got a folder: leave --column out.")
+    plan = base_plan(None, missing=missing, delimiter=delimiter)
+    frame = None if data is None else load(data, plan)
+    broken = 0
+    for file in files:
+        name = column or file.stem.rpartition("_hierarchy_")[2]
+        try:
+            taxonomy = read_hierarchy(file, name)
+            note = "" if frame is None else _cover(taxonomy, frame, name, required=len(files) == 1)
+            say.line(f"ok      {file.name}: {_shape(taxonomy)}{note}")
+        except (SchemaError, InputError) as error:
+            broken += 1
+            say.line(f"BROKEN  {file.name}")
+            for fault in str(error).splitlines():
+                say.line(f"        {fault}")
+    if broken:
+        say.line(f"{broken} of {len(files)} hierarchies are broken.")
+        raise typer.Exit(1)
+
+
+def _cover(taxonomy: Taxonomy, frame: pl.DataFrame, name: str, *, required: bool) -> str:
+    from shoal.cells import as_text
+    from shoal.hierarchy import check_cover
+    from shoal.schema import unknown_column
+
+    if name not in frame.columns:
+        if required:
+            raise SchemaError(unknown_column(name, frame.columns))
+        return "; the table has no such column"
+    counts = as_text(frame[name]).drop_nulls().rename("value").value_counts(name="count")
+    check_cover(taxonomy, dict(counts.iter_rows()), name)
+    return "; covers every value"
+
+
+def _maker(
+    how: str, widths: str | None, steps: str | None, drop: str | None
+) -> Callable[[pl.Series, str], Taxonomy]:
+    from shoal import makers
+    from shoal.cells import as_text
+    from shoal.domain import flat
+
+    given = {"widths": widths, "steps": steps, "drop": drop}
+    takes = {"intervals": ("widths", "steps"), "quantiles": ("steps",), "prefixes": ("drop",)}
+    if how not in HOW:
+        raise ParameterError(
+            f"--how must be one of {', '.join(map(repr, HOW))}. Got {how!r} instead."
+            f"{nearest(how, HOW)}"
+        )
+    for name, value in given.items():
+        if value is not None and name not in takes.get(how, ()):
+            raise ParameterError(f"--{name} does not go with --how {how}. Leave it out.")
+    options: dict[str, Any] = {
+        name: _numbers(name, value) for name, value in given.items() if value is not None
+    }
+    if how == "prefixes":
+        return lambda series, column: makers.prefixes(series, column, **options)
+    if how == "dates":
+        return makers.dates
+    if how == "flat":
+        return lambda series, column: flat(
+            as_text(series).drop_nulls().unique().sort().to_list(), column
+        )
+    kind = "width" if how == "intervals" else "quantile"
+    return lambda series, column: makers.intervals(series, column, how=kind, **options)
+
+
+def _numbers(name: str, text: str) -> list[int | float]:
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(
+            f"--{name} takes numbers with commas between them, such as 5,10,20. "
+            f"Got {text!r} instead."
+        ) from None
+    return [int(number) if number.is_integer() else number for number in numbers]
+
+
+def _shape(taxonomy: Taxonomy) -> str:
+    return f"{taxonomy.size:,} values, {taxonomy.levels.shape[0]} levels"

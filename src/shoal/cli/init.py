@@ -1,0 +1,53 @@
+"""``shoal init``: a commented plan with the guesses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import say
+from shoal.cli.options import Data, Delimiter, Force, Hierarchies, Missing
+
+
+def command(
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where the plan goes.")],
+    hierarchies: Hierarchies = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    force: Force = False,
+) -> None:
+    """Write a commented plan for a table, with a guessed role and kind for every column.
+
+    Example: shoal init patients.csv -o plan.toml
+
+    Read the guesses before you use them: a name says little about what others know.
+    """
+    import os
+
+    from shoal.atomic import atomic_file, check_output
+    from shoal.cli.options import base_plan
+    from shoal.inspection import inspect
+
+    check_output(out, force=force, inputs=[data])
+    plan = base_plan(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    found = inspect(data, plan=plan)
+    columns = {
+        column.name: {"role": column.role.value}
+        | ({"kind": column.kind.value} if column.kind else {})
+        for column in found.schema.columns
+    }
+    folder = out.absolute().parent
+    if hierarchies is not None:
+        # Paths in a plan start at the plan's own folder, so that both can move together.
+        plan = plan.override(
+            data={"hierarchies": Path(os.path.relpath(hierarchies, folder)).as_posix()}
+        )
+    plan = plan.with_columns(columns).filled()
+    reasons = {column.name: column.reason for column in found.schema.columns}
+    with atomic_file(out, force=force, inputs=[data]) as stream:
+        stream.write(plan.to_toml(reasons).encode())
+    say.line(f"Wrote {out}: {len(columns)} columns, roles guessed. Check them, then run:")
+    say.line(f"  shoal anonymize {data} --plan {out} -o release.csv")

@@ -1,0 +1,57 @@
+"""``shoal inspect``: a first look at a table."""
+
+from __future__ import annotations
+
+from shoal.cli import say
+from shoal.cli.options import Data, Delimiter, Hierarchies, Missing, PlanFile, Quasi
+
+
+def command(
+    data: Data,
+    quasi: Quasi = None,
+    hierarchies: Hierarchies = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    plan: PlanFile = None,
+) -> None:
+    """Show what a table holds: columns, missing values, how unique its rows are.
+
+    Example: shoal inspect patients.csv --missing '?'
+
+    Suggests a role for every column, with the reason. Nothing is written.
+    """
+    from shoal.cli.options import base_plan, split_names
+    from shoal.inspection import inspect
+    from shoal.prepare import load
+
+    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    frame = load(data, full)
+    found = inspect(frame, quasi=split_names(quasi, frame.columns), plan=full)
+    say.line(f"{data}: {found.rows:,} rows, {len(found.columns)} columns\n")
+    say.table(
+        ("column", "type", "missing", "distinct", "example", "role", "kind", "why"),
+        [
+            (
+                look.column.name,
+                look.dtype,
+                say.percent(look.missing / found.rows),
+                f"{look.distinct:,}",
+                look.example[:24],
+                look.column.role.value,
+                look.column.kind.value if look.column.kind else "",
+                look.column.reason,
+            )
+            for look in found.columns
+        ],
+    )
+    names = found.schema.quasi
+    if not names:
+        say.line("No quasi-identifiers found or named: say which with --quasi a,b,c.")
+        return
+    say.line(f"On the quasi-identifiers {', '.join(names)}:")
+    say.line(f"  missing cells (VMR)             {say.percent(found.vmr)}")
+    say.line(f"  rows with a missing cell (RMR)  {say.percent(found.rmr)}")
+    for size, rows in found.below.items():
+        what = "rows that are unique" if size == 2 else f"rows in a class below {size}"
+        say.line(f"  {what:<30}  {say.percent(rows / found.rows)} ({rows:,})")
+    say.line(f"\nNext: shoal init {data} -o plan.toml, then check the roles in it.")

@@ -1,0 +1,25 @@
+"""``shoal methods``: what the catalog holds."""
+
+from __future__ import annotations
+
+from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
+from shoal.cli import say
+
+
+def command() -> None:
+    """List the methods with their options, and the rules they can keep.
+
+    Example: shoal methods
+    """
+    say.line("Methods (--method NAME, options as --option NAME=VALUE):")
+    for method in METHODS.values():
+        default = " (default)" if method.name == DEFAULT_METHOD else ""
+        say.line(f"\n  {method.name}{default}: {method.story}. [{method.citation}]")
+        for param in method.params:
+            say.line(f"    {param.name} = {param.default}: {param.meaning}")
+    say.line("\nRules:")
+    for rule in RULES.values():
+        flags = " ".join(f"--{flag}" for flag, _ in rule.flags)
+        say.line(f"\n  {rule.name} ({flags}): {rule.story}. [{rule.citation}]")
+        for param in rule.params:
+            say.line(f"    {param.name} = {param.default}: {param.meaning}; {param.allowed()}")

@@ -1,0 +1,194 @@
+"""Options that several commands share; the flags of the rules come from the catalog."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from shoal.catalog import METHODS, RuleEntry, find_method, rule_flags
+from shoal.errors import ParameterError
+from shoal.params import Param
+
+if TYPE_CHECKING:
+    from shoal.plan import Plan
+
+Data = Annotated[
+    Path,
+    typer.Argument(metavar="DATA", help="The table: CSV (also .gz), Parquet, Arrow or Feather."),
+]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option("--plan", metavar="FILE", help="A plan.toml; flags given here override it."),
+]
+Quasi = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--quasi", metavar="NAMES", help="Quasi-identifiers, comma-separated: what others may know."
+    ),
+]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sensitive",
+        metavar="NAMES",
+        help="Sensitive columns: what nobody should learn of a person.",
+    ),
+]
+Identifier = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--identifier", metavar="NAMES", help="Columns that name a person; never released."
+    ),
+]
+Other = Annotated[
+    list[str] | None,
+    typer.Option("--other", metavar="NAMES", help="Harmless columns, released as they are."),
+]
+Hierarchies = Annotated[
+    Path | None,
+    typer.Option(
+        "--hierarchies", metavar="DIR", help="Folder of COLUMN.csv hierarchies (ARX format)."
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing", metavar="TEXT", help="A text that means missing, such as '?'; may be repeated."
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", metavar="CHAR", help="CSV delimiter, when guessing it goes wrong."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
+
+
+def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the flags of every rule in the catalog, handed over as ``rules``.
+
+    The command takes ``rules: list[dict]``, one plan entry for each rule that was asked for.
+    """
+    flags = {flag.replace("-", "_"): (flag, entry, param) for flag, entry, param in rule_flags()}
+    hints = get_type_hints(command, include_extras=True)
+    kept = [
+        parameter.replace(annotation=hints[parameter.name])
+        for parameter in inspect.signature(command).parameters.values()
+        if parameter.name != "rules"
+    ]
+    added = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                param.type | None,
+                typer.Option(f"--{flag}", help=_help(entry, param), metavar=_word(param)),
+            ],
+        )
+        for name, (flag, entry, param) in flags.items()
+    ]
+
+    def wrapper(**given: Any) -> Any:
+        values = {flag: given.pop(name) for name, (flag, _, _) in flags.items()}
+        return command(rules=_asked(values), **given)
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept] + added
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
+    wrapper.__doc__ = command.__doc__
+    wrapper.__name__ = command.__name__
+    return wrapper
+
+
+def _asked(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Turn flags into plan entries: a rule's first flag calls for it, the others refine it."""
+    asked: dict[str, dict[str, Any]] = {}
+    for flag, entry, param in rule_flags():
+        if values[flag] is not None:
+            spec = asked.setdefault(entry.name, {"name": entry.name})
+            spec[param.name] = values[flag]
+    return list(asked.values())
+
+
+def _help(entry: RuleEntry, param: Param) -> str:
+    default = "" if param.default is None else f" [default: {param.default}]"
+    return f"{entry.name}: {param.meaning}.{default}"
+
+
+def _word(param: Param) -> str:
+    return "|".join(param.choices) if param.choices else param.type.__name__.upper()
+
+
+def split_names(given: Sequence[str] | None, columns: Iterable[str]) -> list[str] | None:
+    """Split ``a,b`` into names; a name that itself holds a comma may be given whole or quoted."""
+    if given is None:
+        return None
+    known = set(columns)
+    names: list[str] = []
+    for text in given:
+        if text in known:
+            names.append(text)
+        else:
+            parts = next(csv.reader([text], skipinitialspace=True), [])
+            names += [part.strip() if part not in known else part for part in parts if part]
+    return list(dict.fromkeys(names))
+
+
+def parse_options(given: Sequence[str] | None, method: str) -> dict[str, Any]:
+    """Read ``NAME=VALUE`` options of a method, typed as the catalog declares them."""
+    entry = find_method(method)
+    declared = {param.name: param for param in entry.params}
+    options: dict[str, Any] = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ParameterError(
+                f"--option takes NAME=VALUE. Got {text!r} instead; the options of "
+                f"{method!r} are {', '.join(map(repr, declared)) or 'none'}."
+            )
+        param = declared.get(name)
+        # An unknown name is kept as it is: the plan names it together with all other faults.
+        options[name] = _typed(value, param) if param else value
+    return options
+
+
+def _typed(value: str, param: Param) -> Any:
+    try:
+        if param.type is bool:
+            return {"true": True, "false": False}[value.lower()]
+        return param.type(value)
+    except (ValueError, KeyError):
+        return value
+
+
+def methods_help() -> str:
+    """Return the names of all methods for ``--method``."""
+    return f"How rows are grouped: {', '.join(METHODS)} (see: shoal methods)."
+
+
+def base_plan(
+    path: Path | None,
+    *,
+    missing: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    hierarchies: Path | None = None,
+    seed: int | None = None,
+) -> Plan:
+    """Read the plan, if there is one, and apply the flags that say how to read the table."""
+    from shoal.plan import Plan
+
+    plan = Plan() if path is None else Plan.read(path)
+    data: dict[str, Any] = {}
+    if missing is not None:
+        data["missing"] = list(dict.fromkeys(["", *missing]))
+    if delimiter is not None:
+        data["delimiter"] = delimiter
+    if hierarchies is not None:
+        # A flag's path starts where the command runs, not at the plan.
+        data["hierarchies"] = plan.relative(hierarchies)
+    return plan.override(data=data, seed=seed)

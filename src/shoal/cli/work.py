@@ -1,0 +1,78 @@
+"""Long work in the background, so that a progress bar moves and ctrl-C answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from shoal.cli import say
+
+T = TypeVar("T")
+
+PATIENCE = 1.0  # seconds before a progress bar is worth looking at
+COMPILING = (
+    "Compiling the search kernels for this machine: once per installation, about ten seconds."
+)
+
+
+def watch(call: Callable[[Callable[[str], None]], T], stages: tuple[str, ...]) -> T:
+    """Run ``call(progress)`` in a thread and show which stage it is in.
+
+    The kernels run without the interpreter lock, so this thread stays free to draw and to hear
+    ctrl-C. Nothing is written in the background, so stopping at any moment leaves nothing behind.
+    """
+    state = {"stage": ""}
+    box: dict[str, T] = {}
+    failed: list[BaseException] = []
+
+    def progress(stage: str) -> None:
+        if stage == "compile":
+            say.note(COMPILING)
+        else:
+            state["stage"] = stage
+
+    def work() -> None:
+        try:
+            box["result"] = call(progress)
+        except BaseException as error:  # handed to the caller's thread below
+            failed.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        _wait(thread, state, stages)
+    except (KeyboardInterrupt, SystemExit) as stop:
+        code = 130 if isinstance(stop, KeyboardInterrupt) else 143
+        say.note("Stopped. Nothing was written.")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # A kernel cannot be told to stop; leaving the normal way would wait for it.
+        os._exit(code)
+    if failed:
+        raise failed[0]
+    return box["result"]
+
+
+def _wait(thread: threading.Thread, state: dict[str, str], stages: tuple[str, ...]) -> None:
+    thread.join(PATIENCE)
+    if not thread.is_alive():
+        return
+    if not sys.stderr.isatty():
+        while thread.is_alive():
+            thread.join(0.2)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=len(stages))
+        while thread.is_alive():
+            stage = state["stage"]
+            done = stages.index(stage) if stage in stages else 0
+            bar.update(task, description=stage, completed=done)
+            time.sleep(0.05)

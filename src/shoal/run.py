@@ -1,0 +1,336 @@
+"""From a plan and a table to a verified release: read, encode, group, recode, verify."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.catalog import Method, build_rules, check_fit, find_method, rule_spec
+from shoal.compiling import announced
+from shoal.domain import Taxonomy
+from shoal.encode import Encoded, encode
+from shoal.errors import Infeasible, NotVerified, ShoalWarning
+from shoal.losses import Loss, iloss
+from shoal.params import check_options
+from shoal.partition import Partition
+from shoal.plan import Plan
+from shoal.prepare import Hierarchies, gather, load, resolve
+from shoal.releases.generalized import Generalized, generalize
+from shoal.rules import All, Rule, flatten
+from shoal.schema import Role, Schema
+from shoal.table import to_native
+from shoal.verify import Verdict, verify
+
+STAGES = ("read", "encode", "group", "recode", "verify", "write")
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a run gives back.
+
+    Parameters
+    ----------
+    release
+        The release, in the kind of frame that was given (polars for a file).
+    loss
+        What it costs.
+    achieved
+        What the weakest class reaches, by parameter name.
+    verdict
+        What ``verify`` found in the published cells.
+    method, plan, schema
+        How it was made.
+    rows_in, rows_out, groups
+        Rows read and released, and groups made.
+    seconds
+        Time per stage and in total.
+    warnings
+        What the reader should know.
+    """
+
+    release: Any
+    loss: Loss
+    achieved: dict[str, Any]
+    verdict: Verdict
+    method: str
+    plan: Plan
+    schema: Schema
+    rows_in: int
+    rows_out: int
+    groups: int
+    seconds: dict[str, float]
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures of the run as plain data: no value of the table, no seed."""
+        return {
+            "method": self.method,
+            "rows_in": self.rows_in,
+            "rows_out": self.rows_out,
+            "groups": self.groups,
+            "loss": {
+                "rate": self.loss.rate,
+                "generalization": self.loss.generalization,
+                "removal": self.loss.removal,
+                "by_column": self.loss.by_column,
+            },
+            "achieved": self.achieved,
+            "promised": [result.promise for result in self.verdict.rules],
+            "verified": self.verdict.holds,
+            "seeded": self.plan.seed is not None,
+            "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
+            "versions": _versions(),
+            "plan": self.plan.public(),
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+@dataclass
+class _Clock:
+    """Measures stages and tells who watches which one is running."""
+
+    progress: Progress
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self.progress(name)
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] += time.perf_counter() - start
+
+
+def anonymize(
+    data: Any,
+    *,
+    quasi: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    identifier: Sequence[str] | str | None = None,
+    other: Sequence[str] | str | None = None,
+    hierarchies: Hierarchies | None = None,
+    method: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    k: int | None = None,
+    rules: Sequence[Rule] | None = None,
+    seed: int | None = None,
+    missing: Sequence[str] | None = None,
+    typed: bool | None = None,
+    plan: Plan | str | Path | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Anonymize a table and check the release before handing it over.
+
+    Parameters
+    ----------
+    data
+        A file (CSV, Parquet, Arrow, Feather), or a pandas, polars or pyarrow frame. It is never
+        changed, and a frame comes back as the kind it was.
+    quasi, sensitive, identifier, other
+        Names of columns by role; columns that are not named are not released. Without any name,
+        and without a plan, roles are guessed with a warning.
+    hierarchies
+        A folder of ``COLUMN.csv`` files, or taxonomies (or their files) by column.
+    method, options
+        A name of ``shoal.catalog.METHODS`` and its options.
+    k
+        Least number of rows that must look alike (10 unless a plan says otherwise).
+    rules
+        Rules instead of the plan's, for instance ``[KAnonymity(5)]``.
+    seed
+        Repeats the run byte for byte. Keep it secret: it also tells the order of the rows.
+    missing
+        Texts that mean missing besides the empty one, for instance ``["?", "NA"]``.
+    typed
+        Publish ordered columns as two columns ``x_lo`` and ``x_hi``.
+    plan
+        A plan or its file; the other arguments override it.
+    progress
+        Called with the name of each stage as it starts, and ``"compile"`` once if kernels have to
+        be compiled.
+
+    Raises
+    ------
+    Infeasible
+        When no release of this table can keep the promise.
+    NotVerified
+        When the release does not keep it; nothing is handed over.
+    """
+    clock = _Clock(progress or (lambda stage: None))
+    start = time.perf_counter()
+    base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
+    named = {
+        Role.QUASI: quasi,
+        Role.SENSITIVE: sensitive,
+        Role.IDENTIFIER: identifier,
+        Role.OTHER: other,
+    }
+    if rules is not None:
+        base = base.with_rules([spec for rule in flatten(rules) if (spec := rule_spec(rule))])
+    full = base.override(
+        roles={role: _listed(names) for role, names in named.items() if names is not None},
+        rules=[] if k is None else [{"name": "k-anonymity", "k": k}],
+        method=method,
+        options=options,
+        seed=seed,
+        data=({} if missing is None else {"missing": ["", *_listed(missing)]})
+        | ({"hierarchies": base.relative(hierarchies)} if _is_path(hierarchies) else {}),
+        release={} if typed is None else {"typed": typed},
+    )
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", ShoalWarning)
+        with clock.stage("read"):
+            frame = load(data, full)
+            given = None if _is_path(hierarchies) else hierarchies
+            taxonomies = gather(full, frame, given)
+            full, schema = resolve(frame, full.filled(), taxonomies)
+        # Rules that no plan can hold, because they are not in the catalog.
+        extra = tuple(rule for rule in flatten(rules or ()) if not rule_spec(rule))
+        outcome, native = _execute(frame, full, schema, taxonomies, extra, clock)
+    said = _pass_on(heard)
+    outcome.seconds["total"] = time.perf_counter() - start
+    release = native if _is_path(data) else to_native(native, data)
+    return replace(outcome, release=release, warnings=said)
+
+
+def _execute(
+    frame: pl.DataFrame,
+    plan: Plan,
+    schema: Schema,
+    taxonomies: Mapping[str, Taxonomy],
+    extra: tuple[Rule, ...],
+    clock: _Clock,
+) -> tuple[Outcome, pl.DataFrame]:
+    entry = find_method(plan.method.name)
+    options = check_options(plan.method.options, entry.params, entry.name)
+    specs = [part.spec for part in plan.rules]
+    rules = (*build_rules(specs, schema.sensitive), *extra)
+    check_fit(entry, rules)
+    grouping, shuffling = _generators(plan)
+    with clock.stage("encode"):
+        data = encode(frame, schema, taxonomies, flat_sets=entry.flat_sets)
+        rule: Rule = rules[0] if len(rules) == 1 else All(rules)
+        if obstacle := rule.obstacle(data.whole()):
+            raise Infeasible(obstacle)
+    with clock.stage("group"):
+        partition = group(entry, data, rule, grouping, options, clock.progress)
+    with clock.stage("recode"):
+        order = shuffling(frame.height) if plan.release.shuffle else None
+        release = generalize(frame, schema, data, partition, typed=plan.release.typed, order=order)
+        loss = iloss(data, partition)
+    with clock.stage("verify"):
+        verdict = check(release, frame, schema, taxonomies, rules)
+    outcome = Outcome(
+        release=None,
+        loss=loss,
+        achieved=verdict.achieved,
+        verdict=verdict,
+        method=entry.name,
+        plan=plan,
+        schema=schema,
+        rows_in=frame.height,
+        rows_out=release.frame.height,
+        groups=partition.groups,
+        seconds=clock.seconds,
+    )
+    return outcome, release.frame
+
+
+def group(
+    entry: Method,
+    data: Encoded,
+    rule: Rule,
+    rng: np.random.Generator,
+    options: Mapping[str, Any],
+    progress: Progress,
+) -> Partition:
+    """Run a method's grouper, telling when its kernels have to be compiled first."""
+    with announced(lambda: progress("compile")):
+        partition: Partition = entry.load()(data, rule, rng, **options)
+    return partition
+
+
+def check(
+    release: Generalized,
+    frame: pl.DataFrame,
+    schema: Schema,
+    taxonomies: Mapping[str, Taxonomy],
+    rules: Sequence[Rule],
+) -> Verdict:
+    """Verify a release against its rules and its source, or refuse to hand it over."""
+    verdict = verify(
+        release.frame,
+        schema.quasi,
+        rules,
+        original=frame,
+        schema=schema,
+        taxonomies=taxonomies,
+        order=release.order,
+    )
+    if not verdict.holds:
+        faults = "\n".join(verdict.faults) or "a rule does not hold."
+        raise NotVerified(
+            f"The release was not handed over, because checking it found: {faults}\n"
+            "This is a fault in Shoal, not in your data: please report it with the method, its "
+            "options and the shape of the table."
+        )
+    return verdict
+
+
+def _generators(plan: Plan) -> tuple[np.random.Generator, Callable[[int], npt.NDArray[np.int64]]]:
+    """Return the randomness for grouping, and what shuffles the rows.
+
+    Without a seed the order comes from the operating system's secure source: nobody who knows the
+    program can undo it.
+    """
+    if plan.seed is None:
+        return np.random.default_rng(), _secure_order
+    grouping, shuffling = np.random.SeedSequence(plan.seed).spawn(2)
+    return np.random.default_rng(grouping), np.random.default_rng(shuffling).permutation
+
+
+def _secure_order(rows: int) -> npt.NDArray[np.int64]:
+    keys = np.frombuffer(os.urandom(8 * rows), np.uint64)
+    return np.argsort(keys, kind="stable").astype(np.int64)
+
+
+def _pass_on(heard: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
+    """Give every warning on to the caller, and return the texts of our own."""
+    said = []
+    for message in heard:
+        if issubclass(message.category, ShoalWarning):
+            said.append(str(message.message))
+        warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
+    return tuple(dict.fromkeys(said))
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def _listed(names: Sequence[str] | str) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _versions() -> dict[str, str]:
+    names = ("shoal", "numpy", "numba", "polars")
+    return {name: version(name) for name in names} | {"python": platform.python_version()}
