@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
@@ -62,18 +63,22 @@ def atomic_file(
 
     Notes
     -----
-    Bytes go to a hidden neighbour, are forced to the disk, and the neighbour is renamed. Whatever
-    ends the block (a full disk, ctrl-C) removes the neighbour and leaves the old file as it was.
+    Bytes go to a file without a name, where the system has such, or else to a hidden neighbour;
+    they are forced to the disk, and only then get the name. Whatever ends the block (a full disk,
+    ctrl-C) leaves nothing behind and the old file as it was. Even ``kill -9`` leaves at most the
+    neighbour, never a part of the output.
     """
     path = Path(path)
     target = check_output(path, force=force, inputs=inputs)
     neighbour = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.part")
     try:
         try:
-            with neighbour.open("xb") as stream:
+            with _open(neighbour) as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
+                if not neighbour.exists():
+                    _name(stream, neighbour)
             _publish(neighbour, target, force=force)
         except FileExistsError:
             raise OutputError(
@@ -81,13 +86,38 @@ def atomic_file(
                 "Choose another name, or allow it to be replaced with --force (force=True)."
             ) from None
         except OSError as fault:
-            reason = fault.strerror or str(fault)
             raise OutputError(
-                f"Cannot write {path}: {reason}. Nothing was written; "
+                f"Cannot write {path}: {fault.strerror or fault}. Nothing was written; "
                 "free some space or choose another place."
             ) from fault
     finally:
         neighbour.unlink(missing_ok=True)
+
+
+def _open(neighbour: Path) -> IO[bytes]:
+    """Open a file without a name in the neighbour's folder, or else the neighbour itself."""
+    nameless = getattr(os, "O_TMPFILE", 0)
+    if nameless and Path("/proc/self/fd").is_dir():
+        with contextlib.suppress(OSError):  # not every file system has them
+            return os.fdopen(os.open(neighbour.parent, nameless | os.O_RDWR, 0o666), "w+b")
+    return neighbour.open("xb")
+
+
+def _name(stream: IO[bytes], path: Path) -> None:
+    """Give the open file without a name the name ``path``."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        # Any folder handle makes this the call that follows the link to the open file.
+        source = f"/proc/self/fd/{stream.fileno()}"
+        os.link(source, path, src_dir_fd=folder, follow_symlinks=True)
+    except OSError:  # a sandbox without that door: copy
+        with path.open("xb") as copy:
+            stream.seek(0)
+            shutil.copyfileobj(stream, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
+    finally:
+        os.close(folder)
 
 
 def _publish(neighbour: Path, target: Path, *, force: bool) -> None:

@@ -19,28 +19,20 @@ _NOT_A_NUMBER = ("nan", "NaN", "NAN")
 _GLANCE = 256  # cells looked at before a whole column is tried
 
 
-def blank(series: pl.Series, missing: Sequence[str] = ("",)) -> pl.Series:
-    """Turn what stands for missing into null: NaN, and the texts of ``missing``.
+def blank(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
+    """Turn what stands for missing into null: NaN, empty texts and the texts of ``missing``.
 
     Spaces around a cell do not matter here: `` ?`` is missing when ``?`` is.
     """
     if series.dtype.is_float():
         return series.fill_nan(None)
-    if isinstance(series.dtype, pl.Categorical | pl.Enum):
-        texts = series.cast(pl.String)
-        return texts.cast(series.dtype) if _blanked(texts, missing, series) else series
-    if series.dtype == pl.String and missing:
-        return _null_where(series, missing)
-    return series
-
-
-def _blanked(texts: pl.Series, missing: Sequence[str], series: pl.Series) -> bool:
-    return _null_where(texts, missing).null_count() > series.null_count()
-
-
-def _null_where(texts: pl.Series, missing: Sequence[str]) -> pl.Series:
-    listed = texts.str.strip_chars().is_in([text.strip() for text in missing])
-    return texts if not listed.any() else texts.set(listed.fill_null(False), None)
+    if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return series
+    texts = series.cast(pl.String).str.strip_chars()
+    gap = texts.is_in(sorted({"", *(text.strip() for text in missing)})).fill_null(False)
+    if not gap.any():
+        return series
+    return pl.select(pl.when(~gap).then(series).alias(series.name)).to_series()
 
 
 def typed(series: pl.Series) -> pl.Series:
@@ -78,7 +70,9 @@ def _decimals(series: pl.Series) -> pl.Series | None:
         series = trimmed
     if trimmed.null_count() == len(trimmed) or not trimmed.str.contains(_DECIMAL).all():
         return None
-    return _complete(trimmed.cast(pl.Float64, strict=False), series)
+    numbers = _complete(trimmed.cast(pl.Float64, strict=False), series)
+    # '1e999' is a text too: as a number it would be infinite.
+    return numbers if numbers is not None and numbers.is_finite().all() else None
 
 
 def _booleans(series: pl.Series) -> pl.Series | None:
@@ -127,8 +121,12 @@ def as_text(series: pl.Series) -> pl.Series:
     if isinstance(dtype, pl.Datetime):
         if (series.dt.truncate("1d") == series).all():
             return series.dt.date().cast(pl.String)
-        return series.dt.strftime("%Y-%m-%d %H:%M:%S%.f")
-    return series.cast(pl.String)
+        zone = "%:z" if dtype.time_zone else ""
+        return series.dt.strftime(f"%Y-%m-%d %H:%M:%S%.f{zone}")
+    text = series.cast(pl.String)
+    if isinstance(dtype, pl.Decimal) and dtype.scale:
+        return text.str.strip_chars_end("0").str.strip_chars_end(".")
+    return text
 
 
 def holds_numbers(series: pl.Series) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,12 @@ from shoal.errors import InputError, listed
 
 _DELIMITERS = (",", ";", "\t", "|")
 _GLANCE = 1 << 16  # bytes looked at to find the delimiter
+_BLOCK = 1 << 22  # bytes parsed at a time
 _BOM = b"\xef\xbb\xbf"
 
 
-def unpack(path: Path) -> bytes:
+def unpack(raw: bytes, path: Path) -> bytes:
     """Return the bytes of a file, unzipped when they are gzip."""
-    raw = path.read_bytes()
     if raw[:2] != b"\x1f\x8b":
         return raw
     try:
@@ -32,22 +33,25 @@ def unpack(path: Path) -> bytes:
         ) from None
 
 
-def read_csv(path: Path, delimiter: str | None = None) -> pl.DataFrame:
-    """Read a delimited file as texts only; empty cells are null.
+def read_csv(raw: bytes, path: Path, delimiter: str | None = None) -> pl.DataFrame:
+    """Read delimited text as texts only; empty cells are null.
 
     Parameters
     ----------
+    raw
+        The bytes of the file, gzip or not.
+    path
+        The file's name, for messages.
     delimiter
-        One character; found out from the file when not given.
+        One character; found out from the text when not given.
     """
-    raw = unpack(path)
-    content = raw.removeprefix(_BOM)
-    if not content.strip():
+    content = unpack(raw, path).removeprefix(_BOM)
+    if not content or content.isspace():
         raise InputError(
             f"{path} is empty. A table needs a line of column names and at least one row."
         )
     _check_text(path, content)
-    delimiter = sniff(path, content) if delimiter is None else _one_character(delimiter)
+    delimiter = sniff(content) if delimiter is None else _one_character(delimiter)
     names = _header(path, content, delimiter)
     frame = _parse(path, content, delimiter, names)
     if frame.height == 0:
@@ -97,7 +101,7 @@ def _one_character(delimiter: str) -> str:
     return delimiter
 
 
-def sniff(path: Path, content: bytes) -> str:
+def sniff(content: bytes) -> str:
     """Find the delimiter: it cuts the names, and the first rows into as many cells."""
     head = content[:_GLANCE].decode("utf-8", "replace")
     if len(content) > _GLANCE:
@@ -116,7 +120,7 @@ def sniff(path: Path, content: bytes) -> str:
     return best
 
 
-def _rows(text: str, delimiter: str) -> Any:
+def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
 
 
@@ -138,58 +142,65 @@ def _header(path: Path, content: bytes, delimiter: str) -> list[str]:
 
 def _parse(path: Path, content: bytes, delimiter: str, names: list[str]) -> pl.DataFrame:
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
-    quoted = content.count(b'"')
-    if quoted % 2:
-        raise _ragged(path, content, delimiter, len(names), "a quote is never closed")
+    quotes = content.count(b'"')
+    if quotes % 2:  # the parser would take an open quote's rest of the file as one cell
+        _diagnose(path, content, delimiter, len(names))
     try:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(content),
-            read_options=arrow_csv.ReadOptions(block_size=1 << 22),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter,
-                newlines_in_values=quoted > 0,
-                # In a table of one column a blank line is a missing value.
-                ignore_empty_lines=len(names) > 1,
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-                null_values=[""],
-            ),
-        )
-    except pa.ArrowInvalid as fault:
-        raise _not_utf8(path, content) or _ragged(
-            path, content, delimiter, len(names), str(fault)
-        ) from None
+        table = _arrow(content, delimiter, names, quotes > 0, _BLOCK)
+    except pa.ArrowInvalid:
+        _diagnose(path, content, delimiter, len(names))
+        try:  # nothing wrong with the text: a row may be longer than a block
+            table = _arrow(content, delimiter, names, quotes > 0, len(content) + 1)
+        except pa.ArrowInvalid as fault:
+            raise InputError(f"{path} cannot be read as delimited text: {fault}.") from None
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     return frame
 
 
-def _ragged(path: Path, content: bytes, delimiter: str, width: int, cause: str) -> InputError:
-    """Go through the file slowly to say which line is at fault."""
-    rows = csv.reader(
-        io.TextIOWrapper(io.BytesIO(content), "utf-8", errors="replace", newline=""),
-        delimiter=delimiter,
-        strict=True,
+def _arrow(content: bytes, delimiter: str, names: list[str], quoted: bool, block: int) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.read_csv(
+        pa.BufferReader(content),
+        read_options=arrow_csv.ReadOptions(block_size=block),
+        parse_options=arrow_csv.ParseOptions(
+            delimiter=delimiter,
+            newlines_in_values=quoted,
+            # In a table of one column a blank line is a missing value.
+            ignore_empty_lines=len(names) > 1,
+        ),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+            null_values=[""],
+        ),
     )
+
+
+def _diagnose(path: Path, content: bytes, delimiter: str, width: int) -> None:
+    """Go through the text slowly and raise what is wrong with it, naming the line."""
+    fault = _not_utf8(path, content)
+    if fault:
+        raise fault
+    lines = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
     start = 1
     try:
         for row in rows:
-            if len(row) != width and (row or width == 1) and (row or rows.line_num > 1):
+            if row and len(row) != width:
                 noun = "cell" if len(row) == 1 else "cells"
-                return InputError(
-                    f"{path} has ragged rows: line {start} has {len(row)} {noun}, the column "
-                    f"names are {width} (delimiter {delimiter!r}). Quote cells that hold the "
+                raise InputError(
+                    f"{path} has ragged rows: line {start} has {len(row)} {noun}, but there are "
+                    f"{width} column names (delimiter {delimiter!r}). Quote cells that hold the "
                     "delimiter, or name another delimiter."
                 )
             start = rows.line_num + 1
     except csv.Error as fault:
-        return InputError(
+        raise InputError(
             f"{path} cannot be read from line {start} on: {fault}. "
             "Check the quotes there: a quote inside a quoted cell is written twice."
-        )
-    return InputError(f"{path} cannot be read as delimited text: {cause}.")
+        ) from None

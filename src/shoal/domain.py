@@ -97,16 +97,14 @@ class Taxonomy:
     @classmethod
     def from_levels(cls, levels: Sequence[pl.Series], column: str) -> Taxonomy:
         """Build a taxonomy from its levels, finest first: each a label per leaf, in one order."""
-        table = pl.DataFrame([level.alias(str(d)) for d, level in enumerate(levels)])
-        # Row by row, so that labels are numbered, and subtrees stand, in the order of the file.
-        every = pl.Series(table.to_numpy().ravel(), dtype=pl.String)
+        every = pl.concat([level.cast(pl.String).rename("label") for level in levels])
         labels = every.unique(maintain_order=True)
-        numbers = pl.Series(range(len(labels)), dtype=pl.Int32)
-        codes = every.replace_strict(labels, numbers).to_numpy().reshape(-1, len(levels))
+        numbers = pl.Series(np.arange(len(labels), dtype=np.int32))
+        codes = every.replace_strict(labels, numbers).to_numpy().reshape(len(levels), -1).T
         parent = _parents(codes, len(labels))
         if parent is None:
-            raise SchemaError(_faults(table.rows(), column))
-        codes = codes[_depth_first(codes)].T
+            raise SchemaError(_faults(list(zip(*levels, strict=True)), column))
+        codes = codes[_depth_first(codes, len(labels))].T
         leaves, root = codes[0], codes[-1, :1]
         inner = codes[1:].ravel()
         inner = inner[np.sort(np.unique(inner, return_index=True)[1])]
@@ -149,16 +147,20 @@ def _parents(codes: npt.NDArray[np.int32], labels: int) -> npt.NDArray[np.int32]
     return parent
 
 
-def _depth_first(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def _depth_first(codes: npt.NDArray[np.int32], labels: int) -> npt.NDArray[np.int64]:
     """Order the leaves so that every subtree's leaves stand side by side.
 
-    Paths are compared from the top down *without repeated labels*: a group that one path reaches
-    a level later than another is still one group.
+    Paths are compared from the top down, labels by where the file first names them, and *without
+    repeated labels*: a group that one path reaches a level later than another is still one group.
     """
-    down = codes[:, ::-1]
+    size, depth = codes.shape
+    first = np.full(labels, codes.size, np.int64)
+    for level, column in enumerate(codes.T):
+        np.minimum.at(first, column, np.arange(size) * depth + level)
+    down = first[codes[:, ::-1]]
     fresh = np.ones(down.shape, np.bool_)
     fresh[:, 1:] = down[:, 1:] != down[:, :-1]
-    short = np.full(down.shape, -1, np.int32)
+    short = np.full(down.shape, -1, np.int64)
     rows, places = np.nonzero(fresh)
     short[rows, (np.cumsum(fresh, axis=1) - 1)[rows, places]] = down[rows, places]
     return np.lexsort(short.T[::-1])

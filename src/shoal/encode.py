@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.cells import as_text, blank, holds_numbers, typed
+from shoal.cells import as_text, holds_numbers, typed
 from shoal.domain import Domain, Nominal, Ordered, Taxonomy, flat
 from shoal.errors import SchemaError, ShoalWarning, listed
 from shoal.hierarchy import uncovered
@@ -101,7 +101,7 @@ def encode(
     """
     taxonomies = taxonomies or {}
     declared = [c for c in schema.columns if c.name in (*schema.quasi, *schema.sensitive)]
-    frame = frame.with_columns(_clean(frame[c.name], c) for c in declared if c.name in frame)
+    frame = frame.with_columns(c.clean(frame[c.name]) for c in declared if c.name in frame)
     faults = schema.faults(frame, taxonomies)
     domains: dict[str, Domain] = {}
     codes = np.empty((frame.height, len(schema.quasi)), np.int32)
@@ -127,15 +127,6 @@ def encode(
         {name: pair[0] for name, pair in sensitive.items()},
         {name: pair[1] for name, pair in sensitive.items()},
     )
-
-
-def _clean(series: pl.Series, column: Column) -> pl.Series:
-    """Turn what means missing into null, and categories into the texts they stand for."""
-    if isinstance(series.dtype, pl.Categorical):
-        series = series.cast(pl.String)
-    cleaned = blank(series, ("", *column.missing))
-    # Without its '?' a column of numbers may be one after all.
-    return typed(cleaned) if column.missing else cleaned
 
 
 def _quasi(
@@ -182,8 +173,12 @@ def _positions(series: pl.Series, known: pl.Series, missing: int | None = None) 
 
 
 def _leaves(series: pl.Series, taxonomy: Taxonomy, name: str) -> Codes:
-    """Return the leaf of every cell, matched by text; every known value must have one."""
+    """Return the leaf of every cell, matched by text; every known value must have one.
+
+    A cell that says the top itself ('*') can be any value: it is missing.
+    """
     texts = as_text(series)
+    texts = pl.select(pl.when(texts != taxonomy.labels[taxonomy.root]).then(texts)).to_series()
     leaves = pl.Series(taxonomy.values, dtype=pl.String)
     codes = _positions(texts, leaves)
     lost = pl.Series(codes == taxonomy.size) & texts.is_not_null()

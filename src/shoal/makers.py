@@ -64,19 +64,7 @@ def intervals(
     if how == "quantile":
         levels = _quantiles(texts, counts, _divisors(steps or (16, 8, 4, 2)))
     else:
-        whole = bool((points == np.floor(points)).all())
-        if steps is not None:
-            counts_of = _divisors(steps)
-            span = float(points[-1] - points[0]) or 1.0
-            wide = (span + 1) / counts_of[0] if whole else span / counts_of[0]
-            if whole:
-                wide = math.ceil(wide)
-            edges = [wide * (counts_of[0] // step) for step in counts_of]
-            origin = float(points[0])
-        else:
-            edges = _multiples(widths) if widths else _nice(points, whole)
-            origin = 0.0
-        levels = [_bins(points, texts, origin, edge, whole) for edge in edges]
+        levels = _equal_widths(points, steps, widths)
     return _build([texts, *levels], column)
 
 
@@ -146,9 +134,8 @@ def _multiples(widths: Sequence[float]) -> list[float]:
     return numbers
 
 
-def _nice(points: npt.NDArray[np.float64], whole: bool) -> list[float]:
+def _nice(span: float, whole: bool) -> list[float]:
     """Choose widths 1, 2 or 5 times a power of ten, doubled until one interval covers all."""
-    span = float(points[-1] - points[0])
     if span == 0:
         return []
     raw = span / _FINEST
@@ -163,25 +150,48 @@ def _nice(points: npt.NDArray[np.float64], whole: bool) -> list[float]:
     return widths
 
 
-def _bins(
-    points: npt.NDArray[np.float64], texts: pl.Series, origin: float, width: float, whole: bool
+def _equal_widths(
+    points: npt.NDArray[np.float64], steps: Sequence[int] | None, widths: Sequence[float] | None
+) -> list[pl.Series]:
+    """Label each point with its interval on every level."""
+    whole = bool((points == np.floor(points)).all())
+    low, span = float(points[0]), float(points[-1] - points[0])
+    if steps is not None:
+        counts = _divisors(steps)
+        finest = math.ceil((span + 1) / counts[0]) if whole else span / counts[0] or 1.0
+        origin, last = low, counts[0] - 1
+        ratios = [counts[0] // count for count in counts]
+    else:
+        edges = _multiples(widths) if widths is not None else _nice(span, whole)
+        if not edges:
+            return []
+        finest, origin, last = edges[0], 0.0, None
+        ratios = [round(edge / finest) for edge in edges]
+    # Rounding puts 0.3 into [0.3-0.4) although 0.3 / 0.1 is a little less than 3. The greatest
+    # value of a division by steps belongs to the last interval. Coarser levels count in whole
+    # multiples of the finest one, so that levels always nest.
+    place = np.floor(np.round((points - origin) / finest, 9))
+    place = place if last is None else np.minimum(place, last)
+    return [_intervals(place // ratio, origin, finest * ratio, whole, last) for ratio in ratios]
+
+
+def _intervals(
+    place: npt.NDArray[np.float64], origin: float, width: float, whole: bool, last: int | None
 ) -> pl.Series:
-    """Label each point with its interval ``origin + i * width``."""
-    if whole and width == 1:
-        return texts
-    bin_ = np.floor((points - origin) / width)
-    low = origin + bin_ * width
-    if whole and width == int(width):
-        ends = pl.Series(low + width - 1)
-        return pl.select(
-            pl.format("[{}-{}]", pl.lit(as_text(pl.Series(low))), pl.lit(as_text(ends)))
-        ).to_series()
-    # Rounding keeps 0.1 + 0.2 from becoming 0.30000000000000004 in a label.
-    digits = max(0, 12 - math.floor(math.log10(max(abs(low).max(), width))))
-    lows, highs = np.round(low, digits), np.round(low + width, digits)
-    return pl.select(
-        pl.format("[{}-{})", pl.lit(as_text(pl.Series(lows))), pl.lit(as_text(pl.Series(highs))))
-    ).to_series()
+    low, high = origin + place * width, origin + (place + 1) * width
+    if whole and float(width).is_integer():
+        first, end = as_text(pl.Series(low)), as_text(pl.Series(high - 1))
+        return _format(first, end, "]").zip_with(first != end, first)
+    # 12 digits: 0.1 + 0.2 must not show as 0.30000000000000004.
+    digits = 12 - math.floor(math.log10(max(np.abs(low).max(), np.abs(high).max())))
+    first, end = (as_text(pl.Series(np.round(edge, digits))) for edge in (low, high))
+    closed = pl.Series(place == place.max()) if last is not None else None
+    half = _format(first, end, ")")
+    return half if closed is None else _format(first, end, "]").zip_with(closed, half)
+
+
+def _format(first: pl.Series, end: pl.Series, bracket: str) -> pl.Series:
+    return "[" + first + "-" + end + bracket
 
 
 def _quantiles(
@@ -197,11 +207,7 @@ def _quantiles(
         ends = np.append(starts[1:], len(share)) - 1
         group = np.cumsum(np.diff(share, prepend=-1) != 0) - 1
         first, last = texts.gather(starts), texts.gather(ends)
-        labels = pl.select(
-            pl.when(pl.lit(pl.Series(starts == ends)))
-            .then(pl.lit(first))
-            .otherwise(pl.format("[{}-{}]", pl.lit(first), pl.lit(last)))
-        ).to_series()
+        labels = _format(first, last, "]").zip_with(pl.Series(starts != ends), first)
         levels.append(labels.gather(group))
     return levels
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from shoal.cells import blank
 from shoal.errors import InputError, listed
 
 
-def from_native(frame: Any, missing: Sequence[str] = ("",)) -> pl.DataFrame:
+def from_native(frame: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
     """Return a polars copy of a pandas, polars or pyarrow frame; the frame itself is untouched.
 
     Rows keep their order and nothing else: an index is ignored. NaN and the texts of ``missing``
@@ -58,15 +59,17 @@ def _twice(names: list[str]) -> list[str]:
 
 
 def _column(frame: Any, position: int) -> pl.Series:
+    import narwhals as nw
+
     series = frame[:, position]
-    try:
-        return series.to_polars()  # type: ignore[no-any-return]
-    except Exception:
-        # Python objects of several types (1, 'a', None): say each as text, keep what is missing.
-        texts = [
-            None if gap else str(cell) for cell, gap in zip(series, series.is_null(), strict=True)
-        ]
-        return pl.Series(texts, dtype=pl.String)
+    if series.dtype != nw.Unknown:  # pandas' periods and intervals mean nothing elsewhere
+        # Which error a column of mixed objects raises differs from library to library.
+        with contextlib.suppress(Exception):
+            return series.to_polars()  # type: ignore[no-any-return]
+    # Objects of several types (1, 'a', None): say each as text, keep what is missing.
+    gaps = series.is_null()
+    texts = [None if gap else str(cell) for cell, gap in zip(series, gaps, strict=True)]
+    return pl.Series(texts, dtype=pl.String)
 
 
 def to_native(frame: pl.DataFrame, like: Any) -> Any:
@@ -89,5 +92,10 @@ def _to_pandas(frame: pl.DataFrame, like: Any) -> Any:
     """Give pandas back its own names (they need not be texts) and its nullable types."""
     result = frame.to_pandas()
     own = {str(name): name for name in like.columns}
+    for name, dtype in frame.schema.items():
+        wanted = like.dtypes[own[name]] if name in own else None
+        # Whole numbers and booleans with gaps: 'Int64' came in, 'float64' must not go out.
+        if wanted is not None and hasattr(wanted, "numpy_dtype") and dtype.is_numeric():
+            result[name] = result[name].astype(wanted)
     result.columns = [own.get(name, name) for name in result.columns]
     return result

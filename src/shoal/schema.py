@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import polars as pl
 
 from shoal import names as vocabulary
-from shoal.cells import holds_numbers
+from shoal.cells import blank, holds_numbers, typed
 from shoal.errors import SchemaError, listed, nearest
 
 _ENOUGH = 20  # rows below which "all different" means nothing
@@ -58,6 +58,14 @@ class Column:
     reason: str = ""
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+
+    def clean(self, series: pl.Series) -> pl.Series:
+        """Return the column's cells with everything that means missing as null."""
+        if isinstance(series.dtype, pl.Categorical):
+            series = series.cast(pl.String)  # a category is a text; its number means nothing
+        cleaned = blank(series, self.missing)
+        # Without its '?' a column of numbers may be one after all.
+        return typed(cleaned) if self.missing and not self.order else cleaned
 
 
 @dataclass(frozen=True)
@@ -151,7 +159,8 @@ class Schema:
         name = column.name
         if name not in frame.columns:
             return [unknown_column(name, frame.columns, role=column.role)]
-        dtype = frame.schema[name]
+        series = frame[name]
+        dtype = series.dtype
         if column.role in (Role.QUASI, Role.SENSITIVE) and not plain(dtype):
             return [
                 f"Column {name!r} holds values of type {dtype}; a {column.role.value} column "
@@ -163,11 +172,13 @@ class Schema:
                 f"Column {name!r} has the kind 'taxonomy' but no hierarchy was given. "
                 f"Give a file {name}.csv, or use the kind 'ordered' or 'set'."
             ]
-        unordered = column.kind is Kind.ORDERED and not column.order and textual(dtype)
-        if unordered and frame[name].null_count() < frame.height:
+        if column.kind is Kind.ORDERED and not column.order and textual(dtype):
+            series = column.clean(series)
+            if series.null_count() == len(series) or not textual(series.dtype):
+                return []
             return [
                 f"Column {name!r} has the kind 'ordered' but holds texts, for instance "
-                f"{_example(frame[name])!r}. Use the kind 'set', give a hierarchy, or list its "
+                f"{_example(series)!r}. Use the kind 'set', give a hierarchy, or list its "
                 "values from lowest to highest."
             ]
         return []
@@ -212,14 +223,17 @@ def declare(
     identifier: Sequence[str] = (),
     other: Sequence[str] = (),
     kinds: Mapping[str, Kind | str] | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
+    order: Mapping[str, Sequence[str]] | None = None,
     taxonomies: Iterable[str] = (),
 ) -> Schema:
     """Make the schema that the names say; kinds that are not given are guessed.
 
-    Columns that are not named are not declared, and what is not declared is not published. All
-    faults (unknown names, names with two roles) are reported at once.
+    Columns that are not named are not declared, and what is not declared is not published.
+    ``missing`` and ``order`` are those of :class:`Column`, by the name of the column. All faults
+    (unknown names, names with two roles) are reported at once.
     """
-    kinds = kinds or {}
+    kinds, missing, order = kinds or {}, missing or {}, order or {}
     have = set(taxonomies)
     named = {
         Role.QUASI: quasi,
@@ -253,16 +267,21 @@ def declare(
     for name in frame.columns:  # the table's order, whatever order the names came in
         if name not in roles:
             continue
-        role = roles[name][0]
-        kind: Kind | None = None
-        reason = "declared"
-        if role is Role.QUASI:
+        column = Column(
+            name,
+            roles[name][0],
+            reason="declared",
+            missing=tuple(missing.get(name, ())),
+            order=tuple(order.get(name, ())),
+        )
+        if column.role is Role.QUASI:
+            kind, why = Kind.ORDERED, "its order is listed"
             if name in kinds:
-                kind = Kind(kinds[name])
-            else:
-                kind, why = guess_kind(frame[name], name in have)
-                reason = f"declared; {why}"
-        columns.append(Column(name, role, kind, reason))
+                kind, why = Kind(kinds[name]), "kind declared"
+            elif not column.order:
+                kind, why = guess_kind(column.clean(frame[name]), name in have)
+            column = replace(column, kind=kind, reason=f"declared; {why}")
+        columns.append(column)
     return Schema(tuple(columns))
 
 
@@ -320,18 +339,19 @@ def guess_role(series: pl.Series, name: str) -> tuple[Role, str]:
         return Role.OTHER, f"its type {series.dtype} holds more than one value a cell"
     distinct = known.n_unique()
     each = len(known) / distinct
-    word = vocabulary.telling(name, vocabulary.IDENTIFYING)
-    if word and (each < 2 or (each <= 20 and distinct > 100)):
+    word, place = (
+        vocabulary.telling(name, words) for words in (vocabulary.IDENTIFYING, vocabulary.QUASI)
+    )
+    # 'admission_type_id' and 'country_name' have few values: they describe, they do not name.
+    if word and (each < 1.1 or (not place and each <= 20 and distinct > 100)):
         return Role.IDENTIFIER, f"its name says {word!r} and it has {distinct:,} different values"
-    if distinct == len(known) >= _ENOUGH and (series.dtype == pl.String or _counts_up(known)):
-        return Role.IDENTIFIER, "every row has a value of its own"
-    for words, role, why in (
-        (vocabulary.SENSITIVE, Role.SENSITIVE, "something to protect"),
-        (vocabulary.QUASI, Role.QUASI, "something that others may know"),
-    ):
-        word = vocabulary.telling(name, words)
-        if word:
-            return role, f"its name says {word!r}, {why}"
+    harm = vocabulary.telling(name, vocabulary.SENSITIVE)
+    if harm:
+        return Role.SENSITIVE, f"its name says {harm!r}, something to protect"
+    if place:
+        return Role.QUASI, f"its name says {place!r}, something that others may know"
+    if len(known) >= _ENOUGH and each < 1.1 and (textual(known.dtype) or _counts_up(known)):
+        return Role.IDENTIFIER, "nearly every row has a value of its own"
     return Role.OTHER, "nothing in its name or values suggests another role"
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, cast
 
 import polars as pl
 
-from shoal.atomic import atomic_file, check_output
+from shoal.atomic import atomic_file
 from shoal.cells import blank, typed
 from shoal.csvfile import read_csv
 from shoal.errors import InputError, OutputError, listed
@@ -24,12 +25,13 @@ __all__ = [
     "write_table",
 ]
 
+_BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
 FORMATS = (".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".feather")
 
 
 def read_table(
     path: Path | str,
-    missing: Sequence[str] = ("",),
+    missing: Sequence[str] = (),
     delimiter: str | None = None,
     *,
     text: Collection[str] = (),
@@ -48,26 +50,31 @@ def read_table(
         Columns of a CSV file to keep as text even if every cell looks like a number or a date.
     """
     path = Path(path)
-    if not path.exists():
-        raise InputError(f"{path} does not exist. Check the name of the file.")
-    if path.is_dir():
-        raise InputError(f"{path} is a directory. Give the name of a file.")
     try:
         with path.open("rb") as stream:
-            magic = stream.read(6)
-        if magic[:4] == b"PAR1":
-            frame = _binary(path, "Parquet")
-        elif magic == b"ARROW1":
-            frame = _binary(path, "Arrow")
-        else:
-            frame = read_csv(path, delimiter)
-            return frame.select(
-                series if series.name in text else typed(series)
-                for series in (blank(column, missing) for column in frame)
-            )
+            magic = stream.peek(6)[:6]
+            known = _BINARY.get(magic[:4])
+            if known is None:
+                return _typed(read_csv(stream.read(), path, delimiter), missing, text)
+        frame = _binary(path, known)
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist. Check the name of the file.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a directory. Give the name of a file in it.") from None
     except OSError as fault:
         raise InputError(f"{path} cannot be read: {fault.strerror or fault}.") from None
     return frame.select(blank(series, missing) for series in frame)
+
+
+def _typed(frame: pl.DataFrame, missing: Sequence[str], text: Collection[str]) -> pl.DataFrame:
+    """Give the columns of a text file their types, a few columns at a time."""
+
+    def one(series: pl.Series) -> pl.Series:
+        cells = blank(series, missing)
+        return cells if series.name in text else typed(cells)
+
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        return pl.DataFrame(list(pool.map(one, frame)))
 
 
 def _binary(path: Path, kind: str) -> pl.DataFrame:
@@ -117,7 +124,6 @@ def write_table(
         The files that the table came from, which are never written over.
     """
     suffix = check_output_format(path)
-    check_output(Path(path), force=force, inputs=inputs)
     with atomic_file(path, force=force, inputs=inputs) as stream:
         try:
             _write(frame, stream, suffix)
@@ -131,7 +137,7 @@ def write_table(
 def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str) -> None:
     if suffix == ".csv.gz":
         # No name and no time inside, so that equal tables make equal files.
-        with gzip.GzipFile("", "wb", compresslevel=5, fileobj=stream, mtime=0) as packed:
+        with gzip.GzipFile("", "wb", compresslevel=4, fileobj=stream, mtime=0) as packed:
             frame.write_csv(cast(IO[bytes], packed))
     elif suffix in (".csv", ".tsv"):
         frame.write_csv(stream, separator="\t" if suffix == ".tsv" else ",")
