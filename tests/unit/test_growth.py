@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.groupers import k_member, kaim
-from shoal.groupers.growth import entries
+from shoal.tuples import entries
 from shoal.kernels.tree import plant
 from shoal.rules import KAnonymity
 from shoal.space import balanced_weights, make_space

@@ -11,19 +11,9 @@ from shoal.kernels.space import Space, new_group
 from shoal.kernels.tree import plant, stack_for
 from shoal.partition import Partition
 from shoal.rules import Rule
+from shoal.tuples import entries
 
 Ints = npt.NDArray[np.int64]
-
-
-def entries(codes: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], Ints, Ints]:
-    """Collapse equal rows: return the distinct rows, the entry of every row, and the counts."""
-    order = np.lexsort(codes.T[::-1])
-    ordered = codes[order]
-    fresh = np.ones(order.size, np.bool_)
-    fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    entry = np.empty(order.size, np.int64)
-    entry[order] = np.cumsum(fresh) - 1
-    return np.ascontiguousarray(ordered[fresh]), entry, np.bincount(entry).astype(np.int64)
 
 
 def group_size(rule: Rule) -> int:
@@ -46,7 +36,7 @@ def grow_groups(
     tree, order = plant(space, distinct, count, np.zeros(count.size, np.int32))
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
-    distinct, count, entry = np.ascontiguousarray(distinct[order]), count[order], rank[entry]
+    count, entry = count[order], rank[entry]
 
     seeds = rng.permutation(data.rows)
     rows = seeds[np.argsort(entry[seeds], kind="stable")]
@@ -57,7 +47,7 @@ def grow_groups(
     group = new_group(space)
     seen = np.zeros(1, np.int64) if visits is None else visits
     grow(
-        *(space, group, tree, distinct, tail - count, tail, count, rows, entry, seeds, free),
+        *(space, group, tree, tail - count, tail, count, rows, entry, seeds, free),
         *(spread_seeds, members, *stack_for(tree), seen),
     )
     rest = seeds[free[seeds]]

@@ -19,7 +19,6 @@ def grow(
     space: Space,
     group: Group,
     tree: Tree,
-    codes: npt.NDArray[np.int32],
     head: npt.NDArray[np.int64],
     tail: npt.NDArray[np.int64],
     left: npt.NDArray[np.int64],
@@ -37,8 +36,6 @@ def grow(
 
     Parameters
     ----------
-    codes
-        Positions of the entries, in tree order.
     head, tail, left, rows
         Entry ``e`` has ``left[e]`` rows not yet taken, ``rows[head[e]:tail[e]]``.
     entry_of
@@ -50,13 +47,13 @@ def grow(
     visits
         One number, to which the tree nodes and entries looked at are added.
     """
-    tag, banned = np.zeros(codes.shape[0], np.int32), np.zeros(1, np.bool_)
+    codes, banned = tree.codes, np.zeros(1, np.bool_)
     bags = np.zeros(codes.shape[1], np.uint64)
     at, seed = 0, -1
     for g in range(members.shape[0]):
         if spread_seeds and seed >= 0:
             start(space, group, codes[seed])
-            seed = furthest(space, group, tree, codes, left, stack, bounds)
+            seed = furthest(space, group, tree, left, stack, bounds)
         else:
             while not free[seeds[at]]:
                 at += 1
@@ -68,9 +65,7 @@ def grow(
         while size < members.shape[1]:
             if size > 0 and not (pure and left[seed] > 0):
                 # A group of equal rows takes its equals first: nothing else is free of cost.
-                e, _ = nearest(
-                    space, group, bags, tree, codes, left, tag, banned, stack, bounds, visits
-                )
+                e, _ = nearest(space, group, bags, tree, left, banned, stack, bounds, visits)
                 pure = False
             if size == 0:
                 row = rows[head[e]]

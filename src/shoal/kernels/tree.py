@@ -36,6 +36,10 @@ class Tree(NamedTuple):
     """``[nodes, m]``: least ``inv`` of the known positions."""
     gap: npt.NDArray[np.bool_]
     """``[nodes, m]``: whether a missing value is below."""
+    edge_right: npt.NDArray[np.float64]
+    """``[nodes, m]``: ordered columns, ``right`` of ``lo``: how far a group below must reach."""
+    edge_left: npt.NDArray[np.float64]
+    """``[nodes, m]``: ordered columns, ``left`` of ``hi``, for a group above."""
     bag: npt.NDArray[np.uint64]
     """``[nodes, m]``: set columns, the values below, one bit per value modulo 64."""
     tags: npt.NDArray[np.uint64]
@@ -44,6 +48,14 @@ class Tree(NamedTuple):
     """Rows still to be taken below each node."""
     home: npt.NDArray[np.int64]
     """Leaf of each entry."""
+    codes: npt.NDArray[np.int32]
+    """``[entries, m]``: positions of the entries, in tree order."""
+    tag: npt.NDArray[np.int32]
+    """Tag of each entry, in tree order."""
+    x_left: npt.NDArray[np.float64]
+    """``[entries, m]``: ordered columns, ``left`` and ``right`` of the positions, kept beside the
+    entries because looking them up by position would miss the processor's cache."""
+    x_right: npt.NDArray[np.float64]
 
 
 @njit(cache=True)
@@ -168,13 +180,7 @@ def _plant(
 
 
 @njit(cache=True)
-def _furnish(
-    space: Space,
-    codes: npt.NDArray[np.int32],
-    tag: npt.NDArray[np.int32],
-    count: npt.NDArray[np.int64],
-    tree: Tree,
-) -> None:
+def _furnish(space: Space, count: npt.NDArray[np.int64], tree: Tree) -> None:
     """Fill in what each node knows of the entries below it; children come after their parents."""
     one = np.uint64(1)
     for node in range(tree.begin.size - 1, -1, -1):
@@ -182,9 +188,9 @@ def _furnish(
             for e in range(tree.begin[node], tree.end[node]):
                 tree.home[e] = node
                 tree.alive[node] += count[e]
-                tree.tags[node] |= one << np.uint64(tag[e] & 63)
-                for j in range(codes.shape[1]):
-                    p = codes[e, j]
+                tree.tags[node] |= one << np.uint64(tree.tag[e] & 63)
+                for j in range(space.kind.size):
+                    p = tree.codes[e, j]
                     if p == space.size[j]:
                         tree.gap[node, j] = True
                         continue
@@ -196,7 +202,7 @@ def _furnish(
         if above >= 0:
             tree.alive[above] += tree.alive[node]
             tree.tags[above] |= tree.tags[node]
-            for j in range(codes.shape[1]):
+            for j in range(space.kind.size):
                 tree.lo[above, j] = min(tree.lo[above, j], tree.lo[node, j])
                 tree.hi[above, j] = max(tree.hi[above, j], tree.hi[node, j])
                 tree.inv[above, j] = min(tree.inv[above, j], tree.inv[node, j])
@@ -205,7 +211,10 @@ def _furnish(
 
 
 def plant(
-    space: Space, codes: npt.NDArray[np.int32], count: npt.NDArray[np.int64], tag: npt.NDArray[np.int32]
+    space: Space,
+    codes: npt.NDArray[np.int32],
+    count: npt.NDArray[np.int64],
+    tag: npt.NDArray[np.int32],
 ) -> tuple[Tree, npt.NDArray[np.int64]]:
     """Build the tree over distinct rows; return it and the order of the entries in it."""
     entries, m = codes.shape
@@ -213,18 +222,32 @@ def plant(
     order = np.arange(entries)
     shape = [np.full(room, -1, np.int64) for _ in range(4)]
     nodes = _plant(space, codes, order, *shape, np.empty((entries + 2, 3), np.int64))
+    kept = np.ascontiguousarray(codes[order])
     tree = Tree(
         *(part[:nodes].copy() for part in shape),
         lo=np.full((nodes, m), np.iinfo(np.int32).max, np.int32),
         hi=np.full((nodes, m), -1, np.int32),
         inv=np.full((nodes, m), np.inf),
         gap=np.zeros((nodes, m), np.bool_),
+        edge_right=np.empty((0, m)),
+        edge_left=np.empty((0, m)),
         bag=np.zeros((nodes, m), np.uint64),
         tags=np.zeros(nodes, np.uint64),
         alive=np.zeros(nodes, np.int64),
         home=np.empty(entries, np.int64),
+        codes=kept,
+        tag=tag[order],
+        x_left=np.empty((0, m)),
+        x_right=np.empty((0, m)),
     )
-    _furnish(space, np.ascontiguousarray(codes[order]), tag[order], count[order], tree)
+    _furnish(space, count[order], tree)
+    if (space.kind == ORDERED).any():
+        tree = tree._replace(
+            edge_right=space.right[space.first + np.minimum(tree.lo, space.size)],
+            edge_left=space.left[space.first + np.maximum(tree.hi, 0)],
+            x_left=space.left[space.first + kept],
+            x_right=space.right[space.first + kept],
+        )
     return tree, order
 
 
@@ -249,9 +272,7 @@ def take(tree: Tree, entry: int) -> None:
 
 
 @njit(cache=True)
-def bag_of(
-    space: Space, row: npt.NDArray[np.int32], bags: npt.NDArray[np.uint64]
-) -> None:
+def bag_of(space: Space, row: npt.NDArray[np.int32], bags: npt.NDArray[np.uint64]) -> None:
     """Add the values of ``row`` to the group's bags (one bit per value modulo 64)."""
     for j in range(row.size):
         if space.kind[j] == SET and row[j] < space.size[j]:
@@ -264,9 +285,7 @@ def nearest(
     group: Group,
     bags: npt.NDArray[np.uint64],
     tree: Tree,
-    codes: npt.NDArray[np.int32],
     left: npt.NDArray[np.int64],
-    tag: npt.NDArray[np.int32],
     banned: npt.NDArray[np.bool_],
     stack: npt.NDArray[np.int64],
     bounds: npt.NDArray[np.float64],
@@ -277,23 +296,29 @@ def nearest(
     The formula of :mod:`shoal.kernels.space` is written out here, over local names: a call with all
     these arrays would cost more than the arithmetic.
     """
-    m = codes.shape[1]
-    kind, missing, whole = space.kind, space.size, space.full
-    first, weight, inv, base = space.first, space.weight, space.inv, space.base
-    reach_left, reach_right = space.left, space.right
+    codes, tag, x_left, x_right = tree.codes, tree.tag, tree.x_left, tree.x_right
+    begin, end, right, alive, tags = tree.begin, tree.end, tree.right, tree.alive, tree.tags
+    low, high, gap, least_inv, bag = tree.lo, tree.hi, tree.gap, tree.inv, tree.bag
+    edge_left, edge_right = tree.edge_left, tree.edge_right
+    kind, missing, first, weight, inv = space.kind, space.size, space.first, space.weight, space.inv
+    relative, whole = space.relative, space.full
     table, stamp, serial = group.table, group.stamp, group.serial[0]
     group_lo, group_hi, group_num = group.lo, group.hi, group.num
-    size = group.size[0]
-    group_inv, group_base = size * group.inv, size * group.base
-    begin, end, right, alive = tree.begin, tree.end, tree.right, tree.alive
-    low, high, gap, least_inv, bag = tree.lo, tree.hi, tree.gap, tree.inv, tree.bag
-    outside = group.members / np.maximum(missing - 1, 1)  # num of a set with one value more
-    no_values = np.uint64(0)
+    m, size = kind.size, group.size[0]
+    # Per column: size * inv(g) and size * base(g) of the formula, the cost of a missing value, the
+    # group's ends if it is an interval, and num of a set with one value more.
+    inv_g, base_g, gap_cost = np.empty(m), np.empty(m), np.empty(m)
+    x_lo, x_hi, outside = np.empty(m), np.empty(m), np.empty(m)
+    for j in range(m):
+        at = first[j] + missing[j]
+        inv_g[j], base_g[j] = size * group.inv[j], size * group.base[j]
+        gap_cost[j] = weight[j] * (whole[j] * (inv[at] + inv_g[j]) - (space.base[at] + base_g[j]))
+        x_lo[j], x_hi[j] = space.left[first[j] + group_lo[j]], space.right[first[j] + group_hi[j]]
+        outside[j] = group.members[j] / max(missing[j] - 1, 1)
     barred = np.uint64(0)
-    if banned.size <= 64:
-        for t in range(banned.size):
-            if banned[t]:
-                barred |= np.uint64(1) << np.uint64(t)
+    for t in range(banned.size if banned.size <= 64 else 0):
+        if banned[t]:
+            barred |= np.uint64(1) << np.uint64(t)
     best, best_cost, seen = -1, np.inf, 0
     stack[0], bounds[0] = 0, 0.0
     top = 1 if alive[0] > 0 else 0
@@ -310,18 +335,23 @@ def nearest(
                 total = 0.0
                 for j in range(m):
                     p = codes[e, j]
-                    at = first[j] + p
-                    if kind[j] == TAXONOMY or p == missing[j] or group_hi[j] == missing[j]:
-                        num = table[at]
+                    if p == missing[j]:
+                        total += gap_cost[j]
+                        continue
+                    if kind[j] == TAXONOMY:
+                        num = table[first[j] + p]
+                    elif group_hi[j] == missing[j]:
+                        num = whole[j]
                     elif kind[j] == ORDERED:
-                        lo, hi = min(group_lo[j], p), max(group_hi[j], p)
-                        num = reach_right[first[j] + hi] - reach_left[first[j] + lo]
-                        num = num if lo < hi else 0.0
+                        num = group_num[j]
+                        if p > group_hi[j]:
+                            num = x_right[e, j] - x_lo[j]
+                        elif p < group_lo[j]:
+                            num = x_hi[j] - x_left[e, j]
                     else:
-                        num = group_num[j] if stamp[at] == serial else outside[j]
-                    total += weight[j] * (
-                        num * (inv[at] + group_inv[j]) - (base[at] + group_base[j])
-                    )
+                        num = group_num[j] if stamp[first[j] + p] == serial else outside[j]
+                    inv_p = inv[first[j] + p] if relative else 1.0
+                    total += weight[j] * (num * (inv_p + inv_g[j]) - base_g[j])
                     if total > best_cost:
                         break
                 if total < best_cost or (total == best_cost and e < best):
@@ -329,33 +359,32 @@ def nearest(
             continue
         near, far, near_bound, far_bound = -1, -1, np.inf, np.inf
         for child in (node + 1, right[node]):
-            if alive[child] == 0 or (tree.tags[child] & ~barred) == no_values:
+            if alive[child] == 0 or (tags[child] & ~barred) == np.uint64(0):
                 continue
             seen += 1
             total = 0.0
             for j in range(m):
                 least = np.inf
                 lo, hi = low[child, j], high[child, j]
-                if lo <= hi:
-                    # The nearest position; inside the group's own range nothing is added.
-                    p = min(max(group_lo[j], lo), hi)
+                if lo <= hi:  # the nearest position; inside the group's own range nothing is added
                     if group_hi[j] == missing[j]:
                         num = whole[j]
                     elif kind[j] == TAXONOMY:
-                        num = table[first[j] + p]
+                        num = table[first[j] + min(max(group_lo[j], lo), hi)]
                     elif kind[j] == ORDERED:
-                        lo, hi = min(group_lo[j], p), max(group_hi[j], p)
-                        num = reach_right[first[j] + hi] - reach_left[first[j] + lo]
-                        num = num if lo < hi else 0.0
+                        num = group_num[j]
+                        if lo > group_hi[j]:
+                            num = edge_right[child, j] - x_lo[j]
+                        elif hi < group_lo[j]:
+                            num = x_hi[j] - edge_left[child, j]
+                    elif (bag[child, j] & bags[j]) == np.uint64(0):
+                        num = outside[j]
                     else:
-                        num = outside[j] if (bag[child, j] & bags[j]) == no_values else group_num[j]
-                    least = weight[j] * (num * (least_inv[child, j] + group_inv[j]) - group_base[j])
+                        num = group_num[j]
+                    inv_p = least_inv[child, j] if relative else 1.0
+                    least = weight[j] * (num * (inv_p + inv_g[j]) - base_g[j])
                 if gap[child, j]:
-                    at = first[j] + missing[j]
-                    full = weight[j] * (
-                        whole[j] * (inv[at] + group_inv[j]) - (base[at] + group_base[j])
-                    )
-                    least = min(least, full)
+                    least = min(least, gap_cost[j])
                 total += least
                 if total > best_cost:
                     break
@@ -382,7 +411,6 @@ def furthest(
     space: Space,
     group: Group,
     tree: Tree,
-    codes: npt.NDArray[np.int32],
     left: npt.NDArray[np.int64],
     stack: npt.NDArray[np.int64],
     bounds: npt.NDArray[np.float64],
@@ -408,7 +436,7 @@ def furthest(
                     continue
                 total = 0.0
                 for j in range(kind.size):
-                    p, at = codes[e, j], first[j]
+                    p, at = tree.codes[e, j], first[j]
                     if p == missing[j] or group_hi[j] == missing[j]:
                         num = whole[j]
                     elif kind[j] == TAXONOMY:
