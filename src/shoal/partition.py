@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +77,7 @@ class Histogram:
     whole: Ints
     names: tuple[str, ...]
 
-    def reduce(self, ufunc: np.ufunc, per_run: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    def reduce(self, ufunc: np.ufunc, per_run: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Apply ``ufunc.reduceat`` to numbers given per run; groups without a run get 0."""
         out = np.zeros(self.starts.size - 1, per_run.dtype)
         filled = np.diff(self.starts) > 0
@@ -117,6 +118,4 @@ def histogram(
     keys = labels[counted].astype(np.int64) * span + codes[counted]
     cells, counts = np.unique(keys, return_counts=True)
     starts = np.searchsorted(cells, np.arange(groups + 1, dtype=np.int64) * span)
-    return Histogram(
-        starts.astype(np.int64), cells % span, counts.astype(np.int64), whole, names
-    )
+    return Histogram(starts.astype(np.int64), cells % span, counts.astype(np.int64), whole, names)

@@ -223,8 +223,12 @@ def plant(
     shape = [np.full(room, -1, np.int64) for _ in range(4)]
     nodes = _plant(space, codes, order, *shape, np.empty((entries + 2, 3), np.int64))
     kept = np.ascontiguousarray(codes[order])
+    begin, end, right, parent = (part[:nodes].copy() for part in shape)
     tree = Tree(
-        *(part[:nodes].copy() for part in shape),
+        begin=begin,
+        end=end,
+        right=right,
+        parent=parent,
         lo=np.full((nodes, m), np.iinfo(np.int32).max, np.int32),
         hi=np.full((nodes, m), -1, np.int32),
         inv=np.full((nodes, m), np.inf),

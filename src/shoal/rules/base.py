@@ -13,9 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from shoal.partition import GroupStats
+from shoal.partition import GroupStats, Histogram
 
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -154,3 +155,9 @@ def flatten(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     for rule in rules:
         flat.extend(flatten(rule.rules) if isinstance(rule, All) else [rule])
     return tuple(flat)
+
+
+def largest(hist: Histogram) -> tuple[str, float]:
+    """Return the most frequent value of the whole table and its share of the known values."""
+    top = int(hist.whole.argmax())
+    return hist.names[top], float(hist.whole[top] / hist.whole.sum())
