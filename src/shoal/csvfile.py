@@ -53,13 +53,7 @@ def read_csv(raw: bytes, path: Path, delimiter: str | None = None) -> pl.DataFra
     _check_text(path, content)
     delimiter = sniff(content) if delimiter is None else _one_character(delimiter)
     names = _header(path, content, delimiter)
-    frame = _parse(path, content, delimiter, names)
-    if frame.height == 0:
-        raise InputError(
-            f"{path} has column names ({listed(names)}) but no rows. "
-            "A table needs at least one row."
-        )
-    return frame
+    return _parse(path, content, delimiter, names)
 
 
 def _check_text(path: Path, content: bytes) -> None:
@@ -130,12 +124,18 @@ def _header(path: Path, content: bytes, delimiter: str) -> list[str]:
         raise fault
     # Names may be quoted and hold line breaks, so the first line alone is not enough.
     lines = io.TextIOWrapper(io.BytesIO(content), "utf-8", errors="replace", newline="")
-    names: list[str] = next((row for row in csv.reader(lines, delimiter=delimiter) if row), [])
+    rows = (row for row in csv.reader(lines, delimiter=delimiter) if row)
+    names = next(rows)
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         raise InputError(
             f"{path} has duplicate column names: {listed(twice)}. "
             "Every column needs a name of its own: rename them."
+        )
+    if next(rows, None) is None:
+        raise InputError(
+            f"{path} has column names ({listed(names)}) but no rows. "
+            "A table needs at least one row."
         )
     return names
 
@@ -192,11 +192,11 @@ def _diagnose(path: Path, content: bytes, delimiter: str, width: int) -> None:
     try:
         for row in rows:
             if row and len(row) != width:
-                noun = "cell" if len(row) == 1 else "cells"
+                cells = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
+                names = f"{width} column name{'' if width == 1 else 's'}"
                 raise InputError(
-                    f"{path} has ragged rows: line {start} has {len(row)} {noun}, but there are "
-                    f"{width} column names (delimiter {delimiter!r}). Quote cells that hold the "
-                    "delimiter, or name another delimiter."
+                    f"{path} has ragged rows: line {start} has {cells} for {names} (delimiter "
+                    f"{delimiter!r}). Quote cells that hold the delimiter, or name another one."
                 )
             start = rows.line_num + 1
     except csv.Error as fault:

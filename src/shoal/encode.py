@@ -219,7 +219,7 @@ def _ordered(series: pl.Series, column: Column) -> tuple[Ordered, Codes]:
 
 def _ranked(texts: pl.Series, column: Column) -> tuple[Ordered, Codes]:
     """Order texts by the list that the schema gives."""
-    order = pl.Series(dict.fromkeys(column.order), dtype=pl.String)
+    order = pl.Series(list(dict.fromkeys(column.order)), dtype=pl.String)
     strange = texts.filter(~texts.is_in(order)).drop_nulls()
     if len(strange):
         raise SchemaError(

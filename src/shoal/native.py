@@ -29,7 +29,7 @@ def from_native(frame: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
         ) from None
     except nw.exceptions.DuplicateError:
         raise InputError(
-            f"The frame has duplicate column names: {listed(_twice(list(frame.columns)))}. "
+            f"The frame has duplicate column names: {listed(_twice(_names(frame)))}. "
             "Every column needs a name of its own: rename them."
         ) from None
     if isinstance(wrapped, nw.LazyFrame):
@@ -52,6 +52,11 @@ def from_native(frame: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
             "A table needs at least one row."
         )
     return result
+
+
+def _names(frame: Any) -> list[str]:
+    # pyarrow's `columns` are the columns themselves.
+    return list(getattr(frame, "column_names", None) or frame.columns)
 
 
 def _twice(names: list[str]) -> list[str]:

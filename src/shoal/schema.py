@@ -254,7 +254,7 @@ def declare(
             faults.append(f"Column {name!r} has {len(played)} roles ({both}). Keep one of them.")
     for name, given in kinds.items():
         if given not in list(Kind):
-            hint = nearest(str(given), Kind)
+            hint = nearest(str(given), [kind.value for kind in Kind])
             faults.append(
                 f"Column {name!r} has the unknown kind {str(given)!r}.{hint} "
                 f"Choose one of {listed(Kind)}."
