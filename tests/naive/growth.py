@@ -1,6 +1,7 @@
 """Greedy growth by trying every row, in plain Python: the twin of ``kernels.grow``.
 
-Ties go to the entry that the kernel numbers first, so that the same choices are made, not similar ones.
+Ties go to the entry that the kernel numbers first, so that the same choices are made, not
+similar ones.
 """
 
 

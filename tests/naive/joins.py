@@ -35,7 +35,9 @@ def width(domain, value):
         return float(domain.hi[value] - domain.lo[value] + 1) / domain.size
     if isinstance(domain, Ordered):
         lo, hi = value
-        return 0.0 if lo == hi else domain.points[hi] / domain.span - domain.points[lo] / domain.span
+        return (
+            0.0 if lo == hi else domain.points[hi] / domain.span - domain.points[lo] / domain.span
+        )
     assert isinstance(domain, Nominal)
     return (len(value) - 1) / max(domain.size - 1, 1)
 

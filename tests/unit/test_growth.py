@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from shoal.groupers import k_member, kaim
-from shoal.tuples import entries
 from shoal.kernels.tree import plant
 from shoal.rules import KAnonymity
 from shoal.space import balanced_weights, make_space
+from shoal.tuples import entries
 from tests.naive import growth, joins
 from tests.tables import encoded
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.encode import Encoded
 from shoal.errors import Infeasible
-from shoal.groupers.growth import grow_groups, group_size
+from shoal.groupers.growth import group_size, grow_groups
 from shoal.partition import Partition
 from shoal.rules import Rule
 from shoal.space import make_space
@@ -35,8 +35,8 @@ def group(
 
     Notes
     -----
-    Figure 3 of the paper. The loss that grows is the one of the release: |G u {t}| * NCP(join), less
-    what the missing cells of the group count for, which are ``*`` before and after.
+    Figure 3 of the paper. The loss that grows is the one of the release: |G u {t}| * NCP(join),
+    less what the missing cells of the group count for, which are ``*`` before and after.
     """
     k = group_size(rule)
     complete = np.flatnonzero(~data.missing.any(axis=1)) if missing == "drop" else None

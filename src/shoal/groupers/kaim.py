@@ -1,8 +1,8 @@
 """KAIM: k-anonymity for incomplete microdata (Gong, Yang, Luo 2013).
 
-Groups grow from random records; the next member is the record whose entropy distance D(t, G) to the
-group's centre is smallest. A missing value sits at the root of its taxonomy, so an incomplete record
-is grouped like any other and nothing is dropped.
+Groups grow from random records; the next member is the record whose entropy distance D(t, G) to
+the group's centre is smallest. A missing value sits at the root of its taxonomy, so an incomplete
+record is grouped like any other and nothing is dropped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from shoal.encode import Encoded
-from shoal.groupers.growth import grow_groups, group_size
+from shoal.groupers.growth import group_size, grow_groups
 from shoal.partition import Partition
 from shoal.rules import Rule
 from shoal.space import balanced_weights, make_space
@@ -37,9 +37,9 @@ def group(
 
     Notes
     -----
-    Section 4 of the paper, with three choices. An internal node's GenRate divides by its own Info (c = 0).
-    D(t, G) leaves out GenRate(t*, t*), which is the same for every record. An ordered column without a
-    taxonomy has as Info of an interval the sum over the values it spans.
+    Section 4 of the paper, with three choices. An internal node's GenRate divides by its own Info
+    (c = 0). D(t, G) leaves out GenRate(t*, t*), which is the same for every record. An ordered
+    column without a taxonomy has as Info of an interval the sum over the values it spans.
     """
     factors = balanced_weights(data) if weights == "balanced" else None
     space = make_space(data, "entropy", factors)

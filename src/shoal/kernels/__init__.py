@@ -16,7 +16,7 @@ import numba
 
 
 def cache_folder() -> Path:
-    """Return the folder for compiled kernels, made if need be; a temporary one if nothing else works."""
+    """Return the folder for compiled kernels; a temporary one if nothing else works."""
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
@@ -33,4 +33,4 @@ def cache_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="shoal-kernels-"))
 
 
-numba.config.CACHE_DIR = str(cache_folder())
+setattr(numba.config, "CACHE_DIR", str(cache_folder()))  # noqa: B010 -- untyped there

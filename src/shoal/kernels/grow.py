@@ -1,7 +1,8 @@
 """Greedy growth of groups from seeds, exact: every row added is the cheapest one left.
 
-Rows with equal quasi-identifiers are one *entry*. The rows of an entry stand in the order of a random
-permutation; a seed takes the first of them, the search takes the last, so both stay fair and cheap.
+Rows with equal quasi-identifiers are one *entry*. The rows of an entry stand in the order of a
+random permutation; a seed takes the first of them, the search takes the last, so both stay fair and
+cheap.
 """
 
 from __future__ import annotations

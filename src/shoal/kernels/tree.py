@@ -221,7 +221,8 @@ def plant(
     room = 2 * entries + 1
     order = np.arange(entries)
     shape = [np.full(room, -1, np.int64) for _ in range(4)]
-    nodes = _plant(space, codes, order, *shape, np.empty((entries + 2, 3), np.int64))
+    todo = np.empty((entries + 2, 3), np.int64)
+    nodes = _plant(space, codes, order, shape[0], shape[1], shape[2], shape[3], todo)
     kept = np.ascontiguousarray(codes[order])
     begin, end, right, parent = (part[:nodes].copy() for part in shape)
     tree = Tree(
