@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROWS = 3000
+ROWS = 5000
 MISSING = 0.10
 SEED = 20130501
 FOLDER = Path(__file__).parent.parent / "src" / "shoal" / "demo"
@@ -67,7 +67,7 @@ def draw(rng: np.random.Generator) -> dict[str, list[str]]:
     spreads = np.array([spread for _, _, spread in DIAGNOSES.values()])[illness]
     age = np.clip(np.round(rng.normal(means, spreads)), 0, 99).astype(int)
     stems = rng.choice(list(TOWNS), ROWS, p=list(TOWNS.values()))
-    numbers = rng.integers(0, 20, ROWS)
+    numbers = rng.integers(0, 8, ROWS)
     zips = [f"{stem}{number:02d}" for stem, number in zip(stems, numbers, strict=True)]
     jobs = [_job(int(years), rng) for years in age]
     days = rng.integers(0, 365, ROWS)

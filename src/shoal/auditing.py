@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from shoal.catalog import build_rules, rule_spec
 from shoal.errors import SchemaError
 from shoal.plan import Plan
@@ -20,6 +22,7 @@ def audit(
     *,
     quasi: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
+    identifier: Sequence[str] | None = None,
     k: int | None = None,
     rules: Sequence[Rule] | None = None,
     original: Any = None,
@@ -32,8 +35,8 @@ def audit(
     ----------
     released
         The published table, a file or a frame.
-    quasi, sensitive
-        Its quasi-identifiers and sensitive columns, unless the plan declares them.
+    quasi, sensitive, identifier
+        Its columns by role, unless the plan declares them; a published identifier is a fault.
     k, rules
         The promise to check (k = 10 unless a plan says otherwise).
     original
@@ -46,7 +49,7 @@ def audit(
     base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
     if rules is not None:
         base = base.with_rules([spec for rule in flatten(rules) if (spec := rule_spec(rule))])
-    named = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
+    named = {Role.QUASI: quasi, Role.SENSITIVE: sensitive, Role.IDENTIFIER: identifier}
     full = base.override(
         roles={role: list(names) for role, names in named.items() if names is not None},
         rules=[] if k is None else [{"name": "k-anonymity", "k": k}],
@@ -63,6 +66,8 @@ def audit(
     if original is None:
         return verify(published, wanted, checked, missing=full.data.missing)
     frame = load(original, full)
+    if not base.columns:
+        full = _rest_as_other(full, published, frame)
     taxonomies = gather(full, frame, hierarchies)
     full, schema = resolve(frame, full, taxonomies)
     return verify(
@@ -74,3 +79,14 @@ def audit(
         taxonomies=taxonomies,
         missing=full.data.missing,
     )
+
+
+def _rest_as_other(plan: Plan, published: pl.DataFrame, original: pl.DataFrame) -> Plan:
+    """Take published columns that nobody named for passed through, if the original has them.
+
+    A plan declares every column, so a column that it does not name is a fault; a few flags do not.
+    """
+    rest = [
+        name for name in published.columns if name not in plan.columns and name in original.columns
+    ]
+    return plan.override(roles={Role.OTHER: [*plan.names(Role.OTHER), *rest]})

@@ -167,6 +167,7 @@ class Plan(_Part):
         rule of the same name and column; another method starts with its own defaults.
         """
         tree = _plain(self)
+        _one_role_each(roles or {})
         for role, names in (roles or {}).items():
             kept = {k: v for k, v in tree["columns"].items() if v["role"] != role or k in names}
             for name in names:
@@ -241,6 +242,21 @@ def _plain(plan: Plan) -> dict[str, Any]:
         for name, part in tree["columns"].items()
     }
     return tree
+
+
+def _one_role_each(roles: Mapping[Role, Sequence[str]]) -> None:
+    """Refuse a column named under two roles: guessing which is meant could publish it."""
+    played: dict[str, list[str]] = {}
+    for role, names in roles.items():
+        for name in dict.fromkeys(names):
+            played.setdefault(name, []).append(role.value)
+    faults = [
+        f"Column {name!r} has {len(both)} roles ({', '.join(both)}). Keep one of them."
+        for name, both in played.items()
+        if len(both) > 1
+    ]
+    if faults:
+        raise PlanError(faults)
 
 
 def _defaults(params: tuple[Param, ...]) -> dict[str, Any]:

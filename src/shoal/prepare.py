@@ -15,7 +15,7 @@ from shoal.domain import Taxonomy
 from shoal.errors import SchemaError, ShoalWarning
 from shoal.hierarchy import read_directory, read_hierarchy
 from shoal.plan import Plan
-from shoal.schema import Kind, Role, Schema, declare, unknown_column, guess
+from shoal.schema import Kind, Role, Schema, declare, guess, unknown_column
 from shoal.table import from_native, read_table
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -323,7 +323,7 @@ def _pass_on(heard: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said))
 
 
-def _is_path(value: object) -> bool:
+def _is_path(value: object) -> TypeGuard[str | Path]:
     return isinstance(value, (str, os.PathLike))
 
 

@@ -85,21 +85,18 @@ def command(
     Columns that are not named are not released. Without any name and without a plan, roles are
     guessed and the guess is shown. Rows come out in random order.
     """
-    from shoal.atomic import check_output
     from shoal.cli.options import base_plan, parse_options, split_names
     from shoal.cli.work import watch
-    from shoal.prepare import load
-    from shoal.run import STAGES, anonymize
-    from shoal.schema import Role
-    from shoal.table import check_output_format
 
     started = time.perf_counter()
     inputs = [path for path in (data, plan) if path is not None]
     # Everything that can be refused is refused before the work starts.
-    check_output_format(out)
-    check_output(out, force=force, inputs=inputs)
-    if json is not None:
-        check_output(json, force=force, inputs=[*inputs, out])
+    _check_outputs(out, json, force, inputs)
+
+    from shoal.prepare import load
+    from shoal.run import STAGES, anonymize
+    from shoal.schema import Role
+
     full = base_plan(
         plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed
     ).override(rules=rules, release={} if typed is None else {"typed": typed})
@@ -136,6 +133,20 @@ def command(
     say.line(f"Wrote {out}" + (f" and {json}" if json else "") + ".")
 
 
+def _check_outputs(out: Path, json: Path | None, force: bool, inputs: list[Path]) -> None:
+    from shoal.atomic import check_output
+    from shoal.errors import OutputError
+
+    target = check_output(out, force=force, inputs=inputs)
+    if json is not None and check_output(json, force=force, inputs=inputs) == target:
+        raise OutputError(
+            f"--out and --json both name {out}. Give the figures a file of their own."
+        )
+    from shoal.table import check_output_format
+
+    check_output_format(out)
+
+
 def _write(
     outcome: Outcome,
     out: Path,
@@ -145,14 +156,19 @@ def _write(
     started: float,
 ) -> None:
     from shoal.atomic import atomic_file
+    from shoal.cli.work import stoppable
     from shoal.table import write_table
 
     begun = time.perf_counter()
-    write_table(outcome.release, out, force=force, inputs=inputs)
+    with stoppable():
+        write_table(outcome.release, out, force=force, inputs=inputs)
     outcome.seconds["write"] = time.perf_counter() - begun
     outcome.seconds["total"] = time.perf_counter() - started
     if json is not None:
-        with atomic_file(json, force=force, inputs=[*inputs, out]) as stream:
+        with (
+            stoppable(f"{out} was written, {json} was not."),
+            atomic_file(json, force=force, inputs=[*inputs, out]) as stream,
+        ):
             stream.write(outcome.to_json().encode())
 
 

@@ -95,4 +95,7 @@ def run() -> int:
         # The reader of a pipe went away; hand the closed end a place to flush to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        say.error(f"The operating system refused: {error}. Nothing was written.")
+        return 2
     return 0

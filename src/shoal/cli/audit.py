@@ -11,6 +11,7 @@ from shoal.cli import say
 from shoal.cli.options import (
     Delimiter,
     Hierarchies,
+    Identifier,
     Missing,
     PlanFile,
     Quasi,
@@ -28,6 +29,7 @@ def command(
     plan: PlanFile = None,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
+    identifier: Identifier = None,
     original: Annotated[
         Path | None,
         typer.Option(
@@ -51,17 +53,17 @@ def command(
     from shoal.auditing import audit
     from shoal.cli.options import base_plan, split_names
     from shoal.prepare import load
-    from shoal.schema import Role
 
     full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
     frame = load(released, full, released=True)
-    named = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
-    roles = {
-        role: names
-        for role, given in named.items()
-        if (names := split_names(given, frame.columns)) is not None
-    }
-    verdict = audit(frame, original=original, plan=full.override(roles=roles, rules=rules))
+    verdict = audit(
+        frame,
+        quasi=split_names(quasi, frame.columns),
+        sensitive=split_names(sensitive, frame.columns),
+        identifier=split_names(identifier, frame.columns),
+        original=original,
+        plan=full.override(rules=rules),
+    )
     report(verdict)
     if not verdict.holds:
         raise typer.Exit(1)

@@ -80,10 +80,13 @@ def command(
 
 
 def _crowd(release: pl.DataFrame) -> pl.DataFrame:
-    """Sort some rows so that those of one class stand together."""
+    """Return some rows of the first two classes, each class together."""
     from shoal import demo
 
-    return release.head(400).sort(list(demo.QUASI))
+    names = list(demo.QUASI)
+    classes = release.unique(names, keep="first", maintain_order=True).head(2).select(names)
+    chosen = [release.join(classes[i], on=names, nulls_equal=True).head(SHOWN // 2) for i in (0, 1)]
+    return chosen[0].vstack(chosen[1])
 
 
 def _show(title: str, frame: pl.DataFrame) -> None:

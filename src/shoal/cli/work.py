@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from shoal.cli import say
@@ -14,9 +15,8 @@ from shoal.cli import say
 T = TypeVar("T")
 
 PATIENCE = 1.0  # seconds before a progress bar is worth looking at
-COMPILING = (
-    "Compiling the search kernels for this machine: once per installation, about ten seconds."
-)
+NOTHING = "Nothing was written."
+COMPILING = "Compiling the search for this machine. This happens once and can take half a minute."
 
 
 def watch(call: Callable[[Callable[[str], None]], T], stages: tuple[str, ...]) -> T:
@@ -47,7 +47,7 @@ def watch(call: Callable[[Callable[[str], None]], T], stages: tuple[str, ...]) -
         _wait(thread, state, stages)
     except (KeyboardInterrupt, SystemExit) as stop:
         code = 130 if isinstance(stop, KeyboardInterrupt) else 143
-        say.note("Stopped. Nothing was written.")
+        say.note(f"Stopped. {NOTHING}")
         sys.stdout.flush()
         sys.stderr.flush()
         # A kernel cannot be told to stop; leaving the normal way would wait for it.
@@ -55,6 +55,16 @@ def watch(call: Callable[[Callable[[str], None]], T], stages: tuple[str, ...]) -
     if failed:
         raise failed[0]
     return box["result"]
+
+
+@contextlib.contextmanager
+def stoppable(what: str = NOTHING) -> Iterator[None]:
+    """Say what there is and is not when the block is stopped by ctrl-C or a signal."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        say.note(f"Stopped. {what}")
+        raise
 
 
 def _wait(thread: threading.Thread, state: dict[str, str], stages: tuple[str, ...]) -> None:

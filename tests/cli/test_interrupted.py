@@ -1,0 +1,110 @@
+"""Kills, ctrl-C and full disks: the output is whole or not there."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import QUASI, Run
+
+ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "-o", "out.csv", "--json", "out.json"]
+
+# The real command, held up at one point so that a signal meets it exactly there.
+WRITING = """
+import os, sys, time
+def held(handle):
+    sys.stdout.write("here\\n"); sys.stdout.flush(); time.sleep(60)
+os.fsync = held
+"""
+GROUPING = """
+import sys, time, types
+module = types.ModuleType("held")
+def group(data, rule, rng, **options):
+    sys.stdout.write("here\\n"); sys.stdout.flush(); time.sleep(60)
+module.group = group
+sys.modules["held"] = module
+from dataclasses import replace
+from shoal import catalog
+catalog.METHODS["kaim"] = replace(catalog.METHODS["kaim"], path="held:group")
+"""
+START = "\nfrom shoal.cli import main\nmain()\n"
+
+
+def stop(
+    folder: Path, hold: str, sign: signal.Signals, more: tuple[str, ...] = ()
+) -> tuple[int, str]:
+    """Start the command, wait until it reaches the point, send the signal."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", hold + START, *ARGUMENTS, *more],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "here\n"
+    process.send_signal(sign)
+    _, errors = process.communicate(timeout=20)
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize("hold", [WRITING, GROUPING], ids=["writing", "grouping"])
+@pytest.mark.parametrize(
+    ("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-C", "terminate"]
+)
+def test_a_stop_ends_cleanly(folder: Path, hold: str, sign: signal.Signals, code: int) -> None:
+    returned, errors = stop(folder, hold, sign)
+    assert returned == code
+    assert "Traceback" not in errors
+    assert "Stopped. Nothing was written." in errors
+    assert [path.name for path in folder.iterdir()] == ["people.csv"]
+
+
+def test_a_kill_in_the_middle_of_writing_leaves_no_output(folder: Path) -> None:
+    returned, _ = stop(folder, WRITING, signal.SIGKILL)
+    assert returned == -signal.SIGKILL
+    # Nobody can tidy up after a kill; what is left is hidden and never looks like a release.
+    left = [path.name for path in folder.iterdir() if path.name != "people.csv"]
+    assert all(name.startswith(".") and name.endswith(".part") for name in left)
+
+
+def test_a_kill_keeps_the_old_file(folder: Path) -> None:
+    (folder / "out.csv").write_text("old")
+    (folder / "out.json").write_text("old")
+    stop(folder, WRITING, signal.SIGKILL, ("--force",))
+    assert (folder / "out.csv").read_text() == "old"
+
+
+def test_a_full_disk_leaves_nothing(shoal: Run, folder: Path) -> None:
+    def small_disk() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
+
+    # Compile first: a cache file would not fit on the small disk either.
+    assert shoal(*ARGUMENTS[:6], "-o", "warm.csv").returncode == 0
+    (folder / "warm.csv").unlink()
+    done = shoal(*ARGUMENTS, preexec_fn=small_disk)
+    assert done.returncode == 2
+    assert "Cannot write out.csv" in done.stderr
+    assert "Nothing was written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in folder.iterdir()] == ["people.csv"]
+
+
+def test_a_device_is_no_output(shoal: Run) -> None:
+    done = shoal(*ARGUMENTS[:6], "-o", "/dev/full")
+    assert done.returncode == 2
+    assert "not a regular file" in done.stderr
+
+
+def test_a_pipe_that_closes_early_is_no_fault(folder: Path) -> None:
+    command = f"{Path(sys.executable).with_name('shoal')} inspect people.csv | head -1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stderr
+    assert "40 rows" in done.stdout
