@@ -19,13 +19,12 @@ from shoal.cells import as_text, blank
 from shoal.coverage import Uncovered, covers, plausible
 from shoal.domain import Taxonomy
 from shoal.errors import ParameterError, SchemaError, nearest
-from shoal.partition import GroupStats, Histogram, Ints
+from shoal.partition import GroupStats, Histogram
+from shoal.published import Published, published_columns, read
 from shoal.rules.base import Rule, flatten
 from shoal.schema import Schema
 
-_CLASS = "\x00class"
-_ROW = "\x00row"
-_SIZE = "\x00size"
+_CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,7 @@ class Verdict:
     Parameters
     ----------
     holds
-        Every rule holds, every cell that could be compared covers its source, nothing is published
-        that was not declared, and there is at least one row.
+        Every rule holds, there is at least one row, and there are no other faults.
     rules
         One result per rule.
     achieved
@@ -66,8 +64,8 @@ class Verdict:
     worst
         The classes that break most rules, smallest first.
     uncovered
-        Per column how many cells do not cover their source; None when there was nothing to compare
-        with.
+        Per column how many cells do not cover their source; None when cells were not compared one
+        by one.
     faults
         Every reason not to trust the release, a sentence each.
     """
@@ -131,27 +129,26 @@ def verify(
             "verify needs at least one rule, got none: without a promise there is nothing to "
             "check. Give for instance KAnonymity(k=10)."
         )
-    cells = published_columns(released, quasi)
+    published = read(released, quasi)
     _check_sensitive(released, wanted)
-    labels, classes = _classes(released, cells)
-    stats = _stats(released, labels, classes, wanted, missing)
+    stats = _stats(published, wanted, missing)
     passed = [np.asarray(rule.holds(stats), np.bool_) for rule in wanted]
     results = tuple(
-        _result(rule, stats, passes, released.height)
-        for rule, passes in zip(wanted, passed, strict=True)
+        _result(rule, stats, passes) for rule, passes in zip(wanted, passed, strict=True)
     )
+    classes = published.sizes.size
     faults = [
-        f"{result.failing} of {classes.height} classes break the promise that {result.promise}."
+        f"{result.failing:,} of {classes:,} classes break the promise that {result.promise}."
         for result in results
         if result.failing
     ]
-    if not released.height:
+    if not classes:
         faults.append("The release has no rows: an empty table keeps no promise.")
     if schema is not None:
         faults.extend(_undeclared(released, schema))
     uncovered = None
     if original is not None:
-        uncovered, more = _compare(released, original, schema, taxonomies or {}, order)
+        uncovered, more = _compare(published, original, schema, taxonomies or {}, order)
         faults.extend(more)
     achieved: dict[str, Any] = {}
     for result in results:
@@ -161,37 +158,11 @@ def verify(
         rules=results,
         achieved=achieved,
         rows=released.height,
-        classes=classes.height,
-        worst=_worst(classes, cells, stats.sizes, wanted, passed, worst),
+        classes=classes,
+        worst=_worst(published, wanted, passed, worst),
         uncovered=uncovered,
         faults=tuple(faults),
     )
-
-
-def published_columns(released: pl.DataFrame, quasi: Sequence[str]) -> list[str]:
-    """Return the published columns that hold the quasi-identifiers, typed pairs included."""
-    if not quasi:
-        raise SchemaError(
-            "verify needs at least one quasi-identifier, got none: name the columns by which a "
-            f"person could be recognised, out of {', '.join(map(repr, released.columns))}."
-        )
-    found: list[str] = []
-    faults: list[str] = []
-    for name in dict.fromkeys(quasi):
-        pair = [f"{name}_lo", f"{name}_hi"]
-        if name in released.columns:
-            found.append(name)
-        elif all(end in released.columns for end in pair):
-            found.extend(pair)
-        else:
-            faults.append(
-                f"The release has no quasi-identifier {name!r}, nor the pair {pair[0]!r}, "
-                f"{pair[1]!r}; its columns are {', '.join(map(repr, released.columns))}."
-                f"{nearest(name, released.columns)}"
-            )
-    if faults:
-        raise SchemaError(faults)
-    return list(dict.fromkeys(found))
 
 
 def _check_sensitive(released: pl.DataFrame, rules: Sequence[Rule]) -> None:
@@ -206,47 +177,18 @@ def _check_sensitive(released: pl.DataFrame, rules: Sequence[Rule]) -> None:
         raise SchemaError(faults)
 
 
-def _seen(column: str, dtype: pl.DataType) -> pl.Expr:
-    """Return a column as the reader can tell its cells apart.
-
-    Polars holds -0.0 and 0.0 for equal; in a published file they are not.
-    """
-    cells = pl.col(column)
-    if dtype.is_float():
-        return cells.cast(pl.Float64).reinterpret(signed=False)
-    return cells
-
-
-def _classes(released: pl.DataFrame, cells: list[str]) -> tuple[Ints, pl.DataFrame]:
-    """Return the class of every row, and one row of cells with its size per class."""
-    seen = released.select(_seen(name, released.schema[name]) for name in cells)
-    keyed = seen.with_row_index(_ROW).group_by(cells, maintain_order=True).agg(_ROW)
-    lists = keyed[_ROW]
-    sizes = lists.list.len().to_numpy().astype(np.int64)
-    members = lists.explode(empty_as_null=False).to_numpy()
-    labels = np.empty(released.height, np.int64)
-    labels[members] = np.repeat(np.arange(sizes.size), sizes)
-    first = lists.list.first()
-    return labels, released.select(cells)[first].with_columns(pl.Series(_SIZE, sizes))
-
-
-def _stats(
-    released: pl.DataFrame,
-    labels: Ints,
-    classes: pl.DataFrame,
-    rules: Sequence[Rule],
-    missing: Sequence[str],
-) -> GroupStats:
+def _stats(published: Published, rules: Sequence[Rule], missing: Sequence[str]) -> GroupStats:
     sensitive = dict.fromkeys(rule.column for rule in rules if rule.column is not None)
     return GroupStats(
-        classes[_SIZE].to_numpy(),
-        {name: _histogram(released[name], labels, classes.height, missing) for name in sensitive},
+        published.sizes,
+        {name: _histogram(published, name, missing) for name in sensitive},
     )
 
 
-def _histogram(column: pl.Series, labels: Ints, classes: int, missing: Sequence[str]) -> Histogram:
+def _histogram(published: Published, name: str, missing: Sequence[str]) -> Histogram:
     """Count the known values of a sensitive column in every class."""
-    frame = pl.DataFrame({"group": labels, "value": as_text(blank(column, ("", *missing)))})
+    column = as_text(blank(published.frame[name], ("", *missing)))
+    frame = pl.DataFrame({"group": published.labels, "value": column})
     known = frame.drop_nulls("value")
     names = known["value"].unique().sort()
     number = pl.DataFrame({"value": names, "code": np.arange(len(names), dtype=np.int64)})
@@ -257,7 +199,7 @@ def _histogram(column: pl.Series, labels: Ints, classes: int, missing: Sequence[
         .sort("group", "code")
     )
     whole = runs.group_by("code").agg(pl.col("count").sum()).sort("code")["count"]
-    starts = np.searchsorted(runs["group"].to_numpy(), np.arange(classes + 1))
+    starts = np.searchsorted(runs["group"].to_numpy(), np.arange(published.sizes.size + 1))
     return Histogram(
         starts.astype(np.int64),
         runs["code"].to_numpy(),
@@ -267,83 +209,79 @@ def _histogram(column: pl.Series, labels: Ints, classes: int, missing: Sequence[
     )
 
 
-def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_], rows: int) -> RuleResult:
+def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_]) -> RuleResult:
     failing = int((~passes).sum())
-    return RuleResult(
-        rule.name, rule.describe(), failing == 0 and rows > 0, failing, rule.achieved(stats)
-    )
+    holds = failing == 0 and passes.size > 0
+    return RuleResult(rule.name, rule.describe(), holds, failing, rule.achieved(stats))
 
 
 def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
     """Name the published columns that should not be there."""
-    declared = {column.name: column for column in schema.columns}
-    typed = {
+    pairs = {
         name + end
-        for name, column in declared.items()
-        if column.role == "quasi"
-        for end in ("_lo", "_hi")
+        for name in schema.quasi
         if name not in released.columns
+        for end in ("_lo", "_hi")
     }
     faults = []
     for name in released.columns:
-        if name in declared:
-            if declared[name].role == "identifier":
-                faults.append(f"The release has the identifier {name!r}: it must be left out.")
-        elif name not in typed:
+        if name in schema.identifier:
+            faults.append(f"The release has the identifier {name!r}: identifiers are left out.")
+        elif name not in schema and name not in pairs:
             faults.append(
-                f"The release has a column {name!r} that the plan does not declare: leave it out "
-                "or give it a role."
+                f"The release has a column {name!r} that was not declared: leave it out, or give "
+                "it a role."
             )
     return faults
 
 
 def _compare(
-    released: pl.DataFrame,
+    published: Published,
     original: pl.DataFrame,
     schema: Schema | None,
     taxonomies: Mapping[str, Taxonomy],
     order: npt.NDArray[np.integer] | None,
-) -> tuple[tuple[Uncovered, ...], list[str]]:
+) -> tuple[tuple[Uncovered, ...] | None, list[str]]:
     if schema is None:
         raise SchemaError(
-            "Comparing a release with its original needs to know each column's role and kind: "
-            "give the schema (on the command line, the plan)."
+            "Comparing a release with its original needs the role and kind of every column, got no "
+            "schema: give it (on the command line, the plan)."
         )
+    if published_columns(published.frame, schema.quasi) != published.columns:
+        published = read(published.frame, schema.quasi)
     if order is None:
-        uncovered, faults = plausible(original, released, schema, taxonomies)
-    else:
-        uncovered, faults = covers(original, released, order, schema, taxonomies), []
-    return uncovered, [*faults, *(entry.describe() for entry in uncovered)]
+        return None, list(plausible(original, published, schema, taxonomies))
+    uncovered = covers(original, published, order, schema, taxonomies)
+    return uncovered, [entry.describe() for entry in uncovered]
 
 
 def _worst(
-    classes: pl.DataFrame,
-    cells: list[str],
-    sizes: Ints,
+    published: Published,
     rules: Sequence[Rule],
     passed: Sequence[npt.NDArray[np.bool_]],
     limit: int,
 ) -> tuple[WorstGroup, ...]:
-    broken = sum((~passes).astype(np.int64) for passes in passed)
-    failing = np.flatnonzero(broken)
-    # Cells break the ties, so that what is shown depends on the release and not on row order.
-    found = classes[failing].with_columns(
-        pl.Series(_CLASS, failing), pl.Series("\x00broken", np.asarray(broken)[failing])
-    )
-    by = ["\x00broken", _SIZE, *cells]
-    found = found.sort(by, descending=[True, False, *[False] * len(cells)]).head(limit)
-    shown = []
-    for row in found.iter_rows(named=True):
-        number = row[_CLASS]
-        shown.append(
-            WorstGroup(
-                {name: "" if row[name] is None else str(row[name]) for name in cells},
-                int(sizes[number]),
-                tuple(
-                    rule.name
-                    for rule, passes in zip(rules, passed, strict=True)
-                    if not passes[number]
-                ),
-            )
+    """Show the classes that break most rules by what the file says of them, smallest first."""
+    broken = np.sum([~passes for passes in passed], axis=0)
+    # Cells break the ties, so that what is shown does not depend on the order of the rows.
+    found = (
+        published.cells.with_columns(
+            pl.Series(_CLASS, np.arange(published.sizes.size)),
+            pl.Series(_BROKEN, -broken),
+            pl.Series(_SIZE, published.sizes),
         )
-    return tuple(shown)
+        .filter(pl.col(_BROKEN) < 0)
+        .sort(_BROKEN, _SIZE, *published.columns)
+        .head(limit)
+    )
+    texts = {name: as_text(found[name]).fill_null("").to_list() for name in published.columns}
+    return tuple(
+        WorstGroup(
+            {name: texts[name][place] for name in published.columns},
+            int(published.sizes[number]),
+            tuple(
+                rule.name for rule, passes in zip(rules, passed, strict=True) if not passes[number]
+            ),
+        )
+        for place, number in enumerate(found[_CLASS])
+    )

@@ -164,8 +164,10 @@ def generalize(
     groups = partition.labels()[rows]
     found = dict(zip(data.names, joins(data, partition), strict=True))
     columns: list[pl.Series] = []
-    for column in schema.columns:
-        name = column.name
+    for name in frame.columns:
+        if name not in schema:
+            continue
+        column = schema[name]
         if name in found:
             join = found[name]
             if typed and isinstance(join.domain, Ordered):
@@ -188,10 +190,7 @@ def generalize(
 def check_partition(data: Encoded, partition: Partition) -> None:
     """Refuse a partition that loses a row, has one twice, or has an empty group."""
     everyone = np.concatenate((partition.rows, partition.left_out))
-    inside = everyone.size == data.rows and (
-        everyone.size == 0 or (everyone.min() >= 0 and everyone.max() < data.rows)
-    )
-    if not inside or (np.bincount(everyone, minlength=data.rows) != 1).any():
+    if not _each_once(everyone, data.rows):
         raise ShoalError(
             f"The partition does not hold each of the {data.rows} rows once: it has "
             f"{partition.rows.size} rows in groups and {partition.left_out.size} left out, "
@@ -236,7 +235,8 @@ def _members(
     """Return which positions occur in each group, ascending."""
     span = domain.size + 1
     label = np.repeat(np.arange(partition.groups, dtype=np.int64), partition.sizes)
-    cells = np.unique(label * span + codes)
+    cells = np.sort(label * span + codes)
+    cells = cells[np.append(True, cells[1:] != cells[:-1])] if cells.size else cells
     edges = np.searchsorted(cells, np.arange(partition.groups + 1, dtype=np.int64) * span)
     return edges.astype(np.int64), cells % span
 
@@ -288,17 +288,25 @@ def _typed(name: str, join: Join, groups: Ints) -> list[pl.Series]:
 def _published_rows(
     partition: Partition, total: int, order: npt.NDArray[np.integer] | None
 ) -> Ints:
+    kept = np.zeros(total, np.bool_)
+    kept[partition.rows] = True
     if order is None:
-        return np.sort(partition.rows)
+        return np.flatnonzero(kept)
     rows = np.asarray(order, np.int64)
-    if rows.shape != (total,) or not np.array_equal(np.sort(rows), np.arange(total)):
+    if rows.shape != (total,) or not _each_once(rows, total):
         raise ShoalError(
             f"The order to publish in must hold each row number from 0 to {total - 1} once; got "
             f"{rows.size} numbers. Use rng.permutation({total})."
         )
-    kept = np.zeros(total, np.bool_)
-    kept[partition.rows] = True
     return rows[kept[rows]]
+
+
+def _each_once(rows: Ints, total: int) -> bool:
+    """Whether the numbers from 0 to ``total - 1`` are all there, each once."""
+    if rows.size != total:
+        return False
+    inside = total == 0 or (rows.min() >= 0 and rows.max() < total)
+    return bool(inside and (np.bincount(rows, minlength=total) == 1).all())
 
 
 def _check_names(columns: list[pl.Series]) -> None:
