@@ -56,10 +56,12 @@ def _complete(result: pl.Series, series: pl.Series) -> pl.Series | None:
 
 
 def _integers(series: pl.Series) -> pl.Series | None:
-    trimmed = series.str.strip_chars()
-    numbers = _complete(trimmed.cast(pl.Int64, strict=False), series)
-    # '007', '+7' and '-0' would not come back as they were: they are texts.
-    return numbers if numbers is not None and (numbers.cast(pl.String) == trimmed).all() else None
+    numbers = _complete(series.cast(pl.Int64, strict=False), series)
+    if numbers is None:  # spaces are rare: look for them only when the plain way fails
+        trimmed = series.str.strip_chars()
+        return None if (trimmed == series).all() else _integers(trimmed)
+    # '007' and '+7' would not come back as they were: they are texts.
+    return numbers if (numbers.cast(pl.String) == series).all() else None
 
 
 def _decimals(series: pl.Series) -> pl.Series | None:

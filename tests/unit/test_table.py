@@ -201,6 +201,16 @@ def test_a_row_longer_than_a_block_is_read(tmp_path: Path, monkeypatch: pytest.M
     assert read_table(path)["a"].to_list() == [1, 2]
 
 
+def test_line_breaks_in_cells_do_not_cut_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csvfile, "_BLOCK", 64)
+    rows = [(i, f"line {i}\n{i},x\n") for i in range(200)]
+    frame = pl.DataFrame(rows, schema=["a", "b"], orient="row")
+    write_table(frame, tmp_path / "x.csv")
+    assert read_table(tmp_path / "x.csv").equals(frame)
+
+
 RICH = pl.DataFrame(
     {
         "i": [1, None],
