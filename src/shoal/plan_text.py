@@ -38,7 +38,7 @@ def write(tree: Mapping[str, Any], reasons: Mapping[str, str]) -> str:
     parts = [_HEAD, _SEED, seed, _DATA, _table("data", tree["data"]), _COLUMNS]
     for name, column in tree["columns"].items():
         reason = reasons.get(name)
-        comment = f"# {' '.join(reason.split())}\n" if reason else ""
+        comment = f"# {_one_line(reason)}\n" if reason else ""
         parts += [comment, _table(f"columns.{_key(name)}", column)]
     parts += [_METHOD, _table("method", tree["method"]), _RULES]
     parts += [_table("rules", rule, array=True) for rule in tree["rules"]]
@@ -89,6 +89,11 @@ def _path(line: str) -> tuple[str, ...]:
             return tuple(keys)
         key, tree = next(iter(tree.items()))
         keys.append(key)
+
+
+def _one_line(text: str) -> str:
+    """Return text that can stand in a comment: no line ends, no control characters."""
+    return "".join(char for char in " ".join(text.split()) if char.isprintable())
 
 
 def _table(name: str, values: Mapping[str, Any], *, array: bool = False) -> str:

@@ -95,6 +95,17 @@ def test_a_full_disk_leaves_nothing(shoal: Run, folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["people.csv"]
 
 
+def test_figures_that_do_not_fit_take_the_release_with_them(shoal: Run, folder: Path) -> None:
+    def small_disk() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900))
+
+    # The release is shorter than the figures: the one fits, the other does not.
+    done = shoal(*ARGUMENTS, preexec_fn=small_disk)
+    assert done.returncode == 2
+    assert "Cannot write out.json" in done.stderr
+    assert [path.name for path in folder.iterdir()] == ["people.csv"]
+
+
 def test_a_device_is_no_output(shoal: Run) -> None:
     done = shoal(*ARGUMENTS[:6], "-o", "/dev/full")
     assert done.returncode == 2

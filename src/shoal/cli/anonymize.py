@@ -86,7 +86,7 @@ def command(
     guessed and the guess is shown. Rows come out in random order.
     """
     from shoal.cli.options import base_plan, parse_options, split_names
-    from shoal.cli.work import watch
+    from shoal.cli.work import stoppable, watch
 
     started = time.perf_counter()
     inputs = [path for path in (data, plan) if path is not None]
@@ -128,7 +128,8 @@ def command(
         outcome = watch(work, STAGES)
     for text in outcome.warnings:
         say.warning(text)
-    _write(outcome, out, json, force, inputs, started)
+    with stoppable():
+        _write(outcome, out, json, force, inputs, started)
     report(outcome)
     say.line(f"Wrote {out}" + (f" and {json}" if json else "") + ".")
 
@@ -156,20 +157,23 @@ def _write(
     started: float,
 ) -> None:
     from shoal.atomic import atomic_file
-    from shoal.cli.work import stoppable
     from shoal.table import write_table
 
     begun = time.perf_counter()
-    with stoppable():
-        write_table(outcome.release, out, force=force, inputs=inputs)
+    replaced = out.exists()
+    write_table(outcome.release, out, force=force, inputs=inputs)
     outcome.seconds["write"] = time.perf_counter() - begun
     outcome.seconds["total"] = time.perf_counter() - started
-    if json is not None:
-        with (
-            stoppable(f"{out} was written, {json} was not."),
-            atomic_file(json, force=force, inputs=[*inputs, out]) as stream,
-        ):
+    if json is None:
+        return
+    try:
+        with atomic_file(json, force=force, inputs=[*inputs, out]) as stream:
             stream.write(outcome.to_json().encode())
+    except BaseException:
+        # Both or neither; a file that was replaced with --force is gone already.
+        if not replaced:
+            out.unlink(missing_ok=True)
+        raise
 
 
 def report(outcome: Outcome) -> None:

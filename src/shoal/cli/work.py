@@ -58,12 +58,12 @@ def watch(call: Callable[[Callable[[str], None]], T], stages: tuple[str, ...]) -
 
 
 @contextlib.contextmanager
-def stoppable(what: str = NOTHING) -> Iterator[None]:
-    """Say what there is and is not when the block is stopped by ctrl-C or a signal."""
+def stoppable() -> Iterator[None]:
+    """Say that nothing was written when the block is stopped by ctrl-C or a signal."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        say.note(f"Stopped. {what}")
+        say.note(f"Stopped. {NOTHING}")
         raise
 
 

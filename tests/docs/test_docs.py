@@ -1,0 +1,80 @@
+"""Docs that cannot rot: pages are current, the tour runs, links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shoal.catalog import METHODS, RULES
+from shoal.cli.app import COMMANDS
+
+ROOT = Path(__file__).parent.parent.parent
+README = (ROOT / "README.md").read_text()
+MAKER = runpy.run_path(str(ROOT / "tools" / "make_cli_docs.py"))
+ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+
+def test_generated_pages_are_current() -> None:
+    assert (ROOT / "docs" / "cli.md").read_text() == MAKER["page"](), "run: make docs"
+    assert MAKER["readme"](README) == README, "run: make docs"
+
+
+def test_every_command_opens_with_its_sentence_and_has_an_example() -> None:
+    for name, command in MAKER["commands"]():
+        paragraphs = command.help.split("\n\n")
+        assert paragraphs[0].strip().endswith("."), name
+        assert any(p.strip().startswith(f"Example: {name}") for p in paragraphs), name
+        assert all(getattr(p, "help", "x") for p in command.params), f"{name}: a flag without help"
+        top = name.split()[1]
+        if len(name.split()) == 2:
+            assert " ".join(paragraphs[0].split()) == COMMANDS[top]
+
+
+def test_examples_in_the_help_name_real_flags() -> None:
+    for name, command in MAKER["commands"]():
+        example = re.search(r"Example: (.*)", command.help)
+        assert example is not None
+        known = {opt for param in command.params for opt in param.opts}
+        used = re.findall(r"(?<= )(--?[a-z]+)", example[1].removeprefix(name))
+        assert set(used) <= known, name
+
+
+def test_the_tour_of_the_readme_runs(tmp_path: Path) -> None:
+    """Every indented command after the installation, in order, in one folder."""
+    tour = README.split("## Sixty seconds")[1].split("## Methods")[0]
+    shell = re.sub(r"```.*?```", "", tour, flags=re.DOTALL)
+    blocks = re.findall(r"(?:^    .*\n)+", shell, flags=re.MULTILINE)
+    script = "set -e\n" + "".join(re.sub(r"^    ", "", block, flags=re.M) for block in blocks)
+    code = re.search(r"```python\n(.*?)```", tour, flags=re.DOTALL)
+    assert code is not None
+    script += f"python - <<'END'\n{code[1]}END\n"
+    assert script.count("shoal ") >= 6
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    made = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert {"mine.csv", "mine.json", "my-plan.toml", "mine-too.csv", "from-python.csv"} <= made
+
+
+@pytest.mark.parametrize(
+    "page", [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")], ids=lambda page: page.name
+)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_every_entry_of_the_catalog_tells_its_story() -> None:
+    for entry in [*METHODS.values(), *RULES.values()]:
+        assert entry.story
+        assert re.search(r"\d{4}", entry.citation), f"{entry.name}: a citation has a year"
+        assert callable(entry.load())
+    for method in METHODS.values():
+        assert f"`{method.name}`" in README

@@ -1,0 +1,121 @@
+"""Plans: written and read back, overridden, and all faults at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal import plan_text
+from shoal.errors import PlanError
+from shoal.plan import Plan
+from shoal.schema import Kind, Role
+
+names = st.text(min_size=1, max_size=12).filter(lambda text: text.isprintable() or "\n" in text)
+columns = st.dictionaries(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10),
+    st.fixed_dictionaries(
+        {"role": st.sampled_from([role.value for role in Role])},
+        optional={
+            "kind": st.sampled_from([kind.value for kind in Kind]),
+            "hierarchy": st.text(st.characters(exclude_categories=["Cs"]), max_size=10),
+            "missing": st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=3),
+        },
+    ),
+    max_size=5,
+)
+
+
+@given(
+    columns, st.none() | st.integers(0, 2**40), st.booleans(), st.text("\n#\x07 '\"\\x", max_size=9)
+)
+def test_a_plan_survives_its_own_text(
+    given: dict[str, dict[str, object]], seed: int | None, typed: bool, reason: str
+) -> None:
+    plan = Plan().with_columns(given).override(seed=seed, release={"typed": typed}).filled()
+    text = plan.to_toml(dict.fromkeys(given, reason))
+    assert Plan.from_toml(text) == plan
+
+
+def test_flags_replace_a_role_whole_and_keep_what_a_column_says() -> None:
+    plan = Plan.from_toml(
+        '[columns.age]\nrole = "quasi"\nkind = "set"\n[columns.zip]\nrole = "quasi"\n'
+        '[columns.flu]\nrole = "sensitive"\n'
+    )
+    changed = plan.override(roles={Role.QUASI: ["age", "sex"]})
+    assert changed.names(Role.QUASI) == ["age", "sex"]
+    assert changed.columns["age"].kind is Kind.SET
+    assert "zip" not in changed.columns
+    assert changed.names(Role.SENSITIVE) == ["flu"]
+    assert plan.names(Role.QUASI) == ["age", "zip"], "the plan itself is unchanged"
+
+
+def test_a_flag_moves_a_column_to_another_role() -> None:
+    plan = Plan.from_toml('[columns.age]\nrole = "quasi"\n[columns.flu]\nrole = "other"\n')
+    assert plan.override(roles={Role.SENSITIVE: ["flu"]}).names(Role.OTHER) == []
+
+
+def test_a_column_under_two_roles_is_refused() -> None:
+    with pytest.raises(PlanError, match=r"'a' has 2 roles \(quasi, other\). Keep one of them"):
+        Plan().override(roles={Role.QUASI: ["a", "b"], Role.OTHER: ["a"]})
+
+
+def test_rules_and_methods_override() -> None:
+    plan = Plan().override(rules=[{"name": "k-anonymity", "k": 3}])
+    assert [part.spec for part in plan.rules] == [{"name": "k-anonymity", "k": 3}]
+    unit = plan.override(options={"weights": "unit"})
+    assert unit.method.options == {"weights": "unit"}
+    assert unit.override(method="kaim").method.options == {"weights": "unit"}
+    assert unit.override(method="k-member").method.options == {}, "another method, its own defaults"
+    assert unit.override(method="k-member").filled().method.options == {
+        "seeds": "random",
+        "missing": "keep",
+    }
+
+
+def test_the_public_plan_has_no_seed() -> None:
+    public = Plan(seed=4711).public()
+    assert "seed" not in public
+    assert "4711" not in str(public)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("seed = -1", "'seed'"),
+        ('seed = "x"', "'seed'"),
+        ("colums = {}", r"line 1: unknown key 'colums'. .*Did you mean 'columns'\?"),
+        ("[columns.a]\nkind = 'set'", r"'columns.a.role' is missing"),
+        ("[method]\nname = 3", "'method.name'"),
+        ("[[rules]]\nk = 3", r"'rules.0.name' is missing"),
+        ("[release]\ntipped = true", r"line 2: unknown key 'release.tipped'.*typed, shuffle"),
+        ("[data]\nmissing = '?'", "line 2: 'data.missing'"),
+        ("rules = 3", "'rules'"),
+        ("[method]\nname = 'k-membr'", r"line 2: there is no method 'k-membr'.*'k-member'\?"),
+    ],
+)
+def test_faults(text: str, words: str) -> None:
+    with pytest.raises(PlanError, match=words):
+        Plan.from_toml(text)
+
+
+def test_lines_are_found_behind_odd_headers() -> None:
+    text = '# [columns.age]\n[ columns . "a.b" ]\nrole = 1\n[[rules]]\nk = 1\n[[rules]]\nk = 2\n'
+    assert plan_text.find_line(text, ("columns", "a.b", "role")) == 3
+    assert plan_text.find_line(text, ("rules", 1, "k")) == 7
+    assert plan_text.find_line(text, ("rules", 0, "name")) == 4, (
+        "the table, when the key is not there"
+    )
+    assert plan_text.find_line(text, ("seed",)) is None
+
+
+def test_paths_start_at_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plans").mkdir()
+    (tmp_path / "plans/p.toml").write_text('[data]\nhierarchies = "trees"\n')
+    monkeypatch.chdir(tmp_path)
+    plan = Plan.read("plans/p.toml")
+    assert plan.path("trees") == Path("plans/trees")
+    assert plan.relative("trees") == "../trees"
+    assert plan.override(seed=3).path("trees") == Path("plans/trees")

@@ -1,0 +1,103 @@
+"""Write docs/cli.md and the table of methods in README.md from the commands and the catalog.
+
+Run `make docs` after a change of a command; a test fails while the files are out of date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
+from shoal.cli.app import COMMANDS, build
+
+ROOT = Path(__file__).parent.parent
+HEAD = """\
+# The command line
+
+Made from the commands themselves by `make docs`; every command also answers to `--help`.
+Exit codes: 0 all is well; 1 `audit` or `hierarchy check` found something broken; 2 bad use, bad
+input or a promise that cannot be kept; 130 stopped by ctrl-C. With 2, nothing was written.
+"""
+START, END = "<!-- methods -->", "<!-- /methods -->"
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Yield every command with its full name, members of groups included."""
+    for name in COMMANDS:
+        command = typer.main.get_command(build(name)).commands[name]  # type: ignore[attr-defined]
+        members = getattr(command, "commands", None)
+        if members:
+            yield from ((f"shoal {name} {member}", members[member]) for member in members)
+        else:
+            yield f"shoal {name}", command
+
+
+def page() -> str:
+    """Return docs/cli.md."""
+    return HEAD + "".join(_section(name, command) for name, command in commands())
+
+
+def _section(name: str, command: Any) -> str:
+    paragraphs = re.split(r"\n\s*\n", (command.help or "").strip())
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    text = re.sub(r"^Example: (.*)$", r"Example: `\1`", text, flags=re.MULTILINE)
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    usage = " ".join([name, *(_metavar(p) for p in arguments), *(["[OPTIONS]"] if options else [])])
+    lines = [f"\n## {name}\n", f"    {usage}\n", f"{text}\n"]
+    if arguments or options:
+        lines += ["| | |", "|---|---|"]
+        lines += [f"| `{_metavar(p)}` | {p.help} |" for p in arguments]
+        lines += [f"| {_flags(p)} | {p.help}{' Required.' * bool(p.required)} |" for p in options]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _metavar(param: Any) -> str:
+    return str(param.metavar or param.name.upper())
+
+
+def _flags(param: Any) -> str:
+    takes = "" if getattr(param, "is_flag", False) else f" {_metavar(param)}"
+    words = ", ".join(f"`{opt}{takes}`" for opt in param.opts)
+    off = ", ".join(f"`{opt}`" for opt in param.secondary_opts)
+    return f"{words} / {off}" if off else words
+
+
+def methods_table() -> str:
+    """Return the table of methods for the README."""
+    lines = ["| Name | What it does | Options | From |", "|---|---|---|---|"]
+    for method in METHODS.values():
+        name = f"`{method.name}`" + (" (default)" if method.name == DEFAULT_METHOD else "")
+        options = "; ".join(
+            f"`{p.name}`: {', '.join(p.choices) or p.allowed()}" for p in method.params
+        )
+        lines.append(f"| {name} | {method.story} | {options} | {method.citation} |")
+    rules = ", ".join(
+        f"`{rule.name}` ({', '.join(f'`--{flag}`' for flag, _ in rule.flags)})"
+        for rule in RULES.values()
+    )
+    return "\n".join([*lines, "", f"Rules: {rules}."])
+
+
+def readme(text: str) -> str:
+    """Return the README with its table of methods renewed."""
+    before, _, rest = text.partition(START)
+    _, _, after = rest.partition(END)
+    return f"{before}{START}\n{methods_table()}\n{END}{after}"
+
+
+def main() -> None:
+    """Write both files."""
+    (ROOT / "docs" / "cli.md").write_text(page())
+    path = ROOT / "README.md"
+    path.write_text(readme(path.read_text()))
+
+
+if __name__ == "__main__":
+    main()
