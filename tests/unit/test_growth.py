@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.groupers import k_member, kaim
-from shoal.kernels.tree import plant
+from shoal.kernels.plant import plant
 from shoal.rules import KAnonymity
 from shoal.space import balanced_weights, make_space
 from shoal.tuples import entries
@@ -83,5 +83,5 @@ def test_search_visits_few_entries():
 
     data = encoded(np.random.default_rng(3), 4000, "ttooo", missing=0.02)
     visits = np.zeros(1, np.int64)
-    grow_groups(data, make_space(data), 10, np.random.default_rng(0), visits=visits)
+    grow_groups(data, make_space(data), KAnonymity(10), np.random.default_rng(0), visits=visits)
     assert visits[0] / data.rows < 400

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.encode import Encoded
 from shoal.errors import Infeasible
-from shoal.groupers.growth import group_size, grow_groups
+from shoal.groupers.growth import grow_groups
 from shoal.partition import Partition
 from shoal.rules import Rule
 from shoal.space import make_space
@@ -38,16 +38,20 @@ def group(
     Figure 3 of the paper. The loss that grows is the one of the release: |G u {t}| * NCP(join),
     less what the missing cells of the group count for, which are ``*`` before and after.
     """
-    k = group_size(rule)
     complete = np.flatnonzero(~data.missing.any(axis=1)) if missing == "drop" else None
     if complete is None:
-        return grow_groups(data, make_space(data), k, rng, spread_seeds=seeds == "furthest")
-    if complete.size < k:
+        return grow_groups(data, make_space(data), rule, rng, spread_seeds=seeds == "furthest")
+    kept = replace(
+        data,
+        codes=np.ascontiguousarray(data.codes[complete]),
+        sensitive={name: codes[complete] for name, codes in data.sensitive.items()},
+    )
+    obstacle = rule.obstacle(kept.whole())
+    if obstacle:
         raise Infeasible(
             f"k-member with missing='drop' keeps only the {complete.size} complete rows of "
-            f"{data.rows}, fewer than k={k}. Use missing='keep', or k={max(complete.size, 2)}."
+            f"{data.rows}. {obstacle} Use missing='keep' to group all rows."
         )
-    kept = replace(data, codes=np.ascontiguousarray(data.codes[complete]))
-    part = grow_groups(kept, make_space(kept), k, rng, spread_seeds=seeds == "furthest")
+    part = grow_groups(kept, make_space(kept), rule, rng, spread_seeds=seeds == "furthest")
     gone = np.setdiff1d(np.arange(data.rows), complete)
     return Partition(complete[part.rows], part.starts, gone)

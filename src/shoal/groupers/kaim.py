@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from shoal.encode import Encoded
-from shoal.groupers.growth import group_size, grow_groups
+from shoal.groupers.growth import grow_groups
 from shoal.partition import Partition
 from shoal.rules import Rule
 from shoal.space import balanced_weights, make_space
@@ -43,4 +43,4 @@ def group(
     """
     factors = balanced_weights(data) if weights == "balanced" else None
     space = make_space(data, "entropy", factors)
-    return grow_groups(data, space, group_size(rule), rng)
+    return grow_groups(data, space, rule, rng)

@@ -7,12 +7,29 @@ cheap.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from shoal.kernels.limits import Limits, Tally, admits, ban, clear, note
 from shoal.kernels.space import Group, Space, add, cost, start
 from shoal.kernels.tree import Tree, bag_of, furthest, nearest, take
+
+FREE, TAKEN, SPILLED = 0, 1, 2
+"""States of a row: may still be taken; in a group; was in a group that could not be finished."""
+
+
+class Stock(NamedTuple):
+    """The rows of each entry that are not yet taken: ``left[e]`` rows of entry ``e``."""
+
+    head: npt.NDArray[np.int64]
+    tail: npt.NDArray[np.int64]
+    left: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int64]
+    entry_of: npt.NDArray[np.int64]
+    """Entry of each row."""
 
 
 @njit(cache=True)
@@ -20,54 +37,60 @@ def grow(
     space: Space,
     group: Group,
     tree: Tree,
-    head: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    left: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
-    entry_of: npt.NDArray[np.int64],
+    limits: Limits,
+    tally: Tally,
+    stock: Stock,
     seeds: npt.NDArray[np.int64],
-    free: npt.NDArray[np.bool_],
+    state: npt.NDArray[np.int8],
     spread_seeds: bool,
     members: npt.NDArray[np.int64],
     stack: npt.NDArray[np.int64],
     bounds: npt.NDArray[np.float64],
     visits: npt.NDArray[np.int64],
-) -> None:
-    """Fill every row of ``members`` with the rows of one group.
+) -> int:
+    """Fill the rows of ``members`` with one group each; return how many groups there are.
+
+    A group that cannot reach its target within the limits is given up and its rows are spilled.
 
     Parameters
     ----------
-    head, tail, left, rows
-        Entry ``e`` has ``left[e]`` rows not yet taken, ``rows[head[e]:tail[e]]``.
-    entry_of
-        Entry of each row.
-    seeds, free
+    seeds, state
         All rows in random order; a seed is the first one still free.
     spread_seeds
         Take as next seed the row furthest from the last seed instead.
     visits
         One number, to which the tree nodes and entries looked at are added.
     """
-    codes, banned = tree.codes, np.zeros(1, np.bool_)
+    codes, target = tree.codes, limits.target
+    head, tail, left, rows = stock.head, stock.tail, stock.left, stock.rows
+    limited = tally.known.size > 0
     bags = np.zeros(codes.shape[1], np.uint64)
-    at, seed = 0, -1
-    for g in range(members.shape[0]):
+    at, seed, groups = 0, -1, 0
+    while groups < members.shape[0]:
         if spread_seeds and seed >= 0:
             start(space, group, codes[seed])
             seed = furthest(space, group, tree, left, stack, bounds)
         else:
-            while not free[seeds[at]]:
+            while at < seeds.size and state[seeds[at]] != FREE:
                 at += 1
-            seed = entry_of[seeds[at]]
+            seed = stock.entry_of[seeds[at]] if at < seeds.size else -1
+        if seed < 0:
+            break
         start(space, group, codes[seed])
+        clear(tally)
         for j in range(bags.size):
             bags[j] = 0
         e, pure, size = seed, True, 0
-        while size < members.shape[1]:
+        while size < target:
+            if limited and size > 0:
+                ban(limits, tally, size)
+                pure = pure and not tally.banned[tree.tag[seed]]
             if size > 0 and not (pure and left[seed] > 0):
                 # A group of equal rows takes its equals first: nothing else is free of cost.
-                e, _ = nearest(space, group, bags, tree, left, banned, stack, bounds, visits)
-                pure = False
+                e, _ = nearest(space, group, bags, tree, left, tally.banned, stack, bounds, visits)
+                pure = pure and e == seed
+            if e < 0:
+                break
             if size == 0:
                 row = rows[head[e]]
                 head[e] += 1
@@ -75,12 +98,19 @@ def grow(
                 tail[e] -= 1
                 row = rows[tail[e]]
                 add(space, group, codes[e])
-            members[g, size] = row
-            free[row] = False
+            members[groups, size] = row
+            state[row] = TAKEN
             left[e] -= 1
             take(tree, e)
+            note(limits, tally, tree.tag[e])
             bag_of(space, codes[e], bags)
             size += 1
+        if size == target:
+            groups += 1
+        else:
+            for i in range(size):
+                state[members[groups, i]] = SPILLED
+    return groups
 
 
 @njit(cache=True)
@@ -102,17 +132,20 @@ def load(
 def place(
     space: Space,
     group: Group,
+    limits: Limits,
+    tally: Tally,
     codes: npt.NDArray[np.int32],
+    tags: npt.NDArray[np.int32],
     members: npt.NDArray[np.int64],
     starts: npt.NDArray[np.int64],
     rest: npt.NDArray[np.int64],
     price: npt.NDArray[np.float64],
     home: npt.NDArray[np.int64],
 ) -> None:
-    """Find for each row of ``rest``, in order, the group it is cheapest to join: ``home``.
+    """Find for each row of ``rest``, in order, the cheapest group that may take it: ``home``.
 
-    Ties go to the smaller group number. A row placed counts for the rows after it; ``price`` is
-    room for the cost of every row in every group.
+    Ties go to the smaller group number; -1 when no group stays within the limits. A row placed
+    counts for the rows after it; ``price`` is room for the cost of every row in every group.
     """
     groups = starts.size - 1
     for g in range(groups):
@@ -120,14 +153,30 @@ def place(
         for i in range(rest.size):
             price[i, g] = cost(space, group, codes[rest[i]])
     for i in range(rest.size):
-        best = 0
-        for g in range(1, groups):
-            if price[i, g] < price[i, best]:
-                best = g
-        home[i] = best
-        load(space, group, codes, members, starts[best], starts[best + 1])
+        home[i] = -1
+        while True:
+            best = 0
+            for g in range(1, groups):
+                if price[i, g] < price[i, best]:
+                    best = g
+            if price[i, best] == np.inf:
+                break
+            clear(tally)
+            for at in range(starts[best], starts[best + 1]):
+                note(limits, tally, tags[members[at]])
+            for earlier in range(i):
+                if home[earlier] == best:
+                    note(limits, tally, tags[rest[earlier]])
+            if admits(limits, tally, tags[rest[i]]):
+                home[i] = best
+                break
+            price[i, best] = np.inf
+        if home[i] < 0:
+            continue
+        load(space, group, codes, members, starts[home[i]], starts[home[i] + 1])
         for earlier in range(i + 1):
-            if home[earlier] == best:
+            if home[earlier] == home[i]:
                 add(space, group, codes[rest[earlier]])
         for later in range(i + 1, rest.size):
-            price[later, best] = cost(space, group, codes[rest[later]])
+            if price[later, home[i]] < np.inf:
+                price[later, home[i]] = cost(space, group, codes[rest[later]])

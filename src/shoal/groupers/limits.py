@@ -1,0 +1,62 @@
+"""A rule's caps become the limits that the growth kernels keep."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.encode import Encoded
+from shoal.kernels.limits import Limits
+from shoal.rules import Caps, ColumnCaps, Rule, flatten
+
+
+def limits_of(data: Encoded, rule: Rule) -> tuple[Limits, npt.NDArray[np.int32]]:
+    """Return the limits of a rule and the tag of every row.
+
+    Parts of a rule without a numeric form set no limits; the caller repairs what they ask for.
+    """
+    caps = rule.caps() or _known_caps(rule)
+    columns = list(caps.columns)
+    if columns:
+        stacked = np.column_stack([data.sensitive[name] for name in columns])
+        values, tags = np.unique(stacked, axis=0, return_inverse=True)
+    else:
+        values, tags = np.empty((1, 0), np.int32), np.zeros(data.rows, np.int64)
+    sizes = [len(data.sensitive_names[name]) for name in columns]
+    guarded = [
+        np.array(
+            [
+                cap.share < 1.0 and (cap.values is None or value in cap.values)
+                for value in data.sensitive_names[name]
+            ],
+            np.bool_,
+        )
+        for name, cap in caps.columns.items()
+    ]
+    # A group smaller than 1 / share could not hold even one row of a guarded value.
+    least = [math.ceil(1.0 / cap.share - 1e-9) for cap in caps.columns.values()]
+    distinct = [cap.distinct for cap in caps.columns.values()]
+    limits = Limits(
+        target=min(max(caps.size, 1, *distinct, *least), data.rows),
+        values=np.ascontiguousarray(values, np.int32),
+        distinct=np.array(distinct, np.int64),
+        share=np.array([cap.share for cap in caps.columns.values()], np.float64),
+        first=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+        guarded=np.concatenate(guarded) if guarded else np.empty(0, np.bool_),
+    )
+    return limits, tags.astype(np.int32).ravel()
+
+
+def _known_caps(rule: Rule) -> Caps:
+    """Return the strictest size and the caps of those parts of a rule that have a numeric form."""
+    size = 1
+    columns: dict[str, ColumnCaps] = {}
+    for part in flatten([rule]):
+        caps = part.caps()
+        if caps is not None:
+            size = max(size, caps.size)
+            for name, cap in caps.columns.items():
+                columns.setdefault(name, cap)
+    return Caps(size, columns)

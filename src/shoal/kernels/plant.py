@@ -1,0 +1,211 @@
+"""Building the tree over the distinct rows: median splits, then what each node knows."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from shoal.kernels.space import ORDERED, SET, TAXONOMY, Space
+from shoal.kernels.tree import Tree
+
+LEAF = 8
+"""Entries a leaf holds at the most, unless they are all alike."""
+
+
+@njit(cache=True)
+def _spread(space: Space, j: int, p: int, q: int) -> float:
+    """Return ``num`` of the join of two positions."""
+    if p == q:
+        return 0.0
+    if p == space.size[j] or q == space.size[j]:
+        return space.full[j]
+    lo, hi = min(p, q), max(p, q)
+    if space.kind[j] == TAXONOMY:
+        node, at = lo, space.node0[j]
+        while hi > space.hi[at + node]:
+            node = space.up[at + node]
+        return space.num[at + node]
+    if space.kind[j] == SET:
+        return 1.0 / max(space.size[j] - 1, 1)
+    return space.right[space.first[j] + hi] - space.left[space.first[j] + lo]
+
+
+@njit(cache=True)
+def _split_column(
+    space: Space, codes: npt.NDArray[np.int32], order: npt.NDArray[np.int64], a: int, b: int
+) -> int:
+    """Return the column in which pairs of entries differ most, -1 when all entries are alike."""
+    best, column = 0.0, -1
+    half = (b - a) // 2
+    step = max(1, half // 16)
+    for j in range(codes.shape[1]):
+        spread = 0.0
+        for i in range(a, a + half, step):
+            spread += _spread(space, j, codes[order[i], j], codes[order[i + half], j])
+        if spread * space.weight[j] > best:
+            best, column = spread * space.weight[j], j
+    if column < 0:  # the sampled pairs agree: look for any difference at all
+        for j in range(codes.shape[1]):
+            for i in range(a + 1, b):
+                if codes[order[i], j] != codes[order[a], j]:
+                    return j
+    return column
+
+
+@njit(cache=True)
+def _median(part: npt.NDArray[np.int32]) -> int:
+    """Return the middle value of ``part``, which is reordered (Hoare's selection)."""
+    a, b, middle = 0, part.size - 1, part.size // 2
+    while a < b:
+        pivot, i, j = part[(a + b) // 2], a, b
+        while i <= j:
+            while part[i] < pivot:
+                i += 1
+            while part[j] > pivot:
+                j -= 1
+            if i <= j:
+                part[i], part[j] = part[j], part[i]
+                i, j = i + 1, j - 1
+        if middle <= j:
+            b = j
+        elif middle >= i:
+            a = i
+        else:
+            break
+    return part[middle]
+
+
+@njit(cache=True)
+def _split(
+    codes: npt.NDArray[np.int32], order: npt.NDArray[np.int64], a: int, b: int, column: int
+) -> int:
+    """Reorder entries a .. b so that smaller positions come first; return where the rest begins."""
+    part, held = np.empty(b - a, np.int32), np.empty(b - a, np.int64)
+    least = codes[order[a], column]
+    for i in range(a, b):
+        held[i - a], part[i - a] = order[i], codes[order[i], column]
+        least = min(least, part[i - a])
+    pivot = max(_median(part.copy()), least + 1)  # left: below the pivot; never empty
+    at = a
+    for i in range(held.size):
+        if part[i] < pivot:
+            order[at] = held[i]
+            at += 1
+    middle = at
+    for i in range(held.size):
+        if part[i] >= pivot:
+            order[at] = held[i]
+            at += 1
+    return middle
+
+
+@njit(cache=True)
+def _plant(
+    space: Space,
+    codes: npt.NDArray[np.int32],
+    order: npt.NDArray[np.int64],
+    begin: npt.NDArray[np.int64],
+    end: npt.NDArray[np.int64],
+    right: npt.NDArray[np.int64],
+    parent: npt.NDArray[np.int64],
+    todo: npt.NDArray[np.int64],
+) -> int:
+    """Split the entries into a tree, reordering ``order``; return the number of nodes."""
+    todo[0, 0], todo[0, 1], todo[0, 2] = 0, codes.shape[0], -1
+    nodes, top = 0, 1
+    while top > 0:
+        top -= 1
+        a, b, above = todo[top, 0], todo[top, 1], todo[top, 2]
+        node, nodes = nodes, nodes + 1
+        if node > 0 and above < 0:  # a right child brings the complement of its parent
+            above = ~above
+            right[above] = node
+        begin[node], end[node], parent[node] = a, b, above
+        if b - a <= LEAF:
+            continue
+        column = _split_column(space, codes, order, a, b)
+        if column < 0:
+            continue
+        middle = _split(codes, order, a, b, column)
+        todo[top, 0], todo[top, 1], todo[top, 2] = middle, b, ~node
+        todo[top + 1, 0], todo[top + 1, 1], todo[top + 1, 2] = a, middle, node
+        top += 2
+    return nodes
+
+
+@njit(cache=True)
+def _furnish(space: Space, count: npt.NDArray[np.int64], tree: Tree) -> None:
+    """Fill in what each node knows of the entries below it; children come after their parents."""
+    one = np.uint64(1)
+    for node in range(tree.begin.size - 1, -1, -1):
+        if tree.right[node] < 0:
+            for e in range(tree.begin[node], tree.end[node]):
+                tree.home[e] = node
+                tree.alive[node] += count[e]
+                tree.tags[node] |= one << np.uint64(tree.tag[e] & 63)
+                for j in range(space.kind.size):
+                    p = tree.codes[e, j]
+                    if p == space.size[j]:
+                        tree.gap[node, j] = True
+                        continue
+                    tree.lo[node, j] = min(tree.lo[node, j], p)
+                    tree.hi[node, j] = max(tree.hi[node, j], p)
+                    tree.inv[node, j] = min(tree.inv[node, j], space.inv[space.first[j] + p])
+                    tree.bag[node, j] |= one << np.uint64(p & 63)
+        above = tree.parent[node]
+        if above >= 0:
+            tree.alive[above] += tree.alive[node]
+            tree.tags[above] |= tree.tags[node]
+            for j in range(space.kind.size):
+                tree.lo[above, j] = min(tree.lo[above, j], tree.lo[node, j])
+                tree.hi[above, j] = max(tree.hi[above, j], tree.hi[node, j])
+                tree.inv[above, j] = min(tree.inv[above, j], tree.inv[node, j])
+                tree.gap[above, j] |= tree.gap[node, j]
+                tree.bag[above, j] |= tree.bag[node, j]
+
+
+def plant(
+    space: Space,
+    codes: npt.NDArray[np.int32],
+    count: npt.NDArray[np.int64],
+    tag: npt.NDArray[np.int32],
+) -> tuple[Tree, npt.NDArray[np.int64]]:
+    """Build the tree over distinct rows; return it and the order of the entries in it."""
+    entries, m = codes.shape
+    room = 2 * entries + 1
+    order = np.arange(entries)
+    shape = [np.full(room, -1, np.int64) for _ in range(4)]
+    todo = np.empty((entries + 2, 3), np.int64)
+    nodes = _plant(space, codes, order, shape[0], shape[1], shape[2], shape[3], todo)
+    kept = np.ascontiguousarray(codes[order])
+    begin, end, right, parent = (part[:nodes].copy() for part in shape)
+    tree = Tree(
+        begin=begin,
+        end=end,
+        right=right,
+        parent=parent,
+        lo=np.full((nodes, m), np.iinfo(np.int32).max, np.int32),
+        hi=np.full((nodes, m), -1, np.int32),
+        inv=np.full((nodes, m), np.inf),
+        gap=np.zeros((nodes, m), np.bool_),
+        edge_right=np.empty((0, m)),
+        edge_left=np.empty((0, m)),
+        bag=np.zeros((nodes, m), np.uint64),
+        tags=np.zeros(nodes, np.uint64),
+        alive=np.zeros(nodes, np.int64),
+        home=np.empty(entries, np.int64),
+        codes=kept,
+        tag=tag[order],
+        x_left=np.empty((0, m)),
+        x_right=np.empty((0, m)),
+    )
+    _furnish(space, count[order], tree)
+    if (space.kind == ORDERED).any():
+        tree = tree._replace(
+            edge_right=space.right[space.first + np.minimum(tree.lo, space.size)],
+            edge_left=space.left[space.first + np.maximum(tree.hi, 0)],
+            x_left=space.left[space.first + kept],
+            x_right=space.right[space.first + kept],
+        )
+    return tree, order

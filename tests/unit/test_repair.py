@@ -1,0 +1,88 @@
+"""Repair ends with the guarantee, joins cheaply, and counts unions rightly."""
+
+import numpy as np
+import pytest
+
+from shoal.errors import Infeasible
+from shoal.groupers.repair import repair, unions
+from shoal.kernels.covers import cheapest_partners, cover_groups, join_cost, new_covers
+from shoal.losses.ncp import iloss
+from shoal.partition import Partition
+from shoal.rules import All, EntropyLDiversity, KAnonymity, LDiversity, TCloseness
+from shoal.space import make_space
+from tests.tables import encoded
+
+RULES = [
+    KAnonymity(7),
+    LDiversity(3, "s0"),
+    EntropyLDiversity(2.5, "s0"),
+    TCloseness(0.3, "s0"),
+    All((KAnonymity(5), LDiversity(2, "s0"), LDiversity(3, "s1"))),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:30])
+@pytest.mark.parametrize("seed", range(4))
+def test_repair_ends_with_the_guarantee(rule, seed):
+    rng = np.random.default_rng(seed)
+    data = encoded(rng, 80, "tos", sensitive=(4, 6))
+    part = repair(data, Partition.from_labels(rng.integers(0, 40, 80)), rule)
+    assert rule.holds(data.stats(part)).all()
+    assert sorted(part.rows.tolist()) == list(range(80))
+    assert part.groups > 1
+
+
+def test_a_passing_partition_is_left_alone():
+    data = encoded(np.random.default_rng(0), 40, "to")
+    part = Partition.from_labels(np.repeat(np.arange(4), 10))
+    assert repair(data, part, KAnonymity(10)) is part
+
+
+def test_an_impossible_rule_is_refused():
+    data = encoded(np.random.default_rng(0), 40, "to", sensitive=(2,))
+    with pytest.raises(Infeasible, match="at least 3 different values"):
+        repair(data, Partition.from_labels(np.arange(40) // 4), LDiversity(3, "s0"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_join_cost_is_the_growth_of_the_loss(seed):
+    rng = np.random.default_rng(seed)
+    data = encoded(rng, 30, "tos", missing=0.1)
+    part = Partition.from_labels(rng.integers(0, 6, 30))
+    space = make_space(data)
+    covers = new_covers(space, part.groups + 1)
+    cover_groups(space, covers, data.codes, part.rows, part.starts)
+    covers.size[-1] = 0
+    scale = 30 * len(data.domains)
+    before = iloss(data, part).rate * scale
+    costs = {}
+    for b in range(1, part.groups):
+        labels = part.labels()
+        labels[labels == b] = 0
+        costs[b] = iloss(data, Partition.from_labels(labels)).rate * scale - before
+        assert join_cost(space, covers, 0, b, np.inf) == pytest.approx(costs[b])
+    best, price = np.empty(3, np.int64), np.empty(3)
+    found = cheapest_partners(space, covers, 0, best, price)
+    expected = sorted(costs.values())[:found]
+    assert price[:found].tolist() == pytest.approx(expected)
+
+
+def test_unions_count_what_the_joined_groups_hold():
+    rng = np.random.default_rng(3)
+    data = encoded(rng, 60, "t", sensitive=(5,))
+    part = Partition.from_labels(rng.integers(0, 6, 60))
+    stats = data.stats(part)
+    pairs = unions(stats, np.array([0, 2]), np.array([1, 5]))
+    labels = part.labels()
+    for i, (a, b) in enumerate([(0, 1), (2, 5)]):
+        values = data.sensitive["s0"][(labels == a) | (labels == b)]
+        hist = pairs.histograms["s0"]
+        got = dict(
+            zip(
+                hist.values[hist.starts[i] : hist.starts[i + 1]].tolist(),
+                hist.counts[hist.starts[i] : hist.starts[i + 1]].tolist(),
+                strict=True,
+            )
+        )
+        assert got == {v: int((values == v).sum()) for v in np.unique(values).tolist()}
+        assert pairs.sizes[i] == values.size
