@@ -30,7 +30,13 @@ class Param:
         """Say in words what may be given."""
         if self.choices:
             return "one of " + ", ".join(repr(choice) for choice in self.choices)
-        noun = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+        noun = {
+            int: "a whole number",
+            float: "a number",
+            bool: "true or false",
+            str: "a text",
+            tuple: "a list of texts",
+        }
         text = noun.get(self.type, self.type.__name__)
         if self.low > -math.inf or self.high < math.inf:
             left = "(" if self.open_low or self.low == -math.inf else "["
@@ -42,9 +48,11 @@ class Param:
         """Return ``value`` as the declared type, or raise the one parameter sentence."""
         if self.type is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
-        if not isinstance(value, self.type) or (
-            isinstance(value, bool) and self.type is not bool
-        ):
+        if self.type is tuple and isinstance(value, (list, tuple)):
+            if not all(isinstance(each, str) for each in value):
+                raise self._error(value, owner)
+            value = tuple(value)
+        if not isinstance(value, self.type) or (isinstance(value, bool) and self.type is not bool):
             raise self._error(value, owner)
         if self.choices and value not in self.choices:
             raise self._error(value, owner, nearest(str(value), self.choices))

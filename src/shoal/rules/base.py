@@ -6,7 +6,7 @@ form when it has one, and says before any work why a table cannot meet it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -18,13 +18,20 @@ from shoal.partition import GroupStats, Histogram
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
+# Shares and distances within this of their limit are on it: 0.1 + 0.2 is no breach of 0.3.
+SLACK = 1e-12
+
+# Figures of which a larger one is safer; of all others (shares, distances) a smaller one is.
+_MORE_IS_SAFER = frozenset({"k", "l", "entropy_l", "frequency_l"})
+
 
 @dataclass(frozen=True)
 class ColumnCaps:
     """Limits on one sensitive column of a group.
 
-    ``distinct``: at least so many different known values. ``share``: no value of ``values`` (None:
-    no value at all) in more than this share of the rows.
+    ``distinct``: at least so many different known values; a group without a known value passes no
+    rule on the column. ``share``: no value of ``values`` (None: no value at all) has more than
+    this share of the group's known values, give or take :data:`SLACK`.
     """
 
     distinct: int = 1
@@ -43,7 +50,9 @@ class Caps:
 class Rule(Protocol):
     """A privacy model.
 
-    ``grows_safely``: two groups that pass still pass when joined.
+    ``grows_safely``: two groups that pass still pass when joined. A group whose values of
+    ``column`` are all missing passes no rule on that column: nothing is known of it, and nothing
+    is promised.
     """
 
     @property
@@ -127,11 +136,8 @@ class All:
         return "\n".join(found) or None
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
-        """Return what the weakest groups reach under each rule."""
-        merged: dict[str, Any] = {}
-        for rule in self.rules:
-            merged.update(rule.achieved(stats))
-        return merged
+        """Return what the weakest groups reach, over all rules."""
+        return weakest(rule.achieved(stats) for rule in self.rules)
 
     def describe(self) -> str:
         """Return all promises in words."""
@@ -157,7 +163,32 @@ def flatten(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     return tuple(flat)
 
 
+def weakest(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Join what several rules reach: of a figure that two of them give, the less safe one."""
+    merged: dict[str, Any] = {}
+    for each in figures:
+        for name, value in each.items():
+            worse = min if name in _MORE_IS_SAFER else max
+            merged[name] = worse(merged[name], value) if name in merged else value
+    return merged
+
+
 def largest(hist: Histogram) -> tuple[str, float]:
     """Return the most frequent value of the whole table and its share of the known values."""
     top = int(hist.whole.argmax())
     return hist.names[top], float(hist.whole[top] / hist.whole.sum())
+
+
+def all_missing(hist: Histogram, name: str, column: str) -> str | None:
+    """Say that a column has no known value, if so: then no rule on it can be met."""
+    if hist.whole.any():
+        return None
+    return (
+        f"{name} cannot be met: the sensitive column {column!r} has no known value at all. "
+        "Name another sensitive column, or drop the rule."
+    )
+
+
+def plain(value: float, digits: int) -> str:
+    """Write a number with at most so many decimals, without zeros at the end."""
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".")

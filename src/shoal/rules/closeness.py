@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.params import Param
 from shoal.partition import GroupStats, Histogram
-from shoal.rules.base import Bools, Floats
+from shoal.rules.base import SLACK, Bools, Floats, all_missing
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class TCloseness:
 
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every group whether it is within t of the table."""
-        return self._distance(stats.histograms[self.column]) <= self.t + 1e-12
+        hist = stats.histograms[self.column]
+        return (distance(hist, self.distance) <= self.t + SLACK) & (hist.known > 0)
 
     def caps(self) -> None:
         """A distance has no form in sizes and shares."""
@@ -62,12 +63,12 @@ class TCloseness:
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """The whole table is at distance 0; only a column without known values cannot be met."""
-        return _unknown(whole.histograms[self.column], self.name, self.column)
+        return all_missing(whole.histograms[self.column], "t-closeness", self.column)
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the largest distance of a group."""
-        distance = self._distance(stats.histograms[self.column])
-        return {"t": float(distance.max()) if distance.size else 0.0}
+        far = distance(stats.histograms[self.column], self.distance)
+        return {"t": float(far.max()) if far.size else 0.0}
 
     def describe(self) -> str:
         """Return the promise in words."""
@@ -75,11 +76,6 @@ class TCloseness:
             f"the values of {self.column!r} in every group are within {self.t:g} of the whole "
             f"table's ({self.distance} distance, t-closeness)"
         )
-
-    def _distance(self, hist: Histogram) -> Floats:
-        if not hist.whole.any():
-            return np.ones(hist.distinct.size)
-        return _equal(hist) if self.distance == "equal" else _ordered(hist)
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ class BetaLikeness:
         hist = stats.histograms[self.column]
         gain, q = gains(hist)
         bound = np.minimum(self.beta, -np.log(q)) if self.enhanced else np.full(q.size, self.beta)
-        over = hist.reduce(np.add, (gain > np.maximum(bound, 0.0) + 1e-12).astype(np.int64))
+        over = hist.reduce(np.add, (gain > np.maximum(bound, 0.0) + SLACK).astype(np.int64))
         passed: Bools = (over == 0) & (hist.known > 0)
         return passed
 
@@ -128,7 +124,7 @@ class BetaLikeness:
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """The whole table gains nothing; only a column without known values cannot be met."""
-        return _unknown(whole.histograms[self.column], self.name, self.column)
+        return all_missing(whole.histograms[self.column], "beta-likeness", self.column)
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the largest relative gain."""
@@ -151,6 +147,13 @@ def gains(hist: Histogram) -> tuple[Floats, Floats]:
     return (p - q) / q, q
 
 
+def distance(hist: Histogram, kind: str) -> Floats:
+    """Return how far each group is from the table; 1 for a group without a known value."""
+    if not hist.whole.any():
+        return np.ones(hist.distinct.size)
+    return _equal(hist) if kind == "equal" else _ordered(hist)
+
+
 def _equal(hist: Histogram) -> Floats:
     """Half the sum of absolute differences; values absent from a group count with their q."""
     q = hist.whole / hist.whole.sum()
@@ -171,34 +174,22 @@ def _ordered(hist: Histogram) -> Floats:
     values = hist.whole.size
     if values < 2:
         return np.where(hist.known > 0, 0.0, 1.0)
-    q = np.cumsum(hist.whole) / hist.whole.sum()
-    running = np.concatenate(([0.0], np.cumsum(q)))
-    share = hist.counts / np.repeat(hist.known, hist.distinct)
-    climbing = np.cumsum(share)
-    before = np.concatenate(([0.0], climbing))[hist.starts[:-1]]
-    p = climbing - np.repeat(before, hist.distinct)
+    rows = int(hist.whole.sum())
+    q = np.cumsum(hist.whole)
+    # Sums are kept in whole numbers: over a million values rounding would be seen.
+    running = np.concatenate(([0], np.cumsum(q)))
+    climbing = np.cumsum(hist.counts)
+    before = np.concatenate(([0], climbing))[hist.starts[:-1]]
+    p = (climbing - np.repeat(before, hist.distinct)) / np.repeat(hist.known, hist.distinct)
     begin = hist.values
     last = np.zeros(begin.size, np.bool_)
     last[hist.starts[1:][hist.distinct > 0] - 1] = True
     end = np.where(last, values, np.append(hist.values[1:], values))
-    cross = np.clip(np.searchsorted(q, p, side="left"), begin, end)
-    stretch = (
-        p * (cross - begin)
-        - (running[cross] - running[begin])
-        + (running[end] - running[cross])
-        - p * (end - cross)
-    )
+    cross = np.clip(np.searchsorted(q, p * rows, side="left"), begin, end)
+    passed = 2 * running[cross] - running[begin] - running[end]
+    stretch = p * (2 * cross - begin - end) - passed / rows
     first = np.full(hist.distinct.size, values)
     filled = hist.distinct > 0
     first[filled] = hist.values[hist.starts[:-1][filled]]
-    total = hist.reduce(np.add, stretch) + running[first]  # P is 0 before the first value
+    total = hist.reduce(np.add, stretch) + running[first] / rows  # P is 0 before the first value
     return np.where(hist.known > 0, np.maximum(total, 0.0) / (values - 1), 1.0)
-
-
-def _unknown(hist: Histogram, name: str, column: str) -> str | None:
-    if hist.whole.any():
-        return None
-    return (
-        f"{name} cannot be judged: the sensitive column {column!r} has no known value at all. "
-        "Name another sensitive column, or drop the rule."
-    )

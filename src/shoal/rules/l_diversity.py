@@ -14,7 +14,16 @@ import numpy as np
 
 from shoal.params import Param
 from shoal.partition import GroupStats, Histogram
-from shoal.rules.base import Bools, Caps, ColumnCaps, Floats, largest
+from shoal.rules.base import (
+    SLACK,
+    Bools,
+    Caps,
+    ColumnCaps,
+    Floats,
+    all_missing,
+    largest,
+    plain,
+)
 
 L = Param("l", "least diversity of the sensitive values in a group", int, default=2, low=2)
 L_REAL = Param("l", "least diversity of the sensitive values in a group", float, default=2, low=1)
@@ -47,7 +56,10 @@ class LDiversity:
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A table with fewer than l different values cannot be l-diverse."""
-        return _too_few(whole.histograms[self.column], self.l, self.name, self.column)
+        hist = whole.histograms[self.column]
+        return all_missing(hist, _title(self.name), self.column) or _too_few(
+            hist, self.l, self.name, self.column
+        )
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the least number of different values in a group."""
@@ -88,14 +100,20 @@ class EntropyLDiversity:
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A table whose own entropy is below log l cannot be entropy l-diverse."""
-        reached = float(effective(whole.histograms[self.column])[0])
+        hist = whole.histograms[self.column]
+        if missing := all_missing(hist, _title(self.name), self.column):
+            return missing
+        reached = float(effective(hist)[0])
         if reached >= self.l - 1e-9:
             return None
-        value, share = largest(whole.histograms[self.column])
+        value, share = largest(hist)
+        # Rounded down, so that the l named can itself be met.
+        most = math.floor(reached * 100 + 1e-7) / 100
         return (
             f"Entropy l-diversity with l={self.l:g} cannot be met in column {self.column!r}: the "
-            f"whole table reaches {reached:.4g} ({value!r} alone has a share of {share:.1%}); "
-            f"the largest l possible is {_floor(reached):g}."
+            f"whole table is only as mixed as {plain(reached, 4)} equally frequent values "
+            f"({value!r} alone has a share of {share:.2%}); the largest l possible is "
+            f"{plain(most, 2)}."
         )
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
@@ -114,8 +132,9 @@ class EntropyLDiversity:
 class RecursiveLDiversity:
     """r_1 < c (r_l + ... + r_m), counts in descending order (Machanavajjhala et al. 2007).
 
-    Grows safely: shown in the paper's appendix; the most frequent count of a union is at most the
-    sum of the parts', and its tail is at least the sum of the parts' tails.
+    Grows safely: the top count of a union is at most the sum of the parts' top counts. Its tail is
+    all but its l - 1 most frequent values, and these have in each part at most as many rows as
+    the part's own l - 1 most frequent ones; so the tail is at least the sum of the parts' tails.
     """
 
     l: int  # noqa: E741
@@ -143,7 +162,7 @@ class RecursiveLDiversity:
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every group whether its top count is below c times its tail."""
         top, tail = self._top_and_tail(stats.histograms[self.column])
-        return top < self.c * tail
+        return self._below(top, tail, self.c)
 
     def caps(self) -> None:
         """The tail has no form in sizes and shares."""
@@ -152,16 +171,23 @@ class RecursiveLDiversity:
     def obstacle(self, whole: GroupStats) -> str | None:
         """The whole table must pass, for it is the union of all groups."""
         hist = whole.histograms[self.column]
-        few = _too_few(hist, self.l, self.name, self.column)
+        few = all_missing(hist, _title(self.name), self.column) or _too_few(
+            hist, self.l, self.name, self.column
+        )
         top, tail = self._top_and_tail(hist)
-        if few or top[0] < self.c * tail[0]:
+        if few or self._below(top, tail, self.c)[0]:
             return few
         value, share = largest(hist)
-        least = top[0] / tail[0]
+        ratio = top[0] / tail[0]
+        # Just above the ratio, since the rule says "less than".
+        least = math.floor(ratio * 10_000 + 1) / 10_000
+        if not self._below(top, tail, least)[0]:
+            least += 0.0001
         return (
             f"Recursive l-diversity with c={self.c:g}, l={self.l} cannot be met in column "
-            f"{self.column!r}: {value!r} has {share:.1%} of the rows, {least:.4g} times the values "
-            f"from rank {self.l} on; with this l, c must be above {least:.4g}."
+            f"{self.column!r}: {value!r} has a share of {share:.2%}, {plain(ratio, 4)} times that "
+            f"of the values from rank {self.l} on; with l={self.l} the smallest c possible is "
+            f"{plain(least, 4)}."
         )
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
@@ -178,6 +204,11 @@ class RecursiveLDiversity:
             f"{self.c:g} times as often as the values from rank {self.l} on together "
             "(recursive l-diversity)"
         )
+
+    @staticmethod
+    def _below(top: Floats, tail: Floats, c: float) -> Bools:
+        """Top < c * tail; equal up to rounding is not below."""
+        return top < c * tail * (1.0 - SLACK)
 
     def _top_and_tail(self, hist: Histogram) -> tuple[Floats, Floats]:
         group = np.repeat(np.arange(hist.distinct.size), hist.distinct)
@@ -218,16 +249,15 @@ class FrequencyLDiversity:
     def obstacle(self, whole: GroupStats) -> str | None:
         """A value with more than 1 / l of the table is too frequent in some group."""
         hist = whole.histograms[self.column]
-        if self.holds(whole)[0]:
-            return None
-        if not hist.known[0]:
-            return _too_few(hist, self.l, self.name, self.column)
+        missing = all_missing(hist, _title(self.name), self.column)
+        if missing or self.holds(whole)[0]:
+            return missing
         value, share = largest(hist)
-        most = math.floor(1.0 / share + 1e-12)
+        most = int(hist.whole.sum() // hist.whole.max())
         nearest = f"the largest l possible is {most}" if most >= 2 else "no l above 1 is possible"
         return (
             f"Frequency l-diversity with l={self.l} cannot be met in column {self.column!r}: "
-            f"{value!r} has a share of {share:.1%}, above 1/{self.l}; {nearest}."
+            f"{value!r} has a share of {share:.2%}, above 1/{self.l}; {nearest}."
         )
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
@@ -256,22 +286,17 @@ def _too_few(hist: Histogram, l: int, name: str, column: str) -> str | None:  # 
     distinct = int(np.count_nonzero(hist.whole))
     if distinct >= l:
         return None
-    if distinct == 0:
-        return (
-            f"{name} with l={l} cannot be met: the sensitive column {column!r} has no known value "
-            "at all. Name another sensitive column, or drop the rule."
-        )
     nearest = f"the largest l possible is {distinct}" if distinct >= 2 else "no l is possible"
     return (
-        f"{name} with l={l} cannot be met: column {column!r} has only {distinct} different "
+        f"{_title(name)} with l={l} cannot be met: column {column!r} has only {distinct} different "
         f"value{'s' if distinct > 1 else ''}; {nearest}."
     )
 
 
+def _title(name: str) -> str:
+    """Return a rule's name as it opens a sentence; names in the catalog have no spaces."""
+    return name.replace("-l-", " l-", 1).capitalize() if "-l-" in name else name
+
+
 def _least(values: Floats | np.ndarray[Any, Any]) -> Any:
     return values.min().item() if values.size else 0
-
-
-def _floor(value: float) -> float:
-    """Round down to two decimals, so that the value named is itself feasible."""
-    return math.floor(value * 100) / 100
