@@ -24,7 +24,7 @@ LAYERS = [
     ["errors"],
     ["params"],
     ["kernels", "compiling", "names"],
-    ["cells", "atomic", "csvfile", "plan_text"],
+    ["cells", "atomic", "csvfile", "plan_text", "tuples"],
     ["domain", "native"],
     ["makers", "notation"],
     ["hierarchy", "schema"],
