@@ -104,8 +104,8 @@ def plausible(
 
     This is necessary, not sufficient: even when all four hold, there may be no way to give every
     released row an original of its own. When originals times classes exceed :data:`BUDGET`,
-    3 looks at evenly spaced classes and 4 at evenly spaced originals. Inside a run the order of rows is known, and
-    :func:`covers` decides exactly.
+    3 looks at evenly spaced classes and 4 at evenly spaced originals. Inside a run the order of
+    rows is known, and :func:`covers` decides exactly.
     """
     _check_columns(original, schema)
     faults = []
@@ -128,13 +128,18 @@ class _Originals:
     which: list[Ints]
     weight: Ints
 
+    @classmethod
+    def of(cls, columns: list[Ints], weight: Ints) -> _Originals:
+        """Take originals given by their position in each column, and how often each occurs."""
+        pairs = [np.unique(column, return_inverse=True) for column in columns]
+        return cls([pair[0] for pair in pairs], [pair[1].reshape(-1) for pair in pairs], weight)
+
 
 def _cover_counts(both: list[Sides], sizes: Ints, originals: int) -> list[str]:
     found = _different(both)
     classes = np.stack([side.cells for side in both], axis=1)
     every = max(1, -(-found.weight.size * classes.shape[0] // BUDGET))
     checked = np.arange(0, classes.shape[0], every)
-    looked_at = np.arange(0, found.weight.size, every)
     short = _covering_too_few(both, found, classes[checked], sizes[checked])
     faults = []
     if short:
@@ -143,7 +148,7 @@ def _cover_counts(both: list[Sides], sizes: Ints, originals: int) -> list[str]:
             "original than they stand for."
         )
     if sizes.sum() == originals:
-        left = _covered_by_none(both, found, classes, looked_at)
+        left = _covered_by_none(both, _every(found, every), classes)
         if left:
             faults.append(f"{left:,} rows of the original are covered by no released row.")
     return faults
@@ -156,12 +161,13 @@ def _different(both: list[Sides]) -> _Originals:
         .group_by(names, maintain_order=True)
         .agg(pl.len().cast(pl.Int64).alias(_COUNT))
     )
-    different, which = [], []
-    for name in names:
-        positions, place = np.unique(counted[name].to_numpy(), return_inverse=True)
-        different.append(positions)
-        which.append(place.reshape(-1))
-    return _Originals(different, which, counted[_COUNT].to_numpy())
+    return _Originals.of([counted[name].to_numpy() for name in names], counted[_COUNT].to_numpy())
+
+
+def _every(found: _Originals, step: int) -> _Originals:
+    """Return every ``step``-th original."""
+    columns = zip(found.different, found.which, strict=True)
+    return _Originals.of([positions[at[::step]] for positions, at in columns], found.weight[::step])
 
 
 def _covering_too_few(both: list[Sides], found: _Originals, classes: Ints, sizes: Ints) -> int:
@@ -183,11 +189,8 @@ def _covering_too_few(both: list[Sides], found: _Originals, classes: Ints, sizes
     return short
 
 
-def _covered_by_none(both: list[Sides], found: _Originals, classes: Ints, left: Ints) -> int:
-    """Count the originals of ``left`` that no class covers.
-
-    Wide classes come first: few originals outlast them.
-    """
+def _covered_by_none(both: list[Sides], found: _Originals, classes: Ints) -> int:
+    """Count the originals that no class covers. Wide classes first: few originals outlast them."""
     width = np.zeros(classes.shape[0])
     for j, side in enumerate(both):
         reach = side.hi - side.lo
@@ -195,6 +198,7 @@ def _covered_by_none(both: list[Sides], found: _Originals, classes: Ints, left: 
             reach = np.maximum(reach, np.diff(side.starts))
         width += np.log1p(reach.clip(0))[classes[:, j]]
     widest = classes[np.argsort(-width, kind="stable")]
+    left = np.arange(found.weight.size)
     step = _step(found)
     for begin in range(0, widest.shape[0], step):
         if not left.size:
