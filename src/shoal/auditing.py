@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from shoal.catalog import build_rules, rule_spec
 from shoal.errors import SchemaError
 from shoal.plan import Plan
 from shoal.prepare import Hierarchies, gather, load, resolve
+from shoal.rule_specs import build_rules, rule_spec
 from shoal.rules import Rule, flatten
 from shoal.schema import Role
 from shoal.verify import Verdict, verify

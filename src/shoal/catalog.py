@@ -6,16 +6,13 @@ more entry here. Nothing heavy is imported before an entry is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shoal.errors import ParameterError, PlanError, nearest
-from shoal.params import Param, check_options
-
-if TYPE_CHECKING:
-    from shoal.rules import Rule
+from shoal.errors import ParameterError, nearest
+from shoal.params import Param
 
 
 def _load(path: str) -> Any:
@@ -69,6 +66,10 @@ class RuleEntry:
         the parameters as ``params``.
     flags
         Command-line flag -> parameter. The first one calls for the rule, the others only refine.
+        Rules may share flags: ``--l`` calls for the l-diversity that ``--l-kind`` names.
+    family
+        Flag and word that choose this rule among those with the same first flag, for instance
+        ``("l-kind", "entropy")``; the first of a family is its default.
     sensitive
         Whether it speaks of a sensitive column (``column`` in the plan; all of them by default).
     """
@@ -78,6 +79,7 @@ class RuleEntry:
     citation: str
     path: str
     flags: tuple[tuple[str, str], ...]
+    family: tuple[str, str] | None = None
     sensitive: bool = False
 
     def load(self) -> Any:
@@ -216,82 +218,6 @@ def find_rule(name: str) -> RuleEntry:
     if name not in RULES:
         raise ParameterError(_unknown("rule", name, RULES))
     return RULES[name]
-
-
-def rule_flags() -> Iterable[tuple[str, RuleEntry, Param]]:
-    """Yield every command-line flag of a rule: flag, its rule, the parameter behind it."""
-    for entry in RULES.values():
-        declared = {param.name: param for param in entry.params}
-        for flag, name in entry.flags:
-            yield flag, entry, declared[name]
-
-
-def build_rules(specs: Sequence[Mapping[str, Any]], sensitive: Sequence[str]) -> tuple[Rule, ...]:
-    """Make the rules of a plan: ``{"name": ..., "k": ...}`` each, faults gathered.
-
-    A rule on sensitive values without a ``column`` holds for every sensitive column.
-    """
-    faults: list[str] = []
-    rules: list[Rule] = []
-    for spec in specs:
-        try:
-            rules.extend(_build(spec, sensitive))
-        except ParameterError as error:
-            faults.append(str(error))
-    if faults:
-        raise PlanError(faults)
-    return tuple(rules)
-
-
-def _build(spec: Mapping[str, Any], sensitive: Sequence[str]) -> list[Rule]:
-    entry = find_rule(spec["name"])
-    given = {key: value for key, value in spec.items() if key not in ("name", "column")}
-    column = spec.get("column")
-    if not entry.sensitive:
-        if column is not None:
-            raise ParameterError(
-                f"The rule {entry.name!r} takes no 'column': it holds for the whole group. "
-                "Leave the key out."
-            )
-        return [entry.load()(**check_options(given, entry.params, entry.name))]
-    columns = list(sensitive) if column is None else [column]
-    if not columns:
-        raise ParameterError(
-            f"The rule {entry.name!r} needs a sensitive column and none is declared. "
-            'Name one with --sensitive or role = "sensitive" in the plan.'
-        )
-    for name in columns:
-        if name not in sensitive:
-            raise ParameterError(
-                f"The rule {entry.name!r} names the column {name!r}, which is not declared "
-                f"sensitive; sensitive columns: {', '.join(map(repr, sensitive)) or 'none'}."
-                f"{nearest(name, sensitive)}"
-            )
-    options = check_options(given, entry.params, entry.name)
-    return [entry.load()(column=name, **options) for name in columns]
-
-
-def rule_spec(rule: Rule) -> dict[str, Any] | None:
-    """Return a rule as a plan writes it, None for a rule that is not in the catalog."""
-    if rule.name not in RULES:
-        return None
-    entry = RULES[rule.name]
-    column = {"column": rule.column} if entry.sensitive else {}
-    given = {param.name: getattr(rule, param.name) for param in entry.params}
-    return {"name": rule.name, **column, **{k: v for k, v in given.items() if v is not None}}
-
-
-def check_fit(method: Method, rules: Sequence[Rule]) -> None:
-    """Refuse a rule that the method cannot serve."""
-    if method.rules is None:
-        return
-    for rule in rules:
-        if rule.name not in method.rules:
-            able = [m.name for m in METHODS.values() if m.rules is None or rule.name in m.rules]
-            raise ParameterError(
-                f"The method {method.name!r} cannot keep the rule {rule.name!r}; it serves "
-                f"{', '.join(method.rules)}. Methods that can: {', '.join(able) or 'none yet'}."
-            )
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.catalog import Method, build_rules, check_fit, find_method, rule_spec
+from shoal.catalog import Method, find_method
 from shoal.compiling import announced
 from shoal.domain import Taxonomy
 from shoal.encode import Encoded, encode
@@ -29,6 +29,7 @@ from shoal.partition import Partition
 from shoal.plan import Plan
 from shoal.prepare import Hierarchies, gather, load, resolve
 from shoal.releases.generalized import Generalized, generalize
+from shoal.rule_specs import build_rules, check_fit, rule_spec
 from shoal.rules import All, Rule, flatten
 from shoal.schema import Role, Schema
 from shoal.table import to_native

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 
-from shoal import catalog
+from shoal import catalog, rule_specs
 from shoal.errors import ParameterError, PlanError
 from shoal.params import Param
 from shoal.rules import KAnonymity
@@ -46,16 +46,16 @@ def test_losses_load(loss: catalog.LossEntry) -> None:
 
 
 def test_k_anonymity_is_built_with_its_default() -> None:
-    assert catalog.build_rules([{"name": "k-anonymity"}], []) == (KAnonymity(10),)
+    assert rule_specs.build_rules([{"name": "k-anonymity"}], []) == (KAnonymity(10),)
 
 
 @pytest.mark.usefixtures("diverse")
 def test_a_rule_on_sensitive_values_holds_for_all_of_them_or_for_one() -> None:
-    both = catalog.build_rules([{"name": "diverse", "count": 3}], ["a", "b"])
+    both = rule_specs.build_rules([{"name": "diverse", "count": 3}], ["a", "b"])
     assert both == (Diverse("a", 3), Diverse("b", 3))
-    one = catalog.build_rules([{"name": "diverse", "column": "b"}], ["a", "b"])
+    one = rule_specs.build_rules([{"name": "diverse", "column": "b"}], ["a", "b"])
     assert one == (Diverse("b", 2),)
-    assert catalog.rule_spec(one[0]) == {"name": "diverse", "column": "b", "count": 2}
+    assert rule_specs.rule_spec(one[0]) == {"name": "diverse", "column": "b", "count": 2}
 
 
 @pytest.mark.usefixtures("diverse")
@@ -67,7 +67,7 @@ def test_all_faults_of_rules_at_once() -> None:
         {"name": "kanonymity"},
     ]
     with pytest.raises(PlanError) as caught:
-        catalog.build_rules(specs, ["disease"])
+        rule_specs.build_rules(specs, ["disease"])
     faults = caught.value.faults
     assert len(faults) == 4
     assert "not declared sensitive" in faults[0]
@@ -76,25 +76,35 @@ def test_all_faults_of_rules_at_once() -> None:
     assert "takes no 'column'" in faults[2]
     assert "Did you mean 'k-anonymity'?" in faults[3]
     with pytest.raises(PlanError, match="needs a sensitive column and none is declared"):
-        catalog.build_rules([{"name": "diverse"}], [])
+        rule_specs.build_rules([{"name": "diverse"}], [])
 
 
 @pytest.mark.usefixtures("diverse")
 def test_a_method_refuses_a_rule_it_cannot_keep() -> None:
     rule = Diverse("a", 2)
     with pytest.raises(ParameterError, match="'kaim' cannot keep the rule 'diverse'"):
-        catalog.check_fit(catalog.METHODS["kaim"], [rule])  # type: ignore[list-item]
-    catalog.check_fit(replace(catalog.METHODS["kaim"], rules=None), [rule])  # type: ignore[list-item]
+        rule_specs.check_fit(catalog.METHODS["kaim"], [rule])  # type: ignore[list-item]
+    rule_specs.check_fit(replace(catalog.METHODS["kaim"], rules=None), [rule])  # type: ignore[list-item]
 
 
 @pytest.mark.usefixtures("diverse")
-def test_flags_follow_the_catalog() -> None:
-    from shoal.cli.options import _asked, with_rules
+def test_flags_follow_the_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shoal.cli.options import with_rules
+
+    other = replace(catalog.RULES["diverse"], name="spread", family=("d-kind", "spread"))
+    monkeypatch.setitem(catalog.RULES, "spread", other)
+    first = replace(catalog.RULES["diverse"], family=("d-kind", "plain"))
+    monkeypatch.setitem(catalog.RULES, "diverse", first)
 
     def command(*, rules: list[dict[str, object]]) -> object:
         return rules
 
     flagged = with_rules(command)
-    assert {"k", "d"} <= set(inspect.signature(flagged).parameters)
-    assert _asked({"k": None, "d": 4}) == [{"name": "diverse", "count": 4}]
-    assert flagged(k=3, d=None) == [{"name": "k-anonymity", "k": 3}]
+    assert set(inspect.signature(flagged).parameters) == {"k", "d", "d_kind"}
+    assert flagged(k=3, d=None, d_kind=None) == [{"name": "k-anonymity", "k": 3}]
+    assert flagged(k=None, d=4, d_kind=None) == [{"name": "diverse", "count": 4}]
+    assert flagged(k=None, d=4.0, d_kind="spread") == [{"name": "spread", "count": 4}]
+    with pytest.raises(ParameterError, match=r"one of 'plain', 'spread'. Got 'x' instead"):
+        flagged(k=None, d=4, d_kind="x")
+    with pytest.raises(ParameterError, match="--d-kind only refines a rule that was not asked for"):
+        flagged(k=3, d=None, d_kind="spread")

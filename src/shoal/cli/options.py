@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from shoal.catalog import METHODS, RuleEntry, find_method, rule_flags
+from shoal.catalog import METHODS, find_method
 from shoal.errors import ParameterError
 from shoal.params import Param
+from shoal.rule_specs import rule_flags, rules_asked
 
 if TYPE_CHECKING:
     from shoal.plan import Plan
@@ -73,7 +74,7 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
 
     The command takes ``rules: list[dict]``, one plan entry for each rule that was asked for.
     """
-    flags = {flag.replace("-", "_"): (flag, entry, param) for flag, entry, param in rule_flags()}
+    flags = {flag.replace("-", "_"): (flag, param) for flag, param in rule_flags().items()}
     hints = get_type_hints(command, include_extras=True)
     kept = [
         parameter.replace(annotation=hints[parameter.name])
@@ -87,15 +88,15 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
             default=None,
             annotation=Annotated[
                 param.type | None,
-                typer.Option(f"--{flag}", help=_help(entry, param), metavar=_word(param)),
+                typer.Option(f"--{flag}", help=_help(param), metavar=_word(param)),
             ],
         )
-        for name, (flag, entry, param) in flags.items()
+        for name, (flag, param) in flags.items()
     ]
 
     def wrapper(**given: Any) -> Any:
-        values = {flag: given.pop(name) for name, (flag, _, _) in flags.items()}
-        return command(rules=_asked(values), **given)
+        values = {flag: given.pop(name) for name, (flag, _) in flags.items()}
+        return command(rules=rules_asked(values), **given)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept] + added
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -105,19 +106,9 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def _asked(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Turn flags into plan entries: a rule's first flag calls for it, the others refine it."""
-    asked: dict[str, dict[str, Any]] = {}
-    for flag, entry, param in rule_flags():
-        if values[flag] is not None:
-            spec = asked.setdefault(entry.name, {"name": entry.name})
-            spec[param.name] = values[flag]
-    return list(asked.values())
-
-
-def _help(entry: RuleEntry, param: Param) -> str:
+def _help(param: Param) -> str:
     default = "" if param.default is None else f" [default: {param.default}]"
-    return f"{entry.name}: {param.meaning}.{default}"
+    return f"{param.meaning}.{default}"
 
 
 def _word(param: Param) -> str:
