@@ -1,0 +1,215 @@
+"""(alpha, k)-anonymity by clustering (Yang, Yang, Zhang 2011).
+
+Clusters of k rows form around seeds that lie far apart, by Gower's dissimilarity. One protected
+value: clusters form freely, then exchange rows until its share is at most alpha everywhere. Every
+value: a row joins a growing cluster only while its value stays within alpha.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.encode import Encoded
+from shoal.errors import Infeasible, ParameterError
+from shoal.groupers.gower import coordinates, make_field
+from shoal.groupers.limits import limits_of
+from shoal.groupers.repair import repair
+from shoal.kernels.seeded import Store, Survey, cluster
+from shoal.kernels.exchange import Clusters, Market, exchange, populate, settle
+from shoal.kernels.gower import Field, Supply, new_heap, refill
+from shoal.kernels.limits import Limits, new_tally
+from shoal.partition import Partition
+from shoal.rules import All, AlphaK, Rule, flatten
+from shoal.tuples import entries
+
+Ints = npt.NDArray[np.int64]
+Tags = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Protect = Literal["auto", "one", "all"]
+
+
+def group(
+    data: Encoded, rule: Rule, rng: np.random.Generator, *, protect: Protect = "auto"
+) -> Partition:
+    """Split the rows into groups of at least k in which no protected value is too frequent.
+
+    Parameters
+    ----------
+    rule
+        An :class:`AlphaK` gives k, alpha and the values to protect; whatever else is asked for is
+        put right at the end by joining groups.
+    protect
+        ``"one"``: the values that the rule names, by exchange; ``"all"``: every value, by capped
+        growth, also those that the rule does not name; ``"auto"``: ``"one"`` if the rule names
+        values, capped growth for what the rule limits if not.
+
+    Notes
+    -----
+    Choices where the paper is silent: the next seed is the row whose nearest centre is furthest
+    (Gonzalez 1985); centres stay as they are while rows change clusters; a cluster that must hold
+    every value within alpha grows to at least 1 / alpha rows; a cluster for which no exchange is
+    left is joined with its cheapest partners.
+    """
+    rule, capped = _reading(data, rule, protect)
+    limits, tags = limits_of(data, rule)
+    least = max([1, *(caps.size for part in flatten([rule]) if (caps := part.caps()))])
+    growth = limits if capped else _size_only(min(least, data.rows))
+    members, centres, market, order = _clusters(data, growth, tags, capped, rng)
+    if not members.shape[0]:
+        return repair(data, Partition.from_labels(np.zeros(data.rows, np.int64)), rule)
+    clusters = _empty(data.rows, members.shape[0], limits)
+    populate(limits, market, clusters, members, least)
+    points = market.field.home.size + market.field.begin.size
+    heap = new_heap(points, market.centres.home.size + market.centres.begin.size)
+    if not capped:
+        exchange(limits, market, clusters, heap, _worst(limits, clusters), centres, least)
+    everywhere = _supply(market.centres, np.ones(members.shape[0], np.int64))
+    rest = order[clusters.label[order] < 0]
+    settle(limits, market, clusters, heap, everywhere, rest)
+    return repair(data, Partition.from_labels(clusters.label), rule)
+
+
+def _reading(data: Encoded, rule: Rule, protect: Protect) -> tuple[Rule, bool]:
+    """Return the rule to keep, and whether clusters are capped while they grow."""
+    parts = flatten([rule])
+    own = [part for part in parts if isinstance(part, AlphaK)]
+    if protect == "auto":
+        return rule, not own or any(part.values is None for part in own)
+    if not own:
+        raise ParameterError(
+            f"alpha-k with protect={protect!r} needs the rule 'alpha-k-anonymity', which says what "
+            f"to protect; it got {', '.join(repr(part.name) for part in parts)}. Give an alpha, or "
+            "leave protect out."
+        )
+    if protect == "one":
+        for part in own:
+            if part.values is None:
+                raise ParameterError(
+                    "alpha-k with protect='one' needs the value to protect, and the rule on "
+                    f"{part.column!r} names none. Name one or several of its values, or use "
+                    "protect='all'."
+                )
+        return rule, False
+    wide = All(
+        tuple(replace(part, values=None) if isinstance(part, AlphaK) else part for part in parts)
+    )
+    if obstacle := wide.obstacle(data.whole()):
+        raise Infeasible(f"{obstacle} protect='all' protects every value; protect='one' the named.")
+    return wide, True
+
+
+def _size_only(size: int) -> Limits:
+    none = np.empty(0, np.int64)
+    return Limits(
+        target=size,
+        values=np.empty((1, 0), np.int32),
+        distinct=none,
+        share=np.empty(0),
+        first=np.zeros(1, np.int64),
+        guarded=np.empty(0, np.bool_),
+    )
+
+
+def _clusters(
+    data: Encoded, limits: Limits, tags: Tags, capped: bool, rng: np.random.Generator
+) -> tuple[Ints, Floats, Market, Ints]:
+    """Return the rows and the centre of each cluster, where to look for rows, and a row order."""
+    own = tags if capped else np.zeros(data.rows, np.int32)
+    distinct, entry, count = entries(np.column_stack((data.codes, own)))
+    sample = np.empty(count.size, np.int64)
+    sample[entry] = np.arange(data.rows)
+    x, numeric = coordinates(data)
+    field, order = make_field(x[sample], numeric)
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    point, count = rank[entry], count[order]
+    seeds = rng.permutation(data.rows)
+    rows = seeds[np.argsort(point[seeds], kind="stable")]
+    start = np.concatenate(([0], np.cumsum(count)))
+    supply = _supply(field, count)
+    tag = np.ascontiguousarray(distinct[order, -1])
+    members = np.empty((data.rows // limits.target, limits.target), np.int64)
+    centres = np.empty((members.shape[0], numeric.size))
+    nodes = field.begin.size
+    stock, blank = _stock(limits, own)
+    survey = Survey(
+        np.full(order.size, np.inf), np.full(nodes, np.inf), np.empty(nodes + 2, np.int64)
+    )
+    made = cluster(
+        field,
+        supply,
+        Store(rows, start[:-1].copy(), point, tag),
+        survey,
+        limits,
+        new_tally(limits),
+        new_heap(order.size, nodes),
+        stock,
+        blank,
+        np.zeros(max((domain.size for domain in data.domains), default=0) + 1, np.int64),
+        int(point[seeds[0]]),
+        members,
+        centres,
+    )
+    centres = centres[:made]
+    around, _ = make_field(centres, numeric, np.arange(made)) if made else (field, order)
+    market = Market(
+        field=field,
+        offers=_supply(field, np.zeros(order.size, np.int64)),
+        rows=rows,
+        start=start,
+        point=point,
+        tag=tags,
+        centres=around,
+        takers=_supply(around, np.zeros(around.home.size, np.int64)),
+    )
+    return members[:made], centres, market, seeds
+
+
+def _supply(field: Field, left: Ints) -> Supply:
+    supply = Supply(left.astype(np.int64), np.zeros(field.begin.size, np.int64))
+    refill(field, supply)
+    return supply
+
+
+def _stock(limits: Limits, tags: Tags) -> tuple[Ints, Ints]:
+    """Return the number of rows per sensitive value, and per column those without one."""
+    count = np.bincount(tags, minlength=limits.values.shape[0])
+    stock = np.zeros(limits.guarded.size, np.int64)
+    blank = np.zeros(limits.share.size, np.int64)
+    for c, values in enumerate(limits.values.T):
+        known = values >= 0
+        np.add.at(stock, limits.first[c] + values[known], count[known])
+        blank[c] = count[~known].sum()
+    return stock, blank
+
+
+def _empty(rows: int, groups: int, limits: Limits) -> Clusters:
+    return Clusters(
+        label=np.full(rows, -1, np.int64),
+        size=np.zeros(groups, np.int64),
+        known=np.zeros((groups, limits.share.size), np.int64),
+        counts=np.zeros((groups, limits.guarded.size), np.int32),
+        kept=np.zeros(groups, np.bool_),
+        first=np.full(groups, -1, np.int64),
+        after=np.full(rows, -1, np.int64),
+        before=np.full(rows, -1, np.int64),
+        giving=np.zeros(groups, np.bool_),
+    )
+
+
+def _worst(limits: Limits, clusters: Clusters) -> Ints:
+    """Return the clusters that break a share, the one that exceeds it most, in parts, first."""
+    excess = np.zeros(clusters.size.size)
+    for c, share in enumerate(limits.share):
+        part = slice(limits.first[c], limits.first[c + 1])
+        counts = clusters.counts[:, part][:, limits.guarded[part]]
+        if counts.shape[1]:
+            top = counts.max(axis=1) / (share * np.maximum(clusters.known[:, c], 1))
+            excess = np.maximum(excess, top)
+    broken = np.flatnonzero(~clusters.kept)
+    worst: Ints = broken[np.argsort(-excess[broken], kind="stable")]
+    return worst
