@@ -43,7 +43,7 @@ class Published:
 def read(frame: pl.DataFrame, quasi: Sequence[str]) -> Published:
     """Find the classes of a published table. Null is a value like any other, never dropped."""
     columns = published_columns(frame, quasi)
-    seen = frame.select(_seen(name, frame.schema[name]) for name in columns)
+    seen = pl.DataFrame([_seen(frame[name]) for name in columns])
     grouped = seen.with_row_index(_ROW).group_by(columns, maintain_order=True).agg(_ROW)
     lists = grouped[_ROW]
     sizes = lists.list.len().to_numpy().astype(np.int64)
@@ -78,10 +78,13 @@ def published_columns(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[str, .
     return tuple(dict.fromkeys(found))
 
 
-def _seen(column: str, dtype: pl.DataType) -> pl.Expr:
+def _seen(column: pl.Series) -> pl.Series:
     """Return a column as the reader can tell its cells apart.
 
-    Polars takes -0.0 and 0.0 for equal; in a published file they are not.
+    Polars takes -0.0 and 0.0 for equal; in a published file they are not, so floats are compared by
+    their bits.
     """
-    cells = pl.col(column)
-    return cells.cast(pl.Float64).reinterpret(signed=False) if dtype.is_float() else cells
+    if not column.dtype.is_float():
+        return column
+    bits = column.cast(pl.Float64).fill_null(0.0).to_numpy().view(np.uint64)
+    return pl.Series(column.name, bits).set(column.is_null(), None)

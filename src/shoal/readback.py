@@ -101,7 +101,7 @@ def match(
     taxonomies
         Taxonomies by column.
     """
-    source = _clean(source, column)
+    source = blank(column.clean(source))
     if column.name not in cells.columns:
         return _typed_pair(source, cells.select(f"{column.name}_lo", f"{column.name}_hi"), column)
     texts = as_text(cells[column.name])
@@ -129,14 +129,6 @@ def find(texts: pl.Series, among: pl.Series) -> Ints:
     wanted = pl.DataFrame({"text": texts})
     found = wanted.join(index, on="text", how="left", maintain_order="left", nulls_equal=True)
     return found["at"].fill_null(-1).to_numpy(writable=True)
-
-
-def _clean(source: pl.Series, column: Column) -> pl.Series:
-    if isinstance(source.dtype, pl.Categorical):
-        source = source.cast(pl.String)
-    cleaned = blank(source, ("", *column.missing))
-    # Without its '?' a column of texts may be one of numbers, and is released as one.
-    return typed(cleaned) if column.missing else cleaned
 
 
 def _missing_last(values: Ints, source: pl.Series, size: int) -> Ints:
@@ -202,7 +194,7 @@ def _reach(taxonomy: Taxonomy) -> tuple[Ints, Ints]:
 def _ranks(source: pl.Series, column: Column) -> tuple[Ints, pl.Series]:
     """Return the rank of every value and the values by rank."""
     if column.order:
-        known = pl.Series(dict.fromkeys(column.order), dtype=pl.String)
+        known = pl.Series(list(dict.fromkeys(column.order)), dtype=pl.String)
         values = find(as_text(source), known)
     else:
         known = source.drop_nulls().unique().sort()

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tables import encoded
 
 from shoal.domain import Nominal, Ordered, Taxonomy
 from shoal.encode import Encoded, encode
@@ -15,6 +14,7 @@ from shoal.errors import SchemaError, ShoalError
 from shoal.partition import Partition
 from shoal.releases.generalized import generalize, joins, merge, widths
 from shoal.schema import Column, Kind, Role, Schema
+from tests.tables import encoded
 
 
 def schema(**columns):
@@ -36,7 +36,13 @@ def paired(rows):
 
 def tree():
     return Taxonomy.from_rows(
-        [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cde", "*"), ("d", "cde", "*"), ("e", "cde", "*")],
+        [
+            ("a", "ab", "*"),
+            ("b", "ab", "*"),
+            ("c", "cde", "*"),
+            ("d", "cde", "*"),
+            ("e", "cde", "*"),
+        ],
         "t",
     )
 
@@ -127,9 +133,7 @@ def sample():
             "secret": ["x", "x", "x", "x"],
         }
     )
-    plan = schema(
-        note="other", name="identifier", age="ordered", city="set", disease="sensitive"
-    )
+    plan = schema(note="other", name="identifier", age="ordered", city="set", disease="sensitive")
     return frame, plan
 
 
@@ -168,9 +172,7 @@ def test_typed_columns_keep_their_type():
 def test_rows_are_published_in_the_order_given_without_those_left_out():
     frame, plan = sample()
     partition = Partition.from_labels(np.array([0, -1, 0, 1]))
-    release = generalize(
-        frame, plan, encode(frame, plan), partition, order=np.array([3, 2, 1, 0])
-    )
+    release = generalize(frame, plan, encode(frame, plan), partition, order=np.array([3, 2, 1, 0]))
     assert release.order.tolist() == [3, 2, 0]
     assert release.frame["note"].to_list() == [0.0, None, 1.5]
     assert release.frame["age"].to_list() == ["*", "[30-41]", "[30-41]"]
@@ -240,7 +242,9 @@ def test_an_order_that_is_no_permutation_is_refused():
     frame, plan = sample()
     data = encode(frame, plan)
     for order in ([0, 1, 2, 2], [0, 1], [1, 2, 3, 4]):
-        with pytest.raises(ShoalError, match=r"each row number from 0 to 3 once; got .*permutation"):
+        with pytest.raises(
+            ShoalError, match=r"each row number from 0 to 3 once; got .*permutation"
+        ):
             generalize(frame, plan, data, paired(4), order=np.array(order))
 
 

@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tables import encoded
 
 from shoal.domain import Taxonomy, flat
 from shoal.encode import encode
@@ -15,6 +14,7 @@ from shoal.releases.generalized import generalize
 from shoal.rules import KAnonymity
 from shoal.schema import Column, Kind, Role, Schema
 from shoal.verify import verify
+from tests.tables import encoded
 
 
 def tree(values, *levels):
@@ -127,7 +127,9 @@ def test_the_integer_variant_of_free_intervals():
 def test_the_integer_variant_reads_bounds_from_labels(label, cost):
     rows = [("26", label, "*"), ("28", label, "*"), ("48", "old", "*")]
     schema = Schema((Column("age", Role.QUASI, Kind.TAXONOMY),))
-    data = encode(pl.DataFrame({"age": [26, 28, 48]}), schema, {"age": Taxonomy.from_rows(rows, "")})
+    data = encode(
+        pl.DataFrame({"age": [26, 28, 48]}), schema, {"age": Taxonomy.from_rows(rows, "")}
+    )
     loss = iloss_paper(data, Partition.from_labels(np.array([0, 0, 1])))
     assert loss.rate == pytest.approx(2 * cost / 3)
 
