@@ -155,6 +155,31 @@ METHODS: dict[str, Method] = {
             ),
             rules=_K_ONLY,
         ),
+        Method(
+            "mondrian",
+            "cuts the table in two again and again, the widest column first, while the rule holds "
+            "on both sides; fast, for any rule",
+            "LeFevre, DeWitt, Ramakrishnan 2006",
+            "shoal.groupers.mondrian:group",
+            (
+                Param(
+                    "cuts",
+                    "strict: equal values stay together; relaxed: rows with the median value are "
+                    "shared out",
+                    str,
+                    default="strict",
+                    choices=("strict", "relaxed"),
+                ),
+                Param(
+                    "small",
+                    "children of a hierarchy node that fail the rule: gather them into one part, "
+                    "or refuse the cut (the literature)",
+                    str,
+                    default="gather",
+                    choices=("gather", "refuse"),
+                ),
+            ),
+        ),
     )
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,33 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """What groups are published as, where that is more than the join of their members.
+
+    A full-domain method publishes every cell at its column's level, one that suppresses publishes
+    ``*``. Every array is ``[groups, m]``; -1 means the join of the members.
+
+    Parameters
+    ----------
+    lo, hi
+        First and last position of what is published in a column without a taxonomy; ``hi`` is the
+        domain's size for ``*``.
+    node
+        Node that is published in a column with a taxonomy.
+    """
+
+    lo: npt.NDArray[np.int32]
+    hi: npt.NDArray[np.int32]
+    node: npt.NDArray[np.int32]
+
+    @classmethod
+    def none(cls, groups: int, m: int) -> Cover:
+        """Return the cover under which every group is published as the join of its members."""
+        lo, hi, node = np.full((3, groups, m), -1, np.int32)
+        return cls(lo, hi, node)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +51,17 @@ class Partition:
         Where each group begins, with the number of released rows at the end.
     left_out
         Row numbers that are not released (only methods that suppress rows use it).
+    cover
+        What the groups are published as; None: every group as the join of its members.
+    notes
+        What the method found out besides, for the report: figures, and no value of the table.
     """
 
     rows: Ints
     starts: Ints
     left_out: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    cover: Cover | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_labels(cls, labels: npt.NDArray[np.integer]) -> Partition:
@@ -68,7 +102,8 @@ class Histogram:
 
     Group ``g`` has the runs ``starts[g]:starts[g + 1]`` of ``values`` (codes, ascending) and
     ``counts``. Missing values are in no run: they add no diversity and count towards no value.
-    ``whole`` is the count of every value in the whole table; ``names`` says what a code means.
+    ``whole`` is the count of every value in the whole table as it is released (rows left out are
+    not there to compare with); ``names`` says what a code means.
     """
 
     starts: Ints
@@ -112,9 +147,8 @@ def histogram(
 ) -> Histogram:
     """Count sensitive codes (-1 = missing) by group label (-1 = row not released)."""
     span = max(len(names), 1)
-    known = codes >= 0
-    whole = np.bincount(codes[known], minlength=span).astype(np.int64)
-    counted = known & (labels >= 0)
+    counted = (codes >= 0) & (labels >= 0)
+    whole = np.bincount(codes[counted], minlength=span).astype(np.int64)
     keys = labels[counted].astype(np.int64) * span + codes[counted]
     cells, counts = np.unique(keys, return_counts=True)
     starts = np.searchsorted(cells, np.arange(groups + 1, dtype=np.int64) * span)

@@ -1,4 +1,4 @@
-"""Local recoding: every group is published with the join of its members in each column."""
+"""Recoding: a group is published with the join of its members, or with what its method says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal import notation
 from shoal.domain import STAR, Domain, Nominal, Ordered, Taxonomy
 from shoal.encode import Encoded
 from shoal.errors import SchemaError, ShoalError
-from shoal.partition import Ints, Partition
+from shoal.partition import Cover, Ints, Partition
 from shoal.schema import Kind, Role, Schema
 
 Floats = npt.NDArray[np.float64]
@@ -21,21 +21,21 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Join:
-    """What each group shares in one column: the smallest generalization over its members.
+    """What each group is published as in one column: the join of its members, or a cover of it.
 
     Parameters
     ----------
     domain
         The domain of the column.
     lo, hi
-        Least and greatest position in each group; ``hi`` is the domain's size when a member is
-        missing, and then the group is published as ``*``.
+        Least and greatest position covered; ``hi`` is the domain's size when a member is missing,
+        and then the group is published as ``*``.
     known
         Number of members of each group whose value is known.
     width
-        Width of the join, 0 (exact) to 1 (anything).
+        Width of what is published, 0 (exact) to 1 (anything).
     node
-        Taxonomies: the lowest common ancestor. Empty otherwise.
+        Taxonomies: the node, the lowest common ancestor by default. Empty otherwise.
     starts, members
         Sets: the positions ``members[starts[g]:starts[g + 1]]`` are in group ``g``, ascending.
         Empty otherwise.
@@ -102,12 +102,12 @@ class Generalized:
 
 
 def joins(data: Encoded, partition: Partition) -> tuple[Join, ...]:
-    """Return the join of every group in every quasi-identifier."""
+    """Return what every group is published as in every quasi-identifier."""
     check_partition(data, partition)
     if not partition.groups:
-        return tuple(_join(domain, np.empty(0, np.int32), partition) for domain in data.domains)
+        return tuple(_join(domain, np.empty(0, np.int32), partition, 0) for domain in data.domains)
     return tuple(
-        _join(domain, data.codes[:, j][partition.rows], partition)
+        _join(domain, data.codes[:, j][partition.rows], partition, j)
         for j, domain in enumerate(data.domains)
     )
 
@@ -203,7 +203,7 @@ def check_partition(data: Encoded, partition: Partition) -> None:
         )
 
 
-def _join(domain: Domain, codes: npt.NDArray[np.int32], partition: Partition) -> Join:
+def _join(domain: Domain, codes: npt.NDArray[np.int32], partition: Partition, j: int) -> Join:
     starts = partition.starts[:-1]
     none = np.empty(0, np.int64)
     if starts.size:
@@ -212,8 +212,12 @@ def _join(domain: Domain, codes: npt.NDArray[np.int32], partition: Partition) ->
         known = np.add.reduceat(codes < domain.size, starts, dtype=np.int64)
     else:
         lo = hi = known = none
+    node = none
     if isinstance(domain, Taxonomy):
         node = domain.cover(lo, hi).astype(np.int64)
+    if partition.cover is not None:
+        lo, hi, node = _covered(domain, lo, hi, node, partition.cover, j)
+    if isinstance(domain, Taxonomy):
         return Join(domain, lo, hi, known, domain.width[node], node, none, none)
     star = hi >= domain.size
     width = np.ones(starts.size)
@@ -227,6 +231,34 @@ def _join(domain: Domain, codes: npt.NDArray[np.int32], partition: Partition) ->
     inside = ~star
     width[inside] = (np.diff(edges)[inside] - 1) / max(domain.size - 1, 1)
     return Join(domain, lo, hi, known, width, none, edges, members)
+
+
+def _covered(
+    domain: Domain, lo: Ints, hi: Ints, node: Ints, cover: Cover, j: int
+) -> tuple[Ints, Ints, Ints]:
+    """Return positions and nodes with those of the cover in their place, where it has any.
+
+    What is missing is published as ``*`` whatever the cover says.
+    """
+    if isinstance(domain, Taxonomy):
+        wide = np.where((cover.node[:, j] >= 0) & (hi < domain.size), cover.node[:, j], node)
+        wrong = (lo < domain.lo[wide]) | ((hi > domain.hi[wide]) & (hi < domain.size))
+        node = wide.astype(np.int64)
+    else:
+        said = (cover.hi[:, j] >= 0) & (hi < domain.size)
+        first, last = (
+            np.where(said, end[:, j], was) for end, was in ((cover.lo, lo), (cover.hi, hi))
+        )
+        wrong = (first > lo) | (last < hi)
+        if isinstance(domain, Nominal):  # a set is said by its members; wider there is only *
+            wrong |= said & (last < domain.size) & ((first < lo) | (last > hi))
+        lo, hi = first.astype(np.int64), last.astype(np.int64)
+    if wrong.any():
+        raise ShoalError(
+            f"The partition publishes {int(wrong.sum())} groups as something that does not cover "
+            "their rows. The grouping method is at fault."
+        )
+    return lo, hi, node
 
 
 def _members(
