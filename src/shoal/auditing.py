@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from shoal.cells import blank, typed
 from shoal.errors import SchemaError
+from shoal.models import models
 from shoal.plan import Plan
 from shoal.prepare import Hierarchies, gather, load, resolve
 from shoal.rule_specs import build_rules, rule_spec
@@ -37,6 +40,7 @@ def audit(
         The published table, a file or a frame.
     quasi, sensitive, identifier
         Its columns by role, unless the plan declares them; a published identifier is a fault.
+        Of sensitive columns every privacy model is measured, see ``models`` of the verdict.
     k, rules
         The promise to check (k = 10 unless a plan says otherwise).
     original
@@ -63,22 +67,41 @@ def audit(
     extra = tuple(rule for rule in flatten(rules or ()) if not rule_spec(rule))
     checked = (*build_rules([part.spec for part in full.rules], full.names(Role.SENSITIVE)), *extra)
     published = load(released, full, released=True)
+    hidden = full.names(Role.SENSITIVE)
+    own = [text for name in hidden for text in full.columns[name].missing]
+    missing = tuple(dict.fromkeys([*full.data.missing, *own]))
     if original is None:
-        return verify(published, wanted, checked, missing=full.data.missing)
+        verdict = verify(published, wanted, checked, missing=missing, sensitive=hidden)
+        return _measured(verdict, published, wanted, missing)
     frame = load(original, full)
     if not base.columns:
         full = _rest_as_other(full, published, frame)
     taxonomies = gather(full, frame, hierarchies)
     full, schema = resolve(frame, full, taxonomies)
-    return verify(
+    verdict = verify(
         published,
         wanted,
         checked,
         original=frame,
         schema=schema,
         taxonomies=taxonomies,
-        missing=full.data.missing,
+        missing=missing,
+        sensitive=hidden,
     )
+    return _measured(verdict, published, wanted, missing)
+
+
+def _measured(
+    verdict: Verdict, published: pl.DataFrame, quasi: Sequence[str], missing: Sequence[str]
+) -> Verdict:
+    """Add what every privacy model says, from the counts that the verdict was made of."""
+    assert verdict.stats is not None
+    ordered = []
+    for name in verdict.stats.histograms:
+        dtype = typed(blank(published[name], missing)).dtype
+        if dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, pl.Enum):
+            ordered.append(name)
+    return replace(verdict, models=models(verdict.stats, quasi, ordered))
 
 
 def _rest_as_other(plan: Plan, published: pl.DataFrame, original: pl.DataFrame) -> Plan:

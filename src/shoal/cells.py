@@ -131,6 +131,21 @@ def as_text(series: pl.Series) -> pl.Series:
     return text
 
 
+def natural(series: pl.Series) -> pl.Series:
+    """Return the known values of a column, each once, in the order that they have by nature.
+
+    Numbers by size, also when a text column holds nothing but numbers; days and moments by time;
+    the values of an enumeration as it lists them; other texts by the alphabet.
+    """
+    known = series.drop_nulls().unique()
+    if known.dtype != pl.String:
+        return known.sort()
+    sizes = known.str.strip_chars().cast(pl.Float64, strict=False)
+    if not sizes.is_finite().fill_null(False).all():
+        return known.sort()
+    return pl.DataFrame({"size": sizes, "value": known}).sort("size", "value")["value"]
+
+
 def holds_numbers(series: pl.Series) -> tuple[str, str] | None:
     """Return a number and a text when a text column mixes the two, else None."""
     if series.dtype != pl.String:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.cells import as_text, holds_numbers, typed
+from shoal.cells import as_text, holds_numbers, natural, typed
 from shoal.domain import Domain, Nominal, Ordered, Taxonomy, flat
 from shoal.errors import SchemaError, ShoalWarning, listed
 from shoal.hierarchy import uncovered
@@ -234,7 +234,7 @@ def _ranked(texts: pl.Series, column: Column) -> tuple[Ordered, Codes]:
 
 def _sensitive(series: pl.Series) -> tuple[Codes, tuple[str, ...]]:
     """Return a code per cell, -1 for missing, and the text of each code, in the values' order."""
-    known = series.drop_nulls().unique().sort()
+    known = natural(series)
     codes = _positions(series, known, -1)
     codes.setflags(write=False)
     return codes, tuple(as_text(known).to_list())

@@ -7,21 +7,23 @@ is counted afresh, and the rules are asked about those groups.
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.cells import as_text, blank
+from shoal.cells import as_text, blank, natural
 from shoal.coverage import Uncovered, covers, plausible
 from shoal.domain import Taxonomy
 from shoal.errors import ParameterError, SchemaError, nearest
 from shoal.partition import GroupStats, Histogram
 from shoal.published import Published, published_columns, read
-from shoal.rules.base import Rule, flatten
+from shoal.rules.base import Rule, flatten, weakest
 from shoal.schema import Schema
 
 _CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
@@ -68,6 +70,10 @@ class Verdict:
         by one.
     faults
         Every reason not to trust the release, a sentence each.
+    models
+        What the file reaches under every privacy model, asked for or not; only an audit fills it.
+    stats
+        The counts behind it all: class sizes, and how often each sensitive value occurs in each.
     """
 
     holds: bool
@@ -78,6 +84,26 @@ class Verdict:
     worst: tuple[WorstGroup, ...] = ()
     uncovered: tuple[Uncovered, ...] | None = None
     faults: tuple[str, ...] = field(default=())
+    models: dict[str, Any] = field(default_factory=dict)
+    stats: GroupStats | None = field(default=None, repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything found as plain data; what has no bound is None."""
+        verdict = {
+            "holds": self.holds,
+            "rows": self.rows,
+            "classes": self.classes,
+            "achieved": self.achieved,
+            "rules": [asdict(result) for result in self.rules],
+            "faults": list(self.faults),
+            "worst": [asdict(group) for group in self.worst],
+        }
+        found: dict[str, Any] = _finite({**self.models, "verdict": verdict})
+        return found
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
 def verify(
@@ -90,6 +116,7 @@ def verify(
     taxonomies: Mapping[str, Taxonomy] | None = None,
     order: npt.NDArray[np.integer] | None = None,
     missing: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
     worst: int = 5,
 ) -> Verdict:
     """Check a release against its rules, and against its source when that is given.
@@ -114,7 +141,10 @@ def verify(
         (:func:`shoal.coverage.covers`); otherwise the weaker check of
         :func:`shoal.coverage.plausible` is made.
     missing
-        Texts that mean missing in a sensitive column, besides null, NaN and the empty text.
+        Texts that mean missing in a sensitive column, besides null, NaN, the empty text and those
+        that the schema lists for the column.
+    sensitive
+        Sensitive columns to count although no rule speaks of them.
     worst
         How many failing classes to show.
 
@@ -130,8 +160,8 @@ def verify(
             "check. Give for instance KAnonymity(k=10)."
         )
     published = read(released, quasi)
-    _check_sensitive(released, wanted)
-    stats = _stats(published, wanted, missing)
+    _check_sensitive(released, wanted, sensitive)
+    stats = _stats(published, wanted, sensitive, schema, missing)
     passed = [np.asarray(rule.holds(stats), np.bool_) for rule in wanted]
     results = tuple(
         _result(rule, stats, passes) for rule, passes in zip(wanted, passed, strict=True)
@@ -150,22 +180,22 @@ def verify(
     if original is not None:
         uncovered, more = _compare(published, original, schema, taxonomies or {}, order)
         faults.extend(more)
-    achieved: dict[str, Any] = {}
-    for result in results:
-        achieved.update(result.achieved)
     return Verdict(
         holds=not faults and all(result.holds for result in results),
         rules=results,
-        achieved=achieved,
+        achieved=weakest(result.achieved for result in results),
         rows=released.height,
         classes=classes,
         worst=_worst(published, wanted, passed, worst),
         uncovered=uncovered,
         faults=tuple(faults),
+        stats=stats,
     )
 
 
-def _check_sensitive(released: pl.DataFrame, rules: Sequence[Rule]) -> None:
+def _check_sensitive(
+    released: pl.DataFrame, rules: Sequence[Rule], sensitive: Sequence[str]
+) -> None:
     faults = [
         f"The rule {rule.name} speaks of the sensitive column {rule.column!r}, which the release "
         f"does not have; its columns are {', '.join(map(repr, released.columns))}."
@@ -173,27 +203,43 @@ def _check_sensitive(released: pl.DataFrame, rules: Sequence[Rule]) -> None:
         for rule in rules
         if rule.column is not None and rule.column not in released.columns
     ]
+    faults += [
+        f"The release has no sensitive column {name!r}; its columns are "
+        f"{', '.join(map(repr, released.columns))}.{nearest(name, released.columns)}"
+        for name in sensitive
+        if name not in released.columns and name not in [rule.column for rule in rules]
+    ]
     if faults:
         raise SchemaError(faults)
 
 
-def _stats(published: Published, rules: Sequence[Rule], missing: Sequence[str]) -> GroupStats:
-    sensitive = dict.fromkeys(rule.column for rule in rules if rule.column is not None)
-    return GroupStats(
-        published.sizes,
-        {name: _histogram(published, name, missing) for name in sensitive},
-    )
+def _stats(
+    published: Published,
+    rules: Sequence[Rule],
+    sensitive: Sequence[str],
+    schema: Schema | None,
+    missing: Sequence[str],
+) -> GroupStats:
+    spoken = [rule.column for rule in rules if rule.column is not None]
+    histograms = {}
+    for name in dict.fromkeys([*spoken, *sensitive]):
+        column = published.frame[name]
+        if schema is not None and name in schema:
+            column = schema[name].clean(column)
+        histograms[name] = _histogram(published, blank(column, ("", *missing)))
+    return GroupStats(published.sizes, histograms)
 
 
-def _histogram(published: Published, name: str, missing: Sequence[str]) -> Histogram:
+def _histogram(published: Published, column: pl.Series) -> Histogram:
     """Count the known values of a sensitive column in every class."""
-    column = as_text(blank(published.frame[name], ("", *missing)))
+    if isinstance(column.dtype, pl.Categorical):
+        column = column.cast(pl.String)
     frame = pl.DataFrame({"group": published.labels, "value": column})
-    known = frame.drop_nulls("value")
-    names = known["value"].unique().sort()
-    number = pl.DataFrame({"value": names, "code": np.arange(len(names), dtype=np.int64)})
+    values = natural(column)
+    number = pl.DataFrame({"value": values, "code": np.arange(len(values), dtype=np.int64)})
     runs = (
-        known.group_by("group", "value")
+        frame.drop_nulls("value")
+        .group_by("group", "value")
         .agg(pl.len().cast(pl.Int64).alias("count"))
         .join(number, on="value")
         .sort("group", "code")
@@ -205,8 +251,17 @@ def _histogram(published: Published, name: str, missing: Sequence[str]) -> Histo
         runs["code"].to_numpy(),
         runs["count"].to_numpy(),
         whole.to_numpy(),
-        tuple(names.to_list()),
+        tuple(as_text(values).to_list()),
     )
+
+
+def _finite(value: Any) -> Any:
+    """Return plain data without infinities and NaN, which JSON cannot say."""
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_]) -> RuleResult:

@@ -1,26 +1,176 @@
-"""The rules on one group, in plain Python, straight from the definitions."""
+"""Every privacy model on one group, in plain Python, straight from its definition.
+
+A group is the list of its sensitive values, None for missing; ``table`` is the list of the whole
+table's. Numbers are fractions where the definition allows it, so nothing is lost to rounding.
+"""
+
+# ruff: noqa: E741 -- the papers' own letter
 
 import math
 from collections import Counter
+from fractions import Fraction
+from itertools import combinations
 
-from shoal.rules import AlphaK, EntropyLDiversity, FrequencyLDiversity, KAnonymity, LDiversity
+EPSILON = 1e-9
+
+
+def known(values):
+    return [value for value in values if value is not None]
+
+
+def shares(values):
+    total = len(known(values))
+    return {value: Fraction(n, total) for value, n in Counter(known(values)).items()}
+
+
+def k_anonymity(group, k):
+    return len(group) >= k
+
+
+def distinct(group, l):
+    return len(set(known(group))) >= l
+
+
+def perplexity(group):
+    """exp(entropy)."""
+    if not known(group):
+        return 0.0
+    return math.exp(-sum(float(p) * math.log(p) for p in shares(group).values()))
+
+
+def entropy(group, l):
+    return perplexity(group) >= l - EPSILON
+
+
+def ratio(group, l):
+    """r_1 / (r_l + ... + r_m), None when there is no l-th value."""
+    counts = sorted(Counter(known(group)).values(), reverse=True)
+    tail = sum(counts[l - 1 :])
+    return Fraction(counts[0], tail) if tail else None
+
+
+def recursive(group, c, l):
+    found = ratio(group, l)
+    # c as written, 0.1 and not the nearest binary number.
+    return found is not None and found < Fraction(str(c))
+
+
+def frequency(group, l):
+    return bool(known(group)) and max(shares(group).values()) <= Fraction(1, l)
+
+
+def largest_share(group, values=None):
+    wanted = shares(group).items()
+    return max((p for value, p in wanted if values is None or value in values), default=Fraction(0))
+
+
+def alpha_k(group, alpha, k, values=None):
+    enough = len(group) >= k and known(group)
+    return bool(enough) and largest_share(group, values) <= Fraction(str(alpha))
+
+
+def equal_distance(group, table):
+    """The least mass that must move when every move is equally far: what lies above the table's."""
+    p, q = shares(group), shares(table)
+    return sum((max(p[value] - q[value], Fraction(0)) for value in p), Fraction(0))
+
+
+def ordered_distance(group, table):
+    """The earth mover's distance on the line of the table's values, by moving earth.
+
+    Takes what is too much at the lowest place to the lowest places that lack it; on a line no plan
+    is cheaper (:func:`every_plan` tries them all).
+    """
+    places = sorted(set(known(table)))
+    if len(places) < 2:
+        return Fraction(0)
+    p, q = shares(group), shares(table)
+    spare = [[i, p.get(v, 0) - q[v]] for i, v in enumerate(places) if p.get(v, 0) > q[v]]
+    lack = [[i, q[v] - p.get(v, 0)] for i, v in enumerate(places) if p.get(v, 0) < q[v]]
+    work = Fraction(0)
+    while spare:
+        moved = min(spare[0][1], lack[0][1])
+        work += moved * abs(spare[0][0] - lack[0][0])
+        for side in (spare, lack):
+            side[0][1] -= moved
+            if not side[0][1]:
+                side.pop(0)
+    return work / (len(places) - 1)
+
+
+def every_plan(group, table):
+    """The same by linear programming duality: the dearest prices with slope at most one.
+
+    On a line the prices may as well rise or fall by exactly one from place to place, so all of
+    them can be tried.
+    """
+    places = sorted(set(known(table)))
+    if len(places) < 2:
+        return Fraction(0)
+    p, q = shares(group), shares(table)
+    surplus = [p.get(v, Fraction(0)) - q[v] for v in places]
+    best = Fraction(0)
+    steps = range(len(places) - 1)
+    for size in range(len(places)):
+        for falls in combinations(steps, size):
+            price, worth = 0, Fraction(0)
+            for i, extra in enumerate(surplus):
+                worth += price * extra
+                price += -1 if i in falls else 1
+            best = max(best, worth)
+    return best / (len(places) - 1)
+
+
+def t_closeness(group, table, t, distance="equal"):
+    if not known(group):
+        return False
+    far = (equal_distance if distance == "equal" else ordered_distance)(group, table)
+    return far <= Fraction(str(t))
+
+
+def gains(group, table):
+    """(p - q) / q of the values in the group."""
+    p, q = shares(group), shares(table)
+    return {value: (p[value] - q[value]) / q[value] for value in p}
+
+
+def beta_likeness(group, table, beta, enhanced=False):
+    if not known(group):
+        return False
+    q = shares(table)
+    for value, gain in gains(group, table).items():
+        bound = Fraction(str(beta))
+        if enhanced and gain > 0 and gain > -math.log(q[value]) + EPSILON:
+            return False
+        if gain > bound:
+            return False
+    return True
+
+
+def delta(group, table):
+    """The largest |ln(p / q)| of the values that the group has."""
+    p, q = shares(group), shares(table)
+    return max((abs(math.log(p[value] / q[value])) for value in p), default=0.0)
 
 
 def passes(data, rule, rows):
-    """Whether the rows, as one group, keep the rule; for the rules that tests use."""
-    if isinstance(rule, KAnonymity):
-        return len(rows) >= rule.k
-    values = [int(data.sensitive[rule.column][row]) for row in rows]
-    counts = Counter(value for value in values if value >= 0)
-    known = sum(counts.values())
-    if not known:
-        return False
-    if isinstance(rule, LDiversity):
-        return len(counts) >= rule.l
-    if isinstance(rule, FrequencyLDiversity):
-        return max(counts.values()) * rule.l <= known
-    if isinstance(rule, AlphaK):
-        return len(rows) >= rule.k and max(counts.values()) / known <= rule.alpha + 1e-12
-    assert isinstance(rule, EntropyLDiversity)
-    entropy = -sum(c / known * math.log(c / known) for c in counts.values())
-    return math.exp(entropy) >= rule.l - 1e-9
+    """Whether rows of an encoded table, as one group, keep a rule."""
+    if rule.name == "k-anonymity":
+        return k_anonymity(rows, rule.k)
+    codes, names = data.sensitive[rule.column], data.sensitive_names[rule.column]
+    table = [names[code] if code >= 0 else None for code in codes]
+    group = [table[row] for row in rows]
+    if rule.name == "alpha-k-anonymity":
+        return alpha_k(group, rule.alpha, rule.k, rule.values)
+    if rule.name == "recursive-l-diversity":
+        return recursive(group, rule.c, rule.l)
+    if rule.name == "t-closeness":
+        return t_closeness(group, table, rule.t, rule.distance)
+    if rule.name == "beta-likeness":
+        return beta_likeness(group, table, rule.beta, rule.enhanced)
+    readings = {
+        "l-diversity": distinct,
+        "entropy-l-diversity": entropy,
+        "frequency-l-diversity": frequency,
+    }
+    return readings[rule.name](group, rule.l)

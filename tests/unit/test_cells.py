@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells import as_text, blank, holds_numbers, typed
+from shoal.cells import as_text, blank, holds_numbers, natural, typed
 
 
 @pytest.mark.parametrize(
@@ -166,3 +166,20 @@ def test_mixed_numbers_and_texts_are_found(cells: list[str], found: tuple[str, s
 
 def test_a_column_of_numbers_is_not_mixed() -> None:
     assert holds_numbers(pl.Series([1, 2])) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        (pl.Series([10, 9, None, 9]), [9, 10]),
+        (pl.Series(["10", "9", None, " 9 "]), [" 9 ", "9", "10"]),
+        (pl.Series(["10", "9", "low"]), ["10", "9", "low"]),
+        (pl.Series(["b", None, "a"]), ["a", "b"]),
+        (pl.Series(["inf", "2", "10"]), ["10", "2", "inf"]),
+        (pl.Series(["low", "high"], dtype=pl.Enum(["low", "mid", "high"])), ["low", "high"]),
+        (pl.Series([None, None], dtype=pl.String), []),
+    ],
+    ids=["numbers", "numbers as text", "mixed", "texts", "infinite", "enumeration", "missing"],
+)
+def test_values_in_their_natural_order(column: pl.Series, expected: list[object]) -> None:
+    assert natural(column).to_list() == expected

@@ -241,6 +241,13 @@ def test_sensitive_values_are_coded_in_their_own_order() -> None:
     assert whole.sizes.tolist() == [3]
 
 
+def test_texts_that_are_numbers_are_coded_by_size() -> None:
+    frame = pl.DataFrame({"x": [1, 2, 3, 4], "pay": ["10", "9", None, "-2.5"]})
+    data = encode(frame, declare(frame, quasi=["x"], sensitive=["pay"]))
+    assert data.sensitive_names == {"pay": ("-2.5", "9", "10")}
+    assert data.sensitive["pay"].tolist() == [2, 1, -1, 0]
+
+
 def test_the_frame_is_not_changed_and_other_columns_do_not_matter() -> None:
     frame = pl.DataFrame({"x": ["", "a"], "odd": [[1], [2]]})
     before = frame.clone()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -151,7 +151,16 @@ def distance(hist: Histogram, kind: str) -> Floats:
     """Return how far each group is from the table; 1 for a group without a known value."""
     if not hist.whole.any():
         return np.ones(hist.distinct.size)
-    return _equal(hist) if kind == "equal" else _ordered(hist)
+    return _equal(hist) if kind == "equal" else _ordered(_occurring(hist))
+
+
+def _occurring(hist: Histogram) -> Histogram:
+    """Return the histogram over the values that occur: only they have a place in the order."""
+    there = hist.whole > 0
+    if there.all():
+        return hist
+    place = np.cumsum(there) - 1
+    return replace(hist, values=place[hist.values], whole=hist.whole[there])
 
 
 def _equal(hist: Histogram) -> Floats:
