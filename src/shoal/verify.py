@@ -234,23 +234,22 @@ def _histogram(published: Published, column: pl.Series) -> Histogram:
     """Count the known values of a sensitive column in every class."""
     if isinstance(column.dtype, pl.Categorical):
         column = column.cast(pl.String)
-    frame = pl.DataFrame({"group": published.labels, "value": column})
     values = natural(column)
     number = pl.DataFrame({"value": values, "code": np.arange(len(values), dtype=np.int64)})
-    runs = (
-        frame.drop_nulls("value")
-        .group_by("group", "value")
-        .agg(pl.len().cast(pl.Int64).alias("count"))
-        .join(number, on="value")
-        .sort("group", "code")
-    )
-    whole = runs.group_by("code").agg(pl.col("count").sum()).sort("code")["count"]
-    starts = np.searchsorted(runs["group"].to_numpy(), np.arange(published.sizes.size + 1))
+    known = pl.DataFrame({"group": published.labels, "value": column}).drop_nulls("value")
+    known = known.join(number, on="value")
+    # One number per class and value: sorting those is much faster than grouping by the pair.
+    keys = np.sort(known["group"].to_numpy() * len(values) + known["code"].to_numpy())
+    edges = np.flatnonzero(np.diff(keys, prepend=-1))
+    cells = keys[edges]
+    codes = cells % max(len(values), 1)
+    counts = np.diff(edges, append=keys.size)
+    starts = np.searchsorted(cells, np.arange(published.sizes.size + 1) * len(values))
     return Histogram(
         starts.astype(np.int64),
-        runs["code"].to_numpy(),
-        runs["count"].to_numpy(),
-        whole.to_numpy(),
+        codes,
+        counts,
+        np.bincount(codes, counts, len(values)).astype(np.int64),
         tuple(as_text(values).to_list()),
     )
 
