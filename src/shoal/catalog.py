@@ -109,6 +109,23 @@ class LossEntry:
 
 
 _K_ONLY = ("k-anonymity",)
+_L_DIVERSITY = (
+    "l-diversity",
+    "entropy-l-diversity",
+    "recursive-l-diversity",
+    "frequency-l-diversity",
+)
+
+_FULL_DOMAIN = (
+    Param(
+        "suppression",
+        "largest share of the rows that may be left out (counted as loss)",
+        float,
+        default=0.0,
+        low=0,
+        high=1,
+    ),
+)
 
 METHODS: dict[str, Method] = {
     entry.name: entry
@@ -179,6 +196,30 @@ METHODS: dict[str, Method] = {
                     choices=("gather", "refuse"),
                 ),
             ),
+        ),
+        Method(
+            "incognito",
+            "publishes every column on one level of its hierarchy, the combination of levels with "
+            "the least loss; for any rule",
+            "LeFevre, DeWitt, Ramakrishnan 2005",
+            "shoal.groupers.incognito:group",
+            _FULL_DOMAIN,
+        ),
+        Method(
+            "l-incognito",
+            "incognito under l-diversity, the baseline of L-clustering",
+            "LeFevre, DeWitt, Ramakrishnan 2005; Wang, Xu, Wang, Shi 2010",
+            "shoal.groupers.incognito:group",
+            _FULL_DOMAIN,
+            rules=_L_DIVERSITY,
+        ),
+        Method(
+            "simanony",
+            "incognito under (alpha, k)-anonymity, the baseline of (alpha, k) clustering",
+            "Wong, Li, Fu, Wang 2009",
+            "shoal.groupers.incognito:group",
+            _FULL_DOMAIN,
+            rules=("alpha-k-anonymity",),
         ),
     )
 }
