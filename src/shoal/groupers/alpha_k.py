@@ -18,22 +18,30 @@ from shoal.errors import Infeasible, ParameterError
 from shoal.groupers.gower import coordinates, make_field
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
-from shoal.kernels.seeded import Store, Survey, cluster
+from shoal.kernels.covers import cover_groups, new_covers
 from shoal.kernels.exchange import Clusters, Market, exchange, populate, settle
 from shoal.kernels.gower import Field, Supply, new_heap, refill
 from shoal.kernels.limits import Limits, new_tally
+from shoal.kernels.seeded import Store, Survey, cluster
 from shoal.partition import Partition
 from shoal.rules import All, AlphaK, Rule, flatten
+from shoal.space import make_space
 from shoal.tuples import entries
 
 Ints = npt.NDArray[np.int64]
 Tags = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Protect = Literal["auto", "one", "all"]
+Growth = Literal["best", "free", "capped"]
 
 
 def group(
-    data: Encoded, rule: Rule, rng: np.random.Generator, *, protect: Protect = "auto"
+    data: Encoded,
+    rule: Rule,
+    rng: np.random.Generator,
+    *,
+    protect: Protect = "auto",
+    growth: Growth = "best",
 ) -> Partition:
     """Split the rows into groups of at least k in which no protected value is too frequent.
 
@@ -43,42 +51,42 @@ def group(
         An :class:`AlphaK` gives k, alpha and the values to protect; whatever else is asked for is
         put right at the end by joining groups.
     protect
-        ``"one"``: the values that the rule names, by exchange; ``"all"``: every value, by capped
-        growth, also those that the rule does not name; ``"auto"``: ``"one"`` if the rule names
-        values, capped growth for what the rule limits if not.
+        ``"one"``: the values that the rule names; ``"all"``: every value, also those that the rule
+        does not name; ``"auto"``: what the rule says.
+    growth
+        ``"free"``: clusters form freely and exchange rows until the shares are kept (the paper's
+        way for one value); ``"capped"``: a row joins only while its value stays within its share
+        (the paper's way for all values); ``"best"``: for named values both ways, the one that
+        loses less; else capped.
 
     Notes
     -----
     Choices where the paper is silent: the next seed is the row whose nearest centre is furthest
-    (Gonzalez 1985); centres stay as they are while rows change clusters; a cluster that must hold
-    every value within alpha grows to at least 1 / alpha rows; a cluster for which no exchange is
-    left is joined with its cheapest partners.
+    (Gonzalez 1985); centres stay as they are while rows change clusters; a cluster capped by alpha
+    grows to at least 1 / alpha rows; a cluster for which no exchange is left is joined with its
+    cheapest partners.
     """
-    rule, capped = _reading(data, rule, protect)
-    limits, tags = limits_of(data, rule)
-    least = max([1, *(caps.size for part in flatten([rule]) if (caps := part.caps()))])
-    growth = limits if capped else _size_only(min(least, data.rows))
-    members, centres, market, order = _clusters(data, growth, tags, capped, rng)
-    if not members.shape[0]:
-        return repair(data, Partition.from_labels(np.zeros(data.rows, np.int64)), rule)
-    clusters = _empty(data.rows, members.shape[0], limits)
-    populate(limits, market, clusters, members, least)
-    points = market.field.home.size + market.field.begin.size
-    heap = new_heap(points, market.centres.home.size + market.centres.begin.size)
-    if not capped:
-        exchange(limits, market, clusters, heap, _worst(limits, clusters), centres, least)
-    everywhere = _supply(market.centres, np.ones(members.shape[0], np.int64))
-    rest = order[clusters.label[order] < 0]
-    settle(limits, market, clusters, heap, everywhere, rest)
-    return repair(data, Partition.from_labels(clusters.label), rule)
+    rule, named = _reading(data, rule, protect)
+    seeds = rng.permutation(data.rows)
+    if growth == "free":
+        return repair(data, _free(data, rule, seeds), rule)
+    capped = repair(data, _capped(data, rule, seeds), rule)
+    if growth == "capped" or not named:
+        return capped
+    # Joining groups only adds to the loss: what loses more before it need not be repaired.
+    free, limit = _free(data, rule, seeds), _loss(data, capped)
+    if _loss(data, free) >= limit:
+        return capped
+    free = repair(data, free, rule)
+    return free if _loss(data, free) < limit else capped
 
 
 def _reading(data: Encoded, rule: Rule, protect: Protect) -> tuple[Rule, bool]:
-    """Return the rule to keep, and whether clusters are capped while they grow."""
+    """Return the rule to keep, and whether it protects named values only."""
     parts = flatten([rule])
     own = [part for part in parts if isinstance(part, AlphaK)]
     if protect == "auto":
-        return rule, not own or any(part.values is None for part in own)
+        return rule, bool(own) and all(part.values is not None for part in own)
     if not own:
         raise ParameterError(
             f"alpha-k with protect={protect!r} needs the rule 'alpha-k-anonymity', which says what "
@@ -93,13 +101,52 @@ def _reading(data: Encoded, rule: Rule, protect: Protect) -> tuple[Rule, bool]:
                     f"{part.column!r} names none. Name one or several of its values, or use "
                     "protect='all'."
                 )
-        return rule, False
+        return rule, True
     wide = All(
         tuple(replace(part, values=None) if isinstance(part, AlphaK) else part for part in parts)
     )
     if obstacle := wide.obstacle(data.whole()):
         raise Infeasible(f"{obstacle} protect='all' protects every value; protect='one' the named.")
-    return wide, True
+    return wide, False
+
+
+def _capped(data: Encoded, rule: Rule, seeds: Ints) -> Partition:
+    """Cap the clusters while they grow, then place the rows left over."""
+    limits, tags = limits_of(data, rule)
+    members, _, market = _clusters(data, limits, tags, tags, seeds)
+    return _finish(data, limits, market, members, seeds, None)
+
+
+def _free(data: Encoded, rule: Rule, seeds: Ints) -> Partition:
+    """Let clusters form freely, then exchange rows, then place the rows left over."""
+    limits, tags = limits_of(data, rule)
+    least = max([1, *(caps.size for part in flatten([rule]) if (caps := part.caps()))])
+    size = _size_only(min(least, data.rows))
+    members, centres, market = _clusters(data, size, tags, np.zeros_like(tags), seeds)
+    return _finish(data, limits, market, members, seeds, centres)
+
+
+def _finish(
+    data: Encoded,
+    limits: Limits,
+    market: Market,
+    members: Ints,
+    seeds: Ints,
+    centres: Floats | None,
+) -> Partition:
+    """Exchange rows between clusters if ``centres`` are given, and place those left over."""
+    groups, size = members.shape
+    if not groups:
+        return Partition.from_labels(np.zeros(data.rows, np.int64))
+    clusters = _empty(data.rows, groups, limits)
+    populate(limits, market, clusters, members, size)
+    sizes = [part.size for part in (market.point, market.field.begin, market.centres.begin)]
+    heap = new_heap(sum(sizes) + groups)
+    if centres is not None:
+        exchange(limits, market, clusters, heap, _worst(limits, clusters), centres, size)
+    everywhere = _supply(market.centres, np.ones(groups, np.int64))
+    settle(limits, market, clusters, heap, everywhere, seeds[clusters.label[seeds] < 0])
+    return Partition.from_labels(clusters.label)
 
 
 def _size_only(size: int) -> Limits:
@@ -115,11 +162,13 @@ def _size_only(size: int) -> Limits:
 
 
 def _clusters(
-    data: Encoded, limits: Limits, tags: Tags, capped: bool, rng: np.random.Generator
-) -> tuple[Ints, Floats, Market, Ints]:
-    """Return the rows and the centre of each cluster, where to look for rows, and a row order."""
-    own = tags if capped else np.zeros(data.rows, np.int32)
-    distinct, entry, count = entries(np.column_stack((data.codes, own)))
+    data: Encoded, limits: Limits, tags: Tags, growing: Tags, seeds: Ints
+) -> tuple[Ints, Floats, Market]:
+    """Return the rows and the centre of each cluster, and where to look for rows.
+
+    ``growing`` are the tags that the limits speak of, ``tags`` those that matter afterwards.
+    """
+    distinct, entry, count = entries(np.column_stack((data.codes, growing)))
     sample = np.empty(count.size, np.int64)
     sample[entry] = np.arange(data.rows)
     x, numeric = coordinates(data)
@@ -127,7 +176,6 @@ def _clusters(
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     point, count = rank[entry], count[order]
-    seeds = rng.permutation(data.rows)
     rows = seeds[np.argsort(point[seeds], kind="stable")]
     start = np.concatenate(([0], np.cumsum(count)))
     supply = _supply(field, count)
@@ -135,7 +183,7 @@ def _clusters(
     members = np.empty((data.rows // limits.target, limits.target), np.int64)
     centres = np.empty((members.shape[0], numeric.size))
     nodes = field.begin.size
-    stock, blank = _stock(limits, own)
+    stock, blank = _stock(limits, growing)
     survey = Survey(
         np.full(order.size, np.inf), np.full(nodes, np.inf), np.empty(nodes + 2, np.int64)
     )
@@ -146,7 +194,7 @@ def _clusters(
         survey,
         limits,
         new_tally(limits),
-        new_heap(order.size, nodes),
+        new_heap(order.size + nodes),
         stock,
         blank,
         np.zeros(max((domain.size for domain in data.domains), default=0) + 1, np.int64),
@@ -166,7 +214,7 @@ def _clusters(
         centres=around,
         takers=_supply(around, np.zeros(around.home.size, np.int64)),
     )
-    return members[:made], centres, market, seeds
+    return members[:made], centres, market
 
 
 def _supply(field: Field, left: Ints) -> Supply:
@@ -213,3 +261,12 @@ def _worst(limits: Limits, clusters: Clusters) -> Ints:
     broken = np.flatnonzero(~clusters.kept)
     worst: Ints = broken[np.argsort(-excess[broken], kind="stable")]
     return worst
+
+
+def _loss(data: Encoded, partition: Partition) -> float:
+    """Return what a partition loses: the width of every known cell as it would be released."""
+    space = make_space(data)
+    covers = new_covers(space, partition.groups + 1)  # one to spare, for single rows
+    cover_groups(space, covers, data.codes, partition.rows, partition.starts)
+    known = np.add.reduceat(~data.missing[partition.rows], partition.starts[:-1], dtype=np.int64)
+    return float((covers.num[:-1] * known).sum())

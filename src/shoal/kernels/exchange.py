@@ -17,6 +17,7 @@ from shoal.kernels.gower import (
     Supply,
     begin_search,
     distance,
+    inner,
     next_point,
     supply_more,
 )
@@ -59,7 +60,7 @@ class Market(NamedTuple):
     takers: Supply
 
 
-@njit(cache=True)
+@inner
 def _within(limits: Limits, clusters: Clusters, g: int, fewer: int) -> bool:
     """Say whether a cluster keeps its shares with ``fewer`` known values than it has."""
     for c in range(limits.share.size):
@@ -72,7 +73,7 @@ def _within(limits: Limits, clusters: Clusters, g: int, fewer: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@inner
 def _admits(limits: Limits, clusters: Clusters, g: int, tag: int) -> bool:
     """Say whether a cluster has room for one row more of ``tag``'s values."""
     for c in range(limits.share.size):
@@ -84,7 +85,7 @@ def _admits(limits: Limits, clusters: Clusters, g: int, tag: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@inner
 def _roomy(limits: Limits, clusters: Clusters, g: int) -> bool:
     """Say whether a cluster has room for one row more of some limited value."""
     if not clusters.kept[g]:
@@ -97,7 +98,7 @@ def _roomy(limits: Limits, clusters: Clusters, g: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@inner
 def _tell(limits: Limits, clusters: Clusters, g: int, tag: int, amount: int) -> None:
     clusters.size[g] += amount
     for c in range(limits.share.size):
@@ -106,7 +107,7 @@ def _tell(limits: Limits, clusters: Clusters, g: int, tag: int, amount: int) -> 
             clusters.counts[g, limits.first[c] + limits.values[tag, c]] += amount
 
 
-@njit(cache=True)
+@inner
 def enter(limits: Limits, clusters: Clusters, row: int, tag: int, g: int) -> None:
     """Put a row into a cluster."""
     clusters.label[row] = g
@@ -118,7 +119,7 @@ def enter(limits: Limits, clusters: Clusters, row: int, tag: int, g: int) -> Non
     _tell(limits, clusters, g, tag, 1)
 
 
-@njit(cache=True)
+@inner
 def _leave(limits: Limits, clusters: Clusters, row: int, tag: int) -> None:
     """Take a row out of its cluster."""
     g, a, b = clusters.label[row], clusters.before[row], clusters.after[row]
@@ -132,7 +133,7 @@ def _leave(limits: Limits, clusters: Clusters, row: int, tag: int) -> None:
     _tell(limits, clusters, g, tag, -1)
 
 
-@njit(cache=True)
+@inner
 def _offer(market: Market, clusters: Clusters, g: int, giving: bool) -> None:
     """Put all rows of a cluster on offer, or take them back."""
     if clusters.giving[g] == giving:
@@ -144,7 +145,7 @@ def _offer(market: Market, clusters: Clusters, g: int, giving: bool) -> None:
         row = clusters.after[row]
 
 
-@njit(cache=True)
+@inner
 def advertise(limits: Limits, market: Market, clusters: Clusters, g: int, least: int) -> None:
     """Say anew what a cluster can give and take."""
     giving = clusters.kept[g] and clusters.size[g] > least and _within(limits, clusters, g, 1)
@@ -155,7 +156,7 @@ def advertise(limits: Limits, market: Market, clusters: Clusters, g: int, least:
         supply_more(market.centres, market.takers, e, roomy - market.takers.left[e])
 
 
-@njit(cache=True)
+@inner
 def _move(
     limits: Limits, market: Market, clusters: Clusters, row: int, to: int, least: int
 ) -> None:
@@ -169,7 +170,7 @@ def _move(
     advertise(limits, market, clusters, to, least)
 
 
-@njit(cache=True)
+@inner
 def _outlier(
     limits: Limits, market: Market, clusters: Clusters, g: int, centre: npt.NDArray[np.float64]
 ) -> int:
@@ -194,7 +195,7 @@ def _outlier(
     return best
 
 
-@njit(cache=True)
+@inner
 def _taker(
     limits: Limits,
     market: Market,
@@ -212,7 +213,7 @@ def _taker(
     return g
 
 
-@njit(cache=True)
+@inner
 def _giver(
     limits: Limits,
     market: Market,
@@ -313,8 +314,6 @@ def settle(
         g = _taker(limits, market, clusters, heap, everywhere, row)
         if g < 0:
             top = begin_search(market.centres, everywhere, heap)
-            g, top = next_point(
-                market.centres, everywhere, heap, top, market.field.x, point
-            )
+            g, top = next_point(market.centres, everywhere, heap, top, market.field.x, point)
         enter(limits, clusters, row, tag, g)
         clusters.kept[g] = _within(limits, clusters, g, 0)

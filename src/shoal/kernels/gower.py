@@ -11,11 +11,16 @@ below can be nearer, not even by rounding.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+
+# Kernels that only kernels call need no entry from Python, which takes long to compile.
+inner: Any = njit(  # type: ignore[call-overload]
+    cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 
 GAP = -1.0
 """What stands for a missing value."""
@@ -68,12 +73,12 @@ class Heap(NamedTuple):
     item: npt.NDArray[np.int64]
 
 
-def new_heap(points: int, nodes: int) -> Heap:
-    """Return room for everything that one search may put in."""
-    return Heap(np.empty(points + nodes + 1), np.empty(points + nodes + 1, np.int64))
+def new_heap(room: int) -> Heap:
+    """Return a heap for as many points and nodes as one search may put in."""
+    return Heap(np.empty(room + 1), np.empty(room + 1, np.int64))
 
 
-@njit(cache=True)
+@inner
 def distance(
     numeric: npt.NDArray[np.bool_],
     x: npt.NDArray[np.float64],
@@ -95,7 +100,7 @@ def distance(
     return total / shared if shared else 1.0
 
 
-@njit(cache=True)
+@inner
 def _least(field: Field, node: int, y: npt.NDArray[np.float64], h: int) -> float:
     """Return a dissimilarity to row ``h`` of ``y`` that no point below ``node`` goes under."""
     numeric, lo, hi, bag = field.numeric, field.lo, field.hi, field.bag
@@ -117,7 +122,7 @@ def _least(field: Field, node: int, y: npt.NDArray[np.float64], h: int) -> float
     return total / shared if shared else 1.0
 
 
-@njit(cache=True)
+@inner
 def _push(heap: Heap, top: int, key: float, item: int) -> int:
     """Put one thing in; return how many there are."""
     keys, items = heap.key, heap.item
@@ -132,7 +137,7 @@ def _push(heap: Heap, top: int, key: float, item: int) -> int:
     return top + 1
 
 
-@njit(cache=True)
+@inner
 def _drop(heap: Heap, top: int) -> int:
     """Take the first thing out; return how many are left."""
     keys, items = heap.key, heap.item
@@ -155,7 +160,7 @@ def _drop(heap: Heap, top: int) -> int:
     return top
 
 
-@njit(cache=True)
+@inner
 def begin_search(field: Field, supply: Supply, heap: Heap) -> int:
     """Start a search at the root; return how many things are in the heap."""
     if supply.live[0] == 0:
@@ -163,7 +168,7 @@ def begin_search(field: Field, supply: Supply, heap: Heap) -> int:
     return _push(heap, 0, 0.0, -field.begin.size)
 
 
-@njit(cache=True)
+@inner
 def next_point(
     field: Field, supply: Supply, heap: Heap, top: int, y: npt.NDArray[np.float64], h: int
 ) -> tuple[int, int]:
@@ -191,7 +196,7 @@ def next_point(
     return -1, 0
 
 
-@njit(cache=True)
+@inner
 def supply_more(field: Field, supply: Supply, point: int, amount: int) -> None:
     """Change how much there is at a point."""
     live, parent = supply.live, field.parent
@@ -214,7 +219,7 @@ def refill(field: Field, supply: Supply) -> None:
             supply.live[node] = supply.live[node + 1] + supply.live[field.right[node]]
 
 
-@njit(cache=True)
+@inner
 def relax(
     field: Field,
     supply: Supply,
@@ -254,7 +259,7 @@ def relax(
         peak[node] = max(peak[node + 1], peak[right[node]])
 
 
-@njit(cache=True)
+@inner
 def lower(
     field: Field,
     supply: Supply,
@@ -276,7 +281,7 @@ def lower(
         high = max(peak[node + 1], peak[field.right[node]])
 
 
-@njit(cache=True)
+@inner
 def furthest_point(
     field: Field, supply: Supply, near: npt.NDArray[np.float64], peak: npt.NDArray[np.float64]
 ) -> int:

@@ -15,6 +15,7 @@ from shoal.kernels.gower import (
     Supply,
     begin_search,
     furthest_point,
+    inner,
     lower,
     next_point,
     relax,
@@ -42,7 +43,7 @@ class Survey(NamedTuple):
     trail: npt.NDArray[np.int64]
 
 
-@njit(cache=True)
+@inner
 def _enough(
     limits: Limits, stock: npt.NDArray[np.int64], blank: npt.NDArray[np.int64], rest: int
 ) -> bool:
@@ -58,7 +59,7 @@ def _enough(
     return rest >= limits.target
 
 
-@njit(cache=True)
+@inner
 def _blocked(limits: Limits, tag: int) -> bool:
     """Say whether a cluster begun with this tag could take no row of a limited value any more."""
     for c in range(limits.share.size):
@@ -67,7 +68,7 @@ def _blocked(limits: Limits, tag: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@inner
 def _tell(
     limits: Limits,
     stock: npt.NDArray[np.int64],
@@ -83,7 +84,7 @@ def _tell(
             stock[limits.first[c] + limits.values[tag, c]] += amount
 
 
-@njit(cache=True)
+@inner
 def centre(
     field: Field,
     point: npt.NDArray[np.int64],
