@@ -221,6 +221,21 @@ METHODS: dict[str, Method] = {
             _FULL_DOMAIN,
             rules=("alpha-k-anonymity",),
         ),
+        Method(
+            "tp",
+            "publishes groups of equal rows exactly and suppresses few others, within l times the "
+            "least number",
+            "Xiao, Yi, Tao 2010",
+            "shoal.groupers.tp:group",
+            rules=("frequency-l-diversity",),
+        ),
+        Method(
+            "tp+",
+            "tp, with the rows that it would suppress cut by mondrian instead",
+            "Xiao, Yi, Tao 2010",
+            "shoal.groupers.tp:group_plus",
+            rules=("frequency-l-diversity",),
+        ),
     )
 }
 
