@@ -107,3 +107,19 @@ class KaimCost:
                 + len(group) * self.gen_rate(j, cover(domain, inside), star)
             )
         return total
+
+
+class JoinCost:
+    """The growth of the loss when two groups are joined: sum_j |A| (w* - w_A) + |B| (w* - w_B)."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __call__(self, a, b):
+        total = 0.0
+        for j, domain in enumerate(self.data.domains):
+            codes = [[int(self.data.codes[r, j]) for r in group] for group in (a, b)]
+            w_a, w_b = (width(domain, cover(domain, part)) for part in codes)
+            w = width(domain, cover(domain, codes[0] + codes[1]))
+            total += len(a) * (w - w_a) + len(b) * (w - w_b)
+        return total

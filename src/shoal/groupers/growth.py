@@ -8,20 +8,20 @@ import numpy.typing as npt
 from shoal.encode import Encoded
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
+from shoal.kernels.clusters import new_park, new_roster, park_all, settle
+from shoal.kernels.covers import cover_groups, new_covers
 from shoal.kernels.grow import FREE, TAKEN, Stock, grow, place
 from shoal.kernels.limits import Limits, new_tally
 from shoal.kernels.plant import plant
 from shoal.kernels.space import Space, new_group
-from shoal.kernels.tree import stack_for
+from shoal.kernels.tree import Tree, stack_for
 from shoal.partition import Partition
 from shoal.rules import Rule
+from shoal.space import make_space
 from shoal.tuples import entries
 
 Ints = npt.NDArray[np.int64]
 Tags = npt.NDArray[np.int32]
-
-PRICES = 4_000_000
-"""Row-group prices held at once while rows left over look for a group."""
 
 
 def grow_groups(
@@ -40,23 +40,79 @@ def grow_groups(
     """
     limits, tags = limits_of(data, rule)
     seeds = rng.permutation(data.rows)
-    members, state = _grow(data, space, limits, tags, seeds, spread_seeds, visits)
+    tree, stock = stock_of(data, space, tags, seeds)
+    state = np.full(data.rows, FREE, np.int8)
+    members = np.empty((data.rows // limits.target, limits.target), np.int64)
+    stack, bounds = stack_for(tree)
+    groups = grow(
+        space,
+        new_group(space),
+        tree,
+        limits,
+        new_tally(limits),
+        stock,
+        seeds,
+        state,
+        spread_seeds,
+        members,
+        stack,
+        bounds,
+        np.zeros(1, np.int64) if visits is None else visits,
+    )
+    members = members[:groups]
     labels = np.full(data.rows, -1, np.int64)
-    labels[members.ravel()] = np.repeat(np.arange(members.shape[0]), limits.target)
-    _place(data, space, limits, tags, seeds[state[seeds] != TAKEN], labels)
+    labels[members.ravel()] = np.repeat(np.arange(groups), limits.target)
+    rest = seeds[state[seeds] != TAKEN]
+    if not groups:
+        labels[:] = 0
+    elif limits.share.size:
+        _settle(data, limits, tags, seeds, members, rest, labels)
+    else:
+        home = np.empty(rest.size, np.int64)
+        price = np.empty((rest.size, groups))
+        place(space, new_group(space), data.codes, members, rest, price, home)
+        labels[rest] = home
     return repair(data, Partition.from_labels(labels), rule)
 
 
-def _grow(
-    data: Encoded,
-    space: Space,
-    limits: Limits,
-    tags: Tags,
-    seeds: Ints,
-    spread_seeds: bool,
-    visits: Ints | None,
-) -> tuple[Ints, npt.NDArray[np.int8]]:
-    """Return the members of each finished group, and the state of every row."""
+def _settle(
+    data: Encoded, limits: Limits, tags: Tags, seeds: Ints, members: Ints, rest: Ints, labels: Ints
+) -> None:
+    """Label each row of ``rest`` with the group it is cheapest to join within the limits.
+
+    Limits can leave many rows over, so this is a search by the loss; rows that fit nowhere make up
+    one group, for the repair.
+    """
+    space = make_space(data)
+    tree, stock = stock_of(data, space, tags, seeds)
+    groups = members.shape[0]
+    covers = new_covers(space, groups + 1)
+    starts = np.arange(groups + 1) * limits.target
+    cover_groups(space, covers, data.codes, members.ravel(), starts)
+    park = new_park(tree, stock.left.size, groups)
+    park_all(tree, park, stock.entry_of[members[:, 0]])
+    stack, bounds = stack_for(tree)
+    settle(
+        space,
+        new_group(space),
+        tree,
+        covers,
+        park,
+        limits,
+        new_tally(limits),
+        new_roster(labels, groups),
+        stock.entry_of,
+        rest,
+        groups,
+        labels,
+        stack,
+        bounds,
+    )
+    labels[labels < 0] = groups
+
+
+def stock_of(data: Encoded, space: Space, tags: Tags, seeds: Ints) -> tuple[Tree, Stock]:
+    """Collapse rows of equal quasi-identifiers and tag; return their tree and the rows in it."""
     distinct, entry, count = entries(np.column_stack((data.codes, tags)))
     codes, tag = np.ascontiguousarray(distinct[:, :-1]), np.ascontiguousarray(distinct[:, -1])
     tree, order = plant(space, codes, count, tag)
@@ -65,54 +121,4 @@ def _grow(
     count, entry = count[order], rank[entry]
     rows = seeds[np.argsort(entry[seeds], kind="stable")]
     tail = np.cumsum(count)
-    state = np.full(data.rows, FREE, np.int8)
-    members = np.empty((data.rows // limits.target, limits.target), np.int64)
-    seen = np.zeros(1, np.int64) if visits is None else visits
-    stack, bounds = stack_for(tree)
-    groups = grow(
-        space,
-        new_group(space),
-        tree,
-        limits,
-        new_tally(limits),
-        Stock(tail - count, tail, count, rows, entry),
-        seeds,
-        state,
-        spread_seeds,
-        members,
-        stack,
-        bounds,
-        seen,
-    )
-    return members[:groups], state
-
-
-def _place(
-    data: Encoded, space: Space, limits: Limits, tags: Tags, rest: Ints, labels: Ints
-) -> None:
-    """Label every row of ``rest``: its nearest group, or one group for all that fit nowhere."""
-    group, tally = new_group(space), new_tally(limits)
-    while rest.size:
-        part = Partition.from_labels(labels)
-        if not part.groups:
-            break
-        batch = rest[: max(1, PRICES // part.groups)]
-        home = np.empty(batch.size, np.int64)
-        price = np.empty((batch.size, part.groups))
-        place(
-            space,
-            group,
-            limits,
-            tally,
-            data.codes,
-            tags,
-            part.rows,
-            part.starts,
-            batch,
-            price,
-            home,
-        )
-        labels[batch] = home
-        rest = rest[batch.size :]
-    misfits = labels < 0
-    labels[misfits] = labels.max() + 1
+    return tree, Stock(tail - count, tail, count, rows, entry)

@@ -11,6 +11,15 @@ from shoal.encode import Encoded
 from shoal.kernels.limits import Limits
 from shoal.rules import Caps, ColumnCaps, Rule, flatten
 
+NO_LIMITS = Limits(
+    target=1,
+    values=np.empty((1, 0), np.int32),
+    distinct=np.empty(0, np.int64),
+    share=np.empty(0),
+    first=np.zeros(1, np.int64),
+    guarded=np.empty(0, np.bool_),
+)
+
 
 def limits_of(data: Encoded, rule: Rule) -> tuple[Limits, npt.NDArray[np.int32]]:
     """Return the limits of a rule and the tag of every row.

@@ -1,36 +1,79 @@
 """Numba kernels: arrays and numbers in and out; they import nothing else of ours.
 
 Compiled code is kept on disk. Numba looks only at the file of the function it loads, not at the
-functions that one calls, so the folder is named by a digest of all kernels: a change in any of them
-starts a new folder. It lies in the user's cache, so the package itself may be read-only.
+functions that one calls, so the folder is named by a digest of the kernel's module and of all
+kernel modules it imports: a change in any of them starts a new folder. It lies in the user's cache,
+so the package itself may be read-only.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numba
 
+F = TypeVar("F", bound=Callable[..., object])
 
-def cache_folder() -> Path:
-    """Return the folder for compiled kernels; a temporary one if nothing else works."""
-    digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    for base in (Path(given) if given else home / "shoal", Path(tempfile.gettempdir()) / "shoal"):
-        folder = base / f"kernels-{digest.hexdigest()[:16]}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return folder
+
+def kernel(function: F) -> F:
+    """Compile a function when it is first called; it lets other threads run meanwhile."""
+    return _compiled(function)
+
+
+def inner(function: F) -> F:
+    """Compile a function that only kernels call, without the entry from Python, slow to make."""
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def inlined(function: F) -> F:
+    """Compile a function into its callers: for the inmost loops, where a call is too dear."""
+    return _compiled(function, inline="always")
+
+
+def _compiled(function: F, **options: Any) -> F:
+    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    folder = _base() / _digest(Path(function.__code__.co_filename))
+    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True, **options)(function))
+    finally:
+        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+@cache
+def _base() -> Path:
+    """Return a writable folder that nobody else can write to: what lies there is run as code."""
+    given, home = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
+    try:
+        usual = Path(given or home or Path.home() / ".cache") / "shoal"
+        usual.mkdir(parents=True, exist_ok=True)
+        if os.access(usual, os.W_OK):
+            return usual
+    except (OSError, RuntimeError):  # no home folder, or one that is read-only
+        pass
     return Path(tempfile.mkdtemp(prefix="shoal-kernels-"))
 
 
-setattr(numba.config, "CACHE_DIR", str(cache_folder()))  # noqa: B010 -- untyped there
+@cache
+def _digest(source: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(_closure(source)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _closure(source: Path) -> frozenset[Path]:
+    """Return a module's file and those of all kernel modules it imports, however indirectly."""
+    names = re.findall(r"^from shoal\.kernels\.(\w+) import", source.read_text(), re.MULTILINE)
+    found = {source}
+    for name in names:
+        found |= _closure(source.with_name(f"{name}.py"))
+    return frozenset(found)

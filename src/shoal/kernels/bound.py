@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from shoal.kernels.space import Group, Space, joined
+from shoal.kernels import kernel
+from shoal.kernels.space import Group, Space, joined, start
 
 
-@njit(cache=True)
+@kernel
 def distances(
     space: Space,
     group: Group,
@@ -17,7 +17,8 @@ def distances(
     codes: npt.NDArray[np.int32],
     out: npt.NDArray[np.float64],
 ) -> None:
-    """Fill ``out`` with the loss of ``row`` (the group's only member) if joined with each entry."""
+    """Fill ``out`` with what ``row`` loses if it is released together with each entry."""
+    start(space, group, row)
     for e in range(codes.shape[0]):
         total = 0.0
         for j in range(row.size):

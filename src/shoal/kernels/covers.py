@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from shoal.kernels import inner, kernel
 from shoal.kernels.space import ORDERED, SET, TAXONOMY, Space
 
 
@@ -45,7 +45,7 @@ def new_covers(space: Space, groups: int) -> Covers:
     )
 
 
-@njit(cache=True)
+@inner
 def count_bits(x: np.uint64) -> int:
     """Return how many bits of a word are set."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -54,7 +54,7 @@ def count_bits(x: np.uint64) -> int:
     return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True)
+@inner
 def start_cover(space: Space, covers: Covers, g: int, row: npt.NDArray[np.int32]) -> None:
     """Make ``row`` the only member of group ``g``."""
     covers.size[g] = 1
@@ -69,7 +69,7 @@ def start_cover(space: Space, covers: Covers, g: int, row: npt.NDArray[np.int32]
             covers.bits[g, covers.word[j] + (p >> 6)] = np.uint64(1) << np.uint64(p & 63)
 
 
-@njit(cache=True)
+@inner
 def join_num(space: Space, covers: Covers, a: int, b: int, j: int) -> float:
     """Return ``num`` of the join of groups ``a`` and ``b`` in column ``j``."""
     lo, hi = min(covers.lo[a, j], covers.lo[b, j]), max(covers.hi[a, j], covers.hi[b, j])
@@ -89,7 +89,7 @@ def join_num(space: Space, covers: Covers, a: int, b: int, j: int) -> float:
     return (held - 1) / max(space.size[j] - 1, 1)
 
 
-@njit(cache=True)
+@kernel
 def join_cost(space: Space, covers: Covers, a: int, b: int, limit: float) -> float:
     """Return the growth of the loss if groups ``a`` and ``b`` are joined; stops above ``limit``."""
     total = 0.0
@@ -103,7 +103,7 @@ def join_cost(space: Space, covers: Covers, a: int, b: int, limit: float) -> flo
     return total
 
 
-@njit(cache=True)
+@inner
 def join_into(space: Space, covers: Covers, a: int, b: int) -> None:
     """Join group ``b`` into group ``a``; ``b`` is no more."""
     for j in range(space.kind.size):
@@ -124,7 +124,7 @@ def join_into(space: Space, covers: Covers, a: int, b: int) -> None:
     covers.size[b] = 0
 
 
-@njit(cache=True)
+@kernel
 def cover_groups(
     space: Space,
     covers: Covers,
@@ -144,7 +144,7 @@ def cover_groups(
             join_into(space, covers, g, spare)
 
 
-@njit(cache=True)
+@kernel
 def cheapest_partners(
     space: Space,
     covers: Covers,

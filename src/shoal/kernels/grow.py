@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from shoal.kernels.limits import Limits, Tally, admits, ban, clear, note
+from shoal.kernels import inner, kernel
+from shoal.kernels.limits import Limits, Tally, ban, clear, note
 from shoal.kernels.space import Group, Space, add, cost, start
 from shoal.kernels.tree import Tree, bag_of, furthest, nearest, take
 
@@ -32,7 +32,7 @@ class Stock(NamedTuple):
     """Entry of each row."""
 
 
-@njit(cache=True)
+@kernel
 def grow(
     space: Space,
     group: Group,
@@ -113,70 +113,45 @@ def grow(
     return groups
 
 
-@njit(cache=True)
+@inner
 def load(
-    space: Space,
-    group: Group,
-    codes: npt.NDArray[np.int32],
-    rows: npt.NDArray[np.int64],
-    begin: int,
-    end: int,
+    space: Space, group: Group, codes: npt.NDArray[np.int32], rows: npt.NDArray[np.int64]
 ) -> None:
-    """Make ``rows[begin:end]`` the members of the group."""
-    start(space, group, codes[rows[begin]])
-    for i in range(begin + 1, end):
+    """Make ``rows`` the members of the group."""
+    start(space, group, codes[rows[0]])
+    for i in range(1, rows.size):
         add(space, group, codes[rows[i]])
 
 
-@njit(cache=True)
+@kernel
 def place(
     space: Space,
     group: Group,
-    limits: Limits,
-    tally: Tally,
     codes: npt.NDArray[np.int32],
-    tags: npt.NDArray[np.int32],
     members: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
     rest: npt.NDArray[np.int64],
     price: npt.NDArray[np.float64],
     home: npt.NDArray[np.int64],
 ) -> None:
-    """Find for each row of ``rest``, in order, the cheapest group that may take it: ``home``.
+    """Find for each row of ``rest``, in order, the group that is cheapest to join: ``home``.
 
-    Ties go to the smaller group number; -1 when no group stays within the limits. A row placed
-    counts for the rows after it; ``price`` is room for the cost of every row in every group.
+    Ties go to the smaller group number. A row placed counts for the rows after it; ``price`` is
+    room for the cost of every row in every group.
     """
-    groups = starts.size - 1
+    groups = members.shape[0]
     for g in range(groups):
-        load(space, group, codes, members, starts[g], starts[g + 1])
+        load(space, group, codes, members[g])
         for i in range(rest.size):
             price[i, g] = cost(space, group, codes[rest[i]])
     for i in range(rest.size):
-        home[i] = -1
-        while True:
-            best = 0
-            for g in range(1, groups):
-                if price[i, g] < price[i, best]:
-                    best = g
-            if price[i, best] == np.inf:
-                break
-            clear(tally)
-            for at in range(starts[best], starts[best + 1]):
-                note(limits, tally, tags[members[at]])
-            for earlier in range(i):
-                if home[earlier] == best:
-                    note(limits, tally, tags[rest[earlier]])
-            if admits(limits, tally, tags[rest[i]]):
-                home[i] = best
-                break
-            price[i, best] = np.inf
-        if home[i] < 0:
-            continue
-        load(space, group, codes, members, starts[home[i]], starts[home[i] + 1])
+        best = 0
+        for g in range(1, groups):
+            if price[i, g] < price[i, best]:
+                best = g
+        home[i] = best
+        load(space, group, codes, members[best])
         for earlier in range(i + 1):
-            if home[earlier] == home[i]:
+            if home[earlier] == best:
                 add(space, group, codes[rest[earlier]])
         for later in range(i + 1, rest.size):
-            if price[later, home[i]] < np.inf:
-                price[later, home[i]] = cost(space, group, codes[rest[later]])
+            price[later, best] = cost(space, group, codes[rest[later]])

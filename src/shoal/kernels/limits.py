@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from shoal.kernels import inner
 
 EPS = 1e-9
 """Room for rounding in products of a share and a size."""
@@ -56,7 +57,7 @@ def new_tally(limits: Limits) -> Tally:
     )
 
 
-@njit(cache=True)
+@inner
 def clear(tally: Tally) -> None:
     """Empty the tally."""
     for v in range(tally.counts.size):
@@ -65,7 +66,7 @@ def clear(tally: Tally) -> None:
         tally.known[c] = tally.distinct[c] = 0
 
 
-@njit(cache=True)
+@inner
 def note(limits: Limits, tally: Tally, tag: int) -> None:
     """Count one row of ``tag``."""
     for c in range(tally.known.size):
@@ -76,7 +77,7 @@ def note(limits: Limits, tally: Tally, tag: int) -> None:
             tally.counts[v] += 1
 
 
-@njit(cache=True)
+@inner
 def ban(limits: Limits, tally: Tally, size: int) -> None:
     """Mark the tags that a group of ``size`` rows may not take on its way to the target."""
     slots = limits.target - size
@@ -98,7 +99,7 @@ def ban(limits: Limits, tally: Tally, size: int) -> None:
         tally.banned[tag] = banned
 
 
-@njit(cache=True)
+@inner
 def admits(limits: Limits, tally: Tally, tag: int) -> bool:
     """Say whether a finished group stays within its shares with one row more of ``tag``."""
     for c in range(tally.known.size):

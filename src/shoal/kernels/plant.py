@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from shoal.kernels import inner, kernel
 from shoal.kernels.space import ORDERED, SET, TAXONOMY, Space
 from shoal.kernels.tree import Tree
 
@@ -13,7 +13,7 @@ LEAF = 8
 """Entries a leaf holds at the most, unless they are all alike."""
 
 
-@njit(cache=True)
+@inner
 def _spread(space: Space, j: int, p: int, q: int) -> float:
     """Return ``num`` of the join of two positions."""
     if p == q:
@@ -31,7 +31,7 @@ def _spread(space: Space, j: int, p: int, q: int) -> float:
     return space.right[space.first[j] + hi] - space.left[space.first[j] + lo]
 
 
-@njit(cache=True)
+@inner
 def _split_column(
     space: Space, codes: npt.NDArray[np.int32], order: npt.NDArray[np.int64], a: int, b: int
 ) -> int:
@@ -53,7 +53,7 @@ def _split_column(
     return column
 
 
-@njit(cache=True)
+@inner
 def _median(part: npt.NDArray[np.int32]) -> int:
     """Return the middle value of ``part``, which is reordered (Hoare's selection)."""
     a, b, middle = 0, part.size - 1, part.size // 2
@@ -76,7 +76,7 @@ def _median(part: npt.NDArray[np.int32]) -> int:
     return part[middle]
 
 
-@njit(cache=True)
+@inner
 def _split(
     codes: npt.NDArray[np.int32], order: npt.NDArray[np.int64], a: int, b: int, column: int
 ) -> int:
@@ -100,7 +100,7 @@ def _split(
     return middle
 
 
-@njit(cache=True)
+@kernel
 def _plant(
     space: Space,
     codes: npt.NDArray[np.int32],
@@ -134,7 +134,7 @@ def _plant(
     return nodes
 
 
-@njit(cache=True)
+@kernel
 def _furnish(space: Space, count: npt.NDArray[np.int64], tree: Tree) -> None:
     """Fill in what each node knows of the entries below it; children come after their parents."""
     one = np.uint64(1)

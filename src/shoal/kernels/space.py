@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from shoal.kernels import inner
 
 TAXONOMY, ORDERED, SET = 0, 1, 2
 
@@ -92,7 +93,7 @@ def new_group(space: Space) -> Group:
     )
 
 
-@njit(cache=True)
+@inner
 def joined(space: Space, group: Group, j: int, p: int) -> float:
     """Return ``num`` of the group's value in column ``j`` joined with position ``p``."""
     missing, at = space.size[j], space.first[j]
@@ -108,7 +109,7 @@ def joined(space: Space, group: Group, j: int, p: int) -> float:
     return group.members[j] / max(missing - 1, 1)
 
 
-@njit(cache=True)
+@inner
 def cost(space: Space, group: Group, row: npt.NDArray[np.int32]) -> float:
     """Return the cost of adding ``row`` to the group."""
     total = 0.0
@@ -122,7 +123,7 @@ def cost(space: Space, group: Group, row: npt.NDArray[np.int32]) -> float:
     return total
 
 
-@njit(cache=True)
+@inner
 def _fill(space: Space, group: Group, j: int, node: int, value: float) -> None:
     """Write ``value`` into the table for every leaf under ``node``."""
     at, first = space.node0[j] + node, space.first[j]
@@ -130,7 +131,7 @@ def _fill(space: Space, group: Group, j: int, node: int, value: float) -> None:
         group.table[p] = value
 
 
-@njit(cache=True)
+@inner
 def _chart(space: Space, group: Group, j: int, p: int) -> None:
     """Fill the table of a taxonomy for a group that holds only leaf ``p`` (or missing).
 
@@ -153,7 +154,7 @@ def _chart(space: Space, group: Group, j: int, p: int) -> None:
         _fill(space, group, j, node, space.num[at + node])
 
 
-@njit(cache=True)
+@inner
 def start(space: Space, group: Group, row: npt.NDArray[np.int32]) -> None:
     """Make ``row`` the only member of the group."""
     group.size[0] = 1
@@ -172,7 +173,7 @@ def start(space: Space, group: Group, row: npt.NDArray[np.int32]) -> None:
             _chart(space, group, j, p)
 
 
-@njit(cache=True)
+@inner
 def add(space: Space, group: Group, row: npt.NDArray[np.int32]) -> None:
     """Add one row to the group."""
     group.size[0] += 1
@@ -198,7 +199,7 @@ def add(space: Space, group: Group, row: npt.NDArray[np.int32]) -> None:
             group.num[j] = space.full[j]
 
 
-@njit(cache=True)
+@inner
 def _raise(space: Space, group: Group, j: int, p: int) -> None:
     """Lift a taxonomy column's node until it covers ``p``, and note the new costs."""
     at, root = space.node0[j], space.root[j]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from shoal.kernels import inlined, inner
 from shoal.kernels.space import ORDERED, SET, TAXONOMY, Group, Space
 
 
@@ -66,7 +66,7 @@ def stack_for(tree: Tree) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64
     return np.empty(2 * deep + 2, np.int64), np.empty(2 * deep + 2)
 
 
-@njit(cache=True, inline="always")
+@inlined
 def take(tree: Tree, entry: int) -> None:
     """Note that one row of an entry is gone."""
     node = tree.home[entry]
@@ -75,7 +75,7 @@ def take(tree: Tree, entry: int) -> None:
         node = tree.parent[node]
 
 
-@njit(cache=True)
+@inner
 def bag_of(space: Space, row: npt.NDArray[np.int32], bags: npt.NDArray[np.uint64]) -> None:
     """Add the values of ``row`` to the group's bags (one bit per value modulo 64)."""
     for j in range(row.size):
@@ -83,7 +83,49 @@ def bag_of(space: Space, row: npt.NDArray[np.int32], bags: npt.NDArray[np.uint64
             bags[j] |= np.uint64(1) << np.uint64(row[j] & 63)
 
 
-@njit(cache=True)
+@inlined
+def near_num(
+    kind: int,
+    lo: int,
+    hi: int,
+    left_end: float,
+    right_end: float,
+    bag: np.uint64,
+    first: int,
+    missing: int,
+    whole: float,
+    table: npt.NDArray[np.float64],
+    group_lo: int,
+    group_hi: int,
+    group_num: float,
+    x_lo: float,
+    x_hi: float,
+    group_bag: np.uint64,
+    outside: float,
+) -> float:
+    """Return ``num`` of the group joined with the nearest of a tree node's known positions.
+
+    Inside the group's own range nothing is added. All of one column: the node's range, edges and
+    bag, the domain, the group's range, ends, bag and ``num`` with one value more (``outside``).
+    """
+    if group_hi == missing:
+        num = whole
+    elif kind == TAXONOMY:
+        num = table[first + min(max(group_lo, lo), hi)]
+    elif kind == ORDERED:
+        num = group_num
+        if lo > group_hi:
+            num = right_end - x_lo
+        elif hi < group_lo:
+            num = x_hi - left_end
+    elif (bag & group_bag) == np.uint64(0):
+        num = outside
+    else:
+        num = group_num
+    return num
+
+
+@inner
 def nearest(
     space: Space,
     group: Group,
@@ -170,21 +212,27 @@ def nearest(
             for j in range(m):
                 least = np.inf
                 lo, hi = low[child, j], high[child, j]
-                if lo <= hi:  # the nearest position; inside the group's own range nothing is added
-                    if group_hi[j] == missing[j]:
-                        num = whole[j]
-                    elif kind[j] == TAXONOMY:
-                        num = table[first[j] + min(max(group_lo[j], lo), hi)]
-                    elif kind[j] == ORDERED:
-                        num = group_num[j]
-                        if lo > group_hi[j]:
-                            num = edge_right[child, j] - x_lo[j]
-                        elif hi < group_lo[j]:
-                            num = x_hi[j] - edge_left[child, j]
-                    elif (bag[child, j] & bags[j]) == np.uint64(0):
-                        num = outside[j]
-                    else:
-                        num = group_num[j]
+                if lo <= hi:
+                    edges = kind[j] == ORDERED
+                    num = near_num(
+                        kind[j],
+                        lo,
+                        hi,
+                        edge_left[child, j] if edges else 0.0,
+                        edge_right[child, j] if edges else 0.0,
+                        bag[child, j],
+                        first[j],
+                        missing[j],
+                        whole[j],
+                        table,
+                        group_lo[j],
+                        group_hi[j],
+                        group_num[j],
+                        x_lo[j],
+                        x_hi[j],
+                        bags[j],
+                        outside[j],
+                    )
                     inv_p = least_inv[child, j] if relative else 1.0
                     least = weight[j] * (num * (inv_p + inv_g[j]) - base_g[j])
                 if gap[child, j]:
@@ -210,7 +258,7 @@ def nearest(
     return best, best_cost
 
 
-@njit(cache=True)
+@inner
 def furthest(
     space: Space,
     group: Group,

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.encode import Encoded
 from shoal.kernels.bound import distances
-from shoal.kernels.space import new_group, start
+from shoal.kernels.space import new_group
 from shoal.space import make_space
 from shoal.tuples import entries
 
@@ -43,7 +43,6 @@ def lower_bound(data: Encoded, k: int, rng: np.random.Generator) -> LowerBound:
     chosen, of_row = np.unique(entry[rows], return_inverse=True)
     least = np.empty(chosen.size)
     for i, e in enumerate(chosen):
-        start(space, group, distinct[e])
         distances(space, group, distinct[e], distinct, dist)
         near = np.argpartition(dist, nearest - 1)[:nearest]
         near = near[np.argsort(dist[near], kind="stable")]
