@@ -9,15 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from shoal.kernels import inner, kernel
 from shoal.kernels.gower import (
     Field,
     Heap,
     Supply,
     begin_search,
     distance,
-    inner,
     next_point,
     supply_more,
 )
@@ -242,7 +241,7 @@ def _giver(
     return -1
 
 
-@njit(cache=True)
+@kernel
 def populate(
     limits: Limits,
     market: Market,
@@ -258,7 +257,7 @@ def populate(
         advertise(limits, market, clusters, g, least)
 
 
-@njit(cache=True)
+@kernel
 def exchange(
     limits: Limits,
     market: Market,
@@ -295,7 +294,7 @@ def exchange(
             _move(limits, market, clusters, other, g, least)
 
 
-@njit(cache=True)
+@kernel
 def settle(
     limits: Limits,
     market: Market,

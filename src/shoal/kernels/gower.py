@@ -11,16 +11,12 @@ below can be nearer, not even by rounding.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-# Kernels that only kernels call need no entry from Python, which takes long to compile.
-inner: Any = njit(  # type: ignore[call-overload]
-    cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
+from shoal.kernels import inner, kernel
 
 GAP = -1.0
 """What stands for a missing value."""
@@ -207,7 +203,7 @@ def supply_more(field: Field, supply: Supply, point: int, amount: int) -> None:
         node = parent[node]
 
 
-@njit(cache=True)
+@kernel
 def refill(field: Field, supply: Supply) -> None:
     """Count what is below each node from what is at the points."""
     for node in range(field.begin.size - 1, -1, -1):

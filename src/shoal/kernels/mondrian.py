@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from shoal.kernels import inner, kernel
 from shoal.kernels.space import ORDERED, TAXONOMY, Space
 
 Ints = npt.NDArray[np.int64]
 
 
-@njit(cache=True)
+@kernel
 def measure(
     space: Space,
     table: npt.NDArray[np.int32],
@@ -59,7 +59,7 @@ def measure(
     stamp[-1] = serial
 
 
-@njit(cache=True)
+@kernel
 def median(buffer: npt.NDArray[np.int32], count: int) -> int:
     """Return the lower median of ``buffer[:count]``, which is put in another order."""
     left, right, middle = 0, count - 1, (count - 1) // 2
@@ -86,7 +86,7 @@ def median(buffer: npt.NDArray[np.int32], count: int) -> int:
     return buffer[middle]
 
 
-@njit(cache=True)
+@inner
 def _halves(
     table: npt.NDArray[np.int32],
     begin: int,
@@ -121,7 +121,7 @@ def _halves(
         side[i] = 1 if right else 0
 
 
-@njit(cache=True)
+@kernel
 def cut(
     space: Space,
     table: npt.NDArray[np.int32],
@@ -174,7 +174,7 @@ def cut(
             _halves(table, begin, end, j, relaxed, buffer, side)
 
 
-@njit(cache=True)
+@kernel
 def divide(
     table: npt.NDArray[np.int32],
     rows: Ints,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from shoal.kernels import inner, kernel
 
 Ints = npt.NDArray[np.int64]
 
 
-@njit(cache=True)
+@inner
 def _alike(
     new: npt.NDArray[np.int32],
     old: npt.NDArray[np.int32],
@@ -29,7 +30,7 @@ def _alike(
     return True
 
 
-@njit(cache=True)
+@kernel
 def regroup(
     codes: npt.NDArray[np.int32],
     keys: Ints,

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from shoal.kernels import inner, kernel
 from shoal.kernels.gower import (
     GAP,
     Field,
@@ -15,7 +15,6 @@ from shoal.kernels.gower import (
     Supply,
     begin_search,
     furthest_point,
-    inner,
     lower,
     next_point,
     relax,
@@ -126,7 +125,7 @@ def centre(
                     votes[int(value)] = 0
 
 
-@njit(cache=True)
+@kernel
 def cluster(
     field: Field,
     supply: Supply,
@@ -154,12 +153,12 @@ def cluster(
     stock, blank
         Free rows per sensitive value, and per sensitive column those without one.
     seed
-        Point of the first seed.
+        Point of the first seed; -1 for the furthest.
     """
     rows, head, tag, left = store.rows, store.head, store.tag, supply.left
     rest, groups, target = supply.live[0], 0, limits.target
     while (rest > target or groups == 0) and _enough(limits, stock, blank, rest):
-        if groups > 0 or left[seed] == 0:
+        if groups > 0 or seed < 0 or left[seed] == 0:
             seed = furthest_point(field, supply, survey.near, survey.peak)
         clear(tally)
         ban(limits, tally, 0)

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from shoal.kernels import inner, kernel
 
 Ints = npt.NDArray[np.int64]
 HEIGHT, TOTAL, QUEUED, PHASE = 0, 1, 2, 3
@@ -63,7 +64,7 @@ def new_state(starts: Ints, value: Ints, count: Ints, values: int) -> State:
     )
 
 
-@njit(cache=True)
+@inner
 def _move(state: State, run: int) -> None:
     """Move one row of a run into the residue."""
     g, v = state.group[run], state.value[run]
@@ -74,7 +75,7 @@ def _move(state: State, run: int) -> None:
     state.figures[HEIGHT] = max(state.figures[HEIGHT], state.residue[v])
 
 
-@njit(cache=True)
+@inner
 def _measure(state: State, g: int) -> None:
     """Set the height of a group."""
     state.height[g] = 0
@@ -82,7 +83,7 @@ def _measure(state: State, g: int) -> None:
         state.height[g] = max(state.height[g], state.left[run])
 
 
-@njit(cache=True)
+@inner
 def _shared(state: State, g: int) -> tuple[int, int]:
     """Return how many peaks of a group are peaks of the residue too, and how many it has."""
     both, peaks = 0, 0
@@ -93,7 +94,7 @@ def _shared(state: State, g: int) -> tuple[int, int]:
     return both, peaks
 
 
-@njit(cache=True)
+@inner
 def _lower(state: State, g: int) -> None:
     """Move one row of each peak of a group."""
     height = state.height[g]
@@ -103,7 +104,7 @@ def _lower(state: State, g: int) -> None:
     state.height[g] = height - 1
 
 
-@njit(cache=True)
+@inner
 def _first_phase(state: State, l: int) -> None:  # noqa: E741
     """Cut the peaks of every group that is not eligible until it is."""
     for g in range(state.starts.size - 1):
@@ -120,7 +121,7 @@ def _first_phase(state: State, l: int) -> None:  # noqa: E741
             _lower(state, g)
 
 
-@njit(cache=True)
+@inner
 def _queue(state: State, key: int) -> None:
     """Put a value into the heap, as count in the residue times number of values plus code."""
     heap, at = state.heap, state.figures[QUEUED]
@@ -131,7 +132,7 @@ def _queue(state: State, key: int) -> None:
     heap[at] = key
 
 
-@njit(cache=True)
+@inner
 def _unqueue(state: State) -> int:
     """Take the least key out of the heap."""
     heap = state.heap
@@ -151,7 +152,7 @@ def _unqueue(state: State) -> int:
     return least
 
 
-@njit(cache=True)
+@inner
 def _list(state: State, run: int) -> None:
     """Note that a run may be able to give a row."""
     v = state.value[run]
@@ -164,7 +165,7 @@ def _list(state: State, run: int) -> None:
             _queue(state, state.residue[v] * state.residue.size + v)
 
 
-@njit(cache=True)
+@inner
 def _giver(state: State, v: int, l: int) -> int:  # noqa: E741
     """Return the first listed run of a value whose group can give now, -1 when there is none.
 
@@ -185,7 +186,7 @@ def _giver(state: State, v: int, l: int) -> int:  # noqa: E741
     return -1
 
 
-@njit(cache=True)
+@inner
 def _second_phase(state: State, l: int) -> None:  # noqa: E741
     """Move rows into the residue without raising it, its rarest values first."""
     values = state.residue.size
@@ -214,7 +215,7 @@ def _second_phase(state: State, l: int) -> None:  # noqa: E741
             _queue(state, state.residue[v] * values + v)
 
 
-@njit(cache=True)
+@inner
 def _third_phase(state: State) -> bool:
     """Lower the group that shares fewest peaks with the residue, which rises by one.
 
@@ -231,7 +232,7 @@ def _third_phase(state: State) -> bool:
     return best >= 0
 
 
-@njit(cache=True)
+@kernel
 def remove(state: State, l: int, homeless: bool) -> None:  # noqa: E741
     """Run the three phases until all groups and the residue are eligible.
 
