@@ -302,6 +302,7 @@ def settle(
     heap: Heap,
     everywhere: Supply,
     rest: npt.NDArray[np.int64],
+    least: int,
 ) -> None:
     """Let each row of ``rest``, in order, join the nearest cluster that stays within its shares.
 
@@ -309,10 +310,19 @@ def settle(
     """
     for i in range(rest.size):
         row = rest[i]
-        tag, point = market.tag[row], market.point[row]
-        g = _taker(limits, market, clusters, heap, everywhere, row)
+        tag = market.tag[row]
+        limited = False
+        for c in range(limits.share.size):
+            v = limits.values[tag, c]
+            limited |= v >= 0 and limits.guarded[limits.first[c] + v]
+        # Only a roomy cluster takes a limited value: fewer places to look at.
+        g = _taker(limits, market, clusters, heap, market.takers if limited else everywhere, row)
         if g < 0:
             top = begin_search(market.centres, everywhere, heap)
-            g, top = next_point(market.centres, everywhere, heap, top, market.field.x, point)
+            g, top = next_point(
+                market.centres, everywhere, heap, top, market.field.x, market.point[row]
+            )
+        _offer(market, clusters, g, False)
         enter(limits, clusters, row, tag, g)
         clusters.kept[g] = _within(limits, clusters, g, 0)
+        advertise(limits, market, clusters, g, least)
