@@ -63,7 +63,8 @@ def _metavar(param: Any) -> str:
 
 
 def _flags(param: Any) -> str:
-    takes = "" if getattr(param, "is_flag", False) else f" {_metavar(param)}"
+    # A bare stroke would start the next cell of the table.
+    takes = "" if getattr(param, "is_flag", False) else f" {_metavar(param)}".replace("|", "\\|")
     words = ", ".join(f"`{opt}{takes}`" for opt in param.opts)
     off = ", ".join(f"`{opt}`" for opt in param.secondary_opts)
     return f"{words} / {off}" if off else words

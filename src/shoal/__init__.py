@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from shoal.hierarchy import read_hierarchy, write_hierarchy
     from shoal.inspection import inspect
     from shoal.plan import Plan
-    from shoal.rules import All, KAnonymity
+    from shoal.rules import (
+        All,
+        AlphaK,
+        BetaLikeness,
+        EntropyLDiversity,
+        FrequencyLDiversity,
+        KAnonymity,
+        LDiversity,
+        RecursiveLDiversity,
+        TCloseness,
+    )
     from shoal.run import Outcome, anonymize
     from shoal.schema import Column, Kind, Role, Schema
     from shoal.table import read_table, write_table
@@ -55,7 +65,17 @@ _HOMES = {
     "shoal.hierarchy": ("read_hierarchy", "write_hierarchy"),
     "shoal.inspection": ("inspect",),
     "shoal.plan": ("Plan",),
-    "shoal.rules": ("All", "KAnonymity"),
+    "shoal.rules": (
+        "All",
+        "AlphaK",
+        "BetaLikeness",
+        "EntropyLDiversity",
+        "FrequencyLDiversity",
+        "KAnonymity",
+        "LDiversity",
+        "RecursiveLDiversity",
+        "TCloseness",
+    ),
     "shoal.run": ("Outcome", "anonymize"),
     "shoal.schema": ("Column", "Kind", "Role", "Schema"),
     "shoal.table": ("read_table", "write_table"),
@@ -65,11 +85,16 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "All",
+    "AlphaK",
+    "BetaLikeness",
     "Column",
+    "EntropyLDiversity",
+    "FrequencyLDiversity",
     "Infeasible",
     "InputError",
     "KAnonymity",
     "Kind",
+    "LDiversity",
     "MissingExtra",
     "NotVerified",
     "Outcome",
@@ -77,11 +102,13 @@ __all__ = [
     "ParameterError",
     "Plan",
     "PlanError",
+    "RecursiveLDiversity",
     "Role",
     "Schema",
     "SchemaError",
     "ShoalError",
     "ShoalWarning",
+    "TCloseness",
     "Taxonomy",
     "Verdict",
     "anonymize",

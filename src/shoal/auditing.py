@@ -65,7 +65,8 @@ def audit(
             "(quasi=[...]) or give the plan of the run with --plan (plan=...)."
         )
     extra = tuple(rule for rule in flatten(rules or ()) if not rule_spec(rule))
-    checked = (*build_rules([part.spec for part in full.rules], full.names(Role.SENSITIVE)), *extra)
+    specs = [part.spec for part in full.filled().rules]
+    checked = (*build_rules(specs, full.names(Role.SENSITIVE)), *extra)
     published = load(released, full, released=True)
     hidden = full.names(Role.SENSITIVE)
     own = [text for name in hidden for text in full.columns[name].missing]

@@ -164,9 +164,12 @@ class Plan(_Part):
         """Return the plan with some parts replaced: what flags do.
 
         Naming the columns of a role replaces the whole list of that role; a rule replaces the
-        rule of the same name and column; another method starts with its own defaults.
+        rule of the same name and column, and the default rule if the plan names none; another
+        method starts with its own defaults.
         """
         tree = _plain(self)
+        if rules and "rules" not in self.model_fields_set:
+            tree["rules"] = []
         _one_role_each(roles or {})
         for role, names in (roles or {}).items():
             kept = {k: v for k, v in tree["columns"].items() if v["role"] != role or k in names}
@@ -181,7 +184,7 @@ class Plan(_Part):
             ]
             if same:
                 tree["rules"][same[0]].update(rule)
-            else:
+            elif not _included(rule, rules):
                 tree["rules"] = [*tree["rules"], dict(rule)]
         if method is not None and method != self.method.name:
             tree["method"] = {"name": method}
@@ -208,13 +211,29 @@ class Plan(_Part):
         return self.with_columns(columns)
 
     def filled(self) -> Plan:
-        """Return the plan with the defaults of its method and rules written out."""
+        """Return the plan with the defaults of its method and rules written out.
+
+        The k of k-anonymity is the k of every rule that has one and does not say it.
+        """
         tree = _plain(self)
         tree["method"] = _defaults(METHODS[self.method.name].params) | tree["method"]
-        tree["rules"] = [_defaults(RULES[r["name"]].params) | r for r in tree["rules"]]
+        agreed = {
+            key: value
+            for rule in tree["rules"]
+            if rule["name"] == DEFAULT_RULE
+            for key, value in rule.items()
+        }
+        filled = []
+        for rule in tree["rules"]:
+            defaults = _defaults(RULES[rule["name"]].params)
+            common = {key: agreed[key] for key in defaults if key in agreed}
+            filled.append(defaults | common | rule)
+        tree["rules"] = filled
         return self._again(tree)
 
     def _again(self, tree: dict[str, Any]) -> Plan:
+        if "rules" not in self.model_fields_set and tree["rules"] == _plain(self)["rules"]:
+            tree = {key: value for key, value in tree.items() if key != "rules"}  # still default
         plan = _validated(tree, "", "")
         plan._folder = self._folder
         return plan
@@ -257,6 +276,13 @@ def _one_role_each(roles: Mapping[Role, Sequence[str]]) -> None:
     ]
     if faults:
         raise PlanError(faults)
+
+
+def _included(rule: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell whether k-anonymity is part of another rule asked for with it, as of (alpha, k)."""
+    return rule["name"] == DEFAULT_RULE and any(
+        "k" in rule and other.get("k", 0) >= rule["k"] for other in rules if other is not rule
+    )
 
 
 def _defaults(params: tuple[Param, ...]) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from shoal.catalog import METHODS, RULES, Method, find_rule
+from shoal.catalog import DEFAULT_RULE, METHODS, RULES, Method, find_rule
 from shoal.errors import ParameterError, PlanError, nearest
 from shoal.params import Param, check_options
 
@@ -26,6 +26,8 @@ def rule_flags() -> dict[str, Param]:
         declared = {param.name: param for param in entry.params}
         for flag, name in entry.flags:
             param = replace(declared[name], meaning=f"{entry.name}: {declared[name].meaning}")
+            if flag == entry.flags[0][0] and entry.name != DEFAULT_RULE:
+                param = replace(param, default=None)  # no rule without its flag
             known = found.setdefault(flag, param)
             if {known.type, param.type} == {int, float}:
                 found[flag] = replace(known, type=float)
@@ -55,17 +57,38 @@ def rules_asked(values: Mapping[str, Any]) -> list[dict[str, Any]]:
                 continue
         declared = {param.name: param for param in entry.params}
         spec: dict[str, Any] = {"name": entry.name}
+        of_columns: dict[str, dict[str, Any]] = {}
         for flag, name in entry.flags:
-            if flag in given:
-                used.add(flag)
+            if flag not in given:
+                continue
+            used.add(flag)
+            if declared[name].type is tuple:
+                for column, texts in _by_column(flag, given[flag]).items():
+                    of_columns.setdefault(column, {})[name] = texts
+            else:
                 spec[name] = _whole(given[flag]) if declared[name].type is int else given[flag]
         asked.append(spec)
+        asked += [{**spec, "column": column, **own} for column, own in of_columns.items()]
     if unused := [f"--{flag}" for flag in given if flag not in used]:
         raise ParameterError(
             f"{', '.join(unused)} only refines a rule that was not asked for. Ask for the rule, "
             "or leave it out; 'shoal methods' lists the rules and their flags."
         )
     return asked
+
+
+def _by_column(flag: str, texts: Sequence[str]) -> dict[str, list[str]]:
+    """Read ``COLUMN=VALUE``, given as often as there are values."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        column, equals, value = text.partition("=")
+        if not (column and equals and value):
+            raise ParameterError(
+                f"--{flag} takes COLUMN=VALUE, a sensitive column and one of its values. "
+                f"Got {text!r} instead."
+            )
+        found.setdefault(column, []).append(value)
+    return found
 
 
 def _whole(value: Any) -> Any:
@@ -76,13 +99,16 @@ def _whole(value: Any) -> Any:
 def build_rules(specs: Sequence[Mapping[str, Any]], sensitive: Sequence[str]) -> tuple[Rule, ...]:
     """Make the rules of a plan: ``{"name": ..., "k": ...}`` each, faults gathered.
 
-    A rule on sensitive values without a ``column`` holds for every sensitive column.
+    A rule on sensitive values without a ``column`` holds for every sensitive column, except those
+    for which the same rule stands there with parameters of its own.
     """
     faults: list[str] = []
     rules: list[Rule] = []
     for spec in specs:
+        same = [other for other in specs if other["name"] == spec["name"]]
+        own = {other["column"] for other in same if other.get("column") is not None}
         try:
-            rules.extend(_build(spec, sensitive))
+            rules.extend(_build(spec, sensitive, own))
         except ParameterError as error:
             faults.append(str(error))
     if faults:
@@ -90,7 +116,7 @@ def build_rules(specs: Sequence[Mapping[str, Any]], sensitive: Sequence[str]) ->
     return tuple(rules)
 
 
-def _build(spec: Mapping[str, Any], sensitive: Sequence[str]) -> list[Rule]:
+def _build(spec: Mapping[str, Any], sensitive: Sequence[str], own: Collection[str]) -> list[Rule]:
     entry = find_rule(spec["name"])
     given = {key: value for key, value in spec.items() if key not in ("name", "column")}
     column = spec.get("column")
@@ -101,11 +127,11 @@ def _build(spec: Mapping[str, Any], sensitive: Sequence[str]) -> list[Rule]:
                 "Leave the key out."
             )
         return [entry.load()(**check_options(given, entry.params, entry.name))]
-    columns = list(sensitive) if column is None else [column]
-    if not columns:
+    columns = [name for name in sensitive if name not in own] if column is None else [column]
+    if not columns and not own:
         raise ParameterError(
             f"The rule {entry.name!r} needs a sensitive column and none is declared. "
-            'Name one with --sensitive or role = "sensitive" in the plan.'
+            'Name one with --sensitive, or with role = "sensitive" in the plan.'
         )
     for name in columns:
         if name not in sensitive:

@@ -11,7 +11,8 @@ import pytest
 from shoal import catalog, rule_specs
 from shoal.errors import ParameterError, PlanError
 from shoal.params import Param
-from shoal.rules import KAnonymity
+from shoal.plan import Plan
+from shoal.rules import AlphaK, KAnonymity
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ def test_flags_follow_the_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
         return rules
 
     flagged = with_rules(command)
-    assert set(inspect.signature(flagged).parameters) == {"k", "d", "d_kind"}
+    before = {flag.replace("-", "_") for flag in rule_specs.rule_flags()} - {"d"}
+    assert set(inspect.signature(flagged).parameters) == {*before, "d", "d_kind"}
     assert flagged(k=3, d=None, d_kind=None) == [{"name": "k-anonymity", "k": 3}]
     assert flagged(k=None, d=4, d_kind=None) == [{"name": "diverse", "count": 4}]
     assert flagged(k=None, d=4.0, d_kind="spread") == [{"name": "spread", "count": 4}]
@@ -108,3 +110,67 @@ def test_flags_follow_the_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
         flagged(k=None, d=4, d_kind="x")
     with pytest.raises(ParameterError, match="--d-kind only refines a rule that was not asked for"):
         flagged(k=3, d=None, d_kind="spread")
+
+
+def test_the_rules_that_flags_ask_for() -> None:
+    asked = rule_specs.rules_asked
+    assert asked({"l": 3.0}) == [{"name": "l-diversity", "l": 3}]
+    assert asked({"l": 2.5, "l-kind": "entropy"}) == [{"name": "entropy-l-diversity", "l": 2.5}]
+    assert asked({"l": 3.0, "l-kind": "recursive", "c": 4.0}) == [
+        {"name": "recursive-l-diversity", "l": 3, "c": 4.0}
+    ]
+    assert asked({"t": 0.2, "t-distance": "ordered", "beta": 1.0, "beta-enhanced": True}) == [
+        {"name": "t-closeness", "t": 0.2, "distance": "ordered"},
+        {"name": "beta-likeness", "beta": 1.0, "enhanced": True},
+    ]
+    # The k of --k is that of (alpha, k) as well.
+    assert asked({"alpha": 0.2, "k": 5}) == [
+        {"name": "k-anonymity", "k": 5},
+        {"name": "alpha-k-anonymity", "alpha": 0.2, "k": 5},
+    ]
+    with pytest.raises(ParameterError, match="--c only refines a rule that was not asked for"):
+        asked({"l": 3.0, "c": 4.0})
+    with pytest.raises(ParameterError, match="--t-distance, --alpha-value only refines"):
+        asked({"t-distance": "equal", "alpha-value": ["a=b"], "k": 3})
+
+
+def test_protected_values_of_a_column() -> None:
+    values = ["income=>=50K", "income=x", "job=a=b"]
+    specs = rule_specs.rules_asked({"alpha": 0.3, "alpha-value": values})
+    first = {"name": "alpha-k-anonymity", "alpha": 0.3}
+    assert specs == [
+        first,
+        {**first, "column": "income", "values": [">=50K", "x"]},
+        {**first, "column": "job", "values": ["a=b"]},
+    ]
+    # What is said of a column takes the place of what is said of all; others are protected whole.
+    assert rule_specs.build_rules(specs, ["income", "job", "town"]) == (
+        AlphaK(0.3, 10, "town"),
+        AlphaK(0.3, 10, "income", (">=50K", "x")),
+        AlphaK(0.3, 10, "job", ("a=b",)),
+    )
+    assert len(rule_specs.build_rules(specs, ["income", "job"])) == 2
+    for wrong in ("income", "=x", "income="):
+        with pytest.raises(ParameterError, match=f"takes COLUMN=VALUE.*Got '{wrong}' instead"):
+            rule_specs.rules_asked({"alpha": 0.3, "alpha-value": [wrong]})
+
+
+@pytest.mark.parametrize("entry", catalog.RULES.values(), ids=lambda entry: entry.name)
+def test_every_rule_goes_through_a_plan_and_back(entry: catalog.RuleEntry) -> None:
+    plan = Plan().with_rules([{"name": entry.name}]).filled()
+    again = Plan.from_toml(plan.to_toml())
+    rules = rule_specs.build_rules([part.spec for part in again.rules], ["s"])
+    assert [rule.name for rule in rules] == [entry.name]
+    specs = [spec for rule in rules if (spec := rule_specs.rule_spec(rule))]
+    assert rule_specs.build_rules(specs, ["s"]) == rules
+    assert {param.name for param in entry.params} >= {name for _, name in entry.flags}
+
+
+def test_protected_values_go_through_a_plan_and_back() -> None:
+    rule = AlphaK(0.25, 4, "s", ("a", 'b"'))
+    spec = rule_specs.rule_spec(rule)
+    assert spec is not None
+    again = Plan.from_toml(Plan().with_rules([spec]).to_toml())
+    assert rule_specs.build_rules([part.spec for part in again.rules], ["s"]) == (rule,)
+    with pytest.raises(PlanError, match="must be a list of texts"):
+        Plan().with_rules([{"name": "alpha-k-anonymity", "values": [1]}])

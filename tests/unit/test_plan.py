@@ -119,3 +119,31 @@ def test_paths_start_at_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert plan.path("trees") == Path("plans/trees")
     assert plan.relative("trees") == "../trees"
     assert plan.override(seed=3).path("trees") == Path("plans/trees")
+
+
+def test_a_named_rule_takes_the_place_of_the_default_but_not_of_a_plans_rules() -> None:
+    diverse = {"name": "l-diversity", "l": 3}
+    bare = Plan().override(seed=3).override(rules=[diverse])
+    assert [part.spec for part in bare.rules] == [diverse]
+    assert [part.spec for part in Plan().override(seed=3).rules] == [{"name": "k-anonymity"}]
+    declared = Plan.from_toml('[[rules]]\nname = "k-anonymity"\nk = 4').override(rules=[diverse])
+    assert [part.name for part in declared.rules] == ["k-anonymity", "l-diversity"]
+    no_rules = Plan.from_toml("seed = 1").override(rules=[diverse])
+    assert [part.name for part in no_rules.rules] == ["l-diversity"]
+
+
+def test_the_k_of_a_plan_is_that_of_all_its_rules() -> None:
+    plan = Plan.from_toml('[[rules]]\nname = "k-anonymity"\nk = 4')
+    filled = plan.override(rules=[{"name": "alpha-k-anonymity", "alpha": 0.3}]).filled()
+    assert [part.spec["k"] for part in filled.rules] == [4, 4]
+    alone = Plan().override(rules=[{"name": "alpha-k-anonymity", "alpha": 0.3}]).filled()
+    assert [part.spec["k"] for part in alone.rules] == [10]
+
+
+def test_k_anonymity_is_part_of_alpha_k_unless_the_plan_names_it() -> None:
+    k, alpha = {"name": "k-anonymity", "k": 5}, {"name": "alpha-k-anonymity", "alpha": 0.3, "k": 5}
+    assert [part.name for part in Plan().override(rules=[k, alpha]).rules] == ["alpha-k-anonymity"]
+    weaker = {**alpha, "k": 4}
+    assert len(Plan().override(rules=[k, weaker]).rules) == 2
+    declared = Plan.from_toml('[[rules]]\nname = "k-anonymity"\nk = 9').override(rules=[k, alpha])
+    assert [part.spec["k"] for part in declared.rules] == [5, 5]

@@ -84,6 +84,10 @@ def command(
 
     Columns that are not named are not released. Without any name and without a plan, roles are
     guessed and the guess is shown. Rows come out in random order.
+
+    Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place (--l 3
+    alone is l-diversity alone), several hold together, and those of a plan are kept. A rule on
+    sensitive values holds for every sensitive column.
     """
     from shoal.cli.options import base_plan, parse_options, split_names
     from shoal.cli.work import stoppable, watch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from shoal.cli import say
 from shoal.cli.options import (
     Delimiter,
+    Force,
     Hierarchies,
     Identifier,
     Missing,
@@ -41,6 +43,15 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            "--json",
+            metavar="FILE",
+            help="Write all figures to this file, under the keys of pycanon's report and more.",
+        ),
+    ] = None,
+    force: Force = False,
     *,
     rules: list[dict[str, Any]],
 ) -> None:
@@ -49,11 +60,18 @@ def command(
     Example: shoal audit release.csv --quasi age,sex,zip --k 5
 
     Exit code 0 if every rule holds, 1 if not, 2 on bad use. Works on any file, whoever made it.
+
+    Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
+    Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
+    from shoal.atomic import atomic_file, check_output
     from shoal.auditing import audit
     from shoal.cli.options import base_plan, split_names
     from shoal.prepare import load
 
+    inputs = [path for path in (released, plan, original) if path is not None]
+    if json is not None:
+        check_output(json, force=force, inputs=inputs)
     full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
     frame = load(released, full, released=True)
     verdict = audit(
@@ -65,6 +83,10 @@ def command(
         plan=full.override(rules=rules),
     )
     report(verdict)
+    if json is not None:
+        with atomic_file(json, force=force, inputs=inputs) as stream:
+            stream.write(verdict.to_json().encode())
+        say.line(f"Wrote {json}.")
     if not verdict.holds:
         raise typer.Exit(1)
 
@@ -76,6 +98,7 @@ def report(verdict: Verdict) -> None:
         mark = "holds " if result.holds else "BROKEN"
         reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
         say.line(f"{mark}   {result.promise}; reached: {reached}")
+    _models(verdict)
     for fault in verdict.faults:
         say.line(f"Fault    {fault}")
     if verdict.worst:
@@ -89,3 +112,33 @@ def report(verdict: Verdict) -> None:
             ],
         )
     say.line("The file keeps its promise." if verdict.holds else "The file breaks its promise.")
+
+
+# The figures of a column, as the table shows them: key, and what it is called there.
+_SHOWN = {
+    "l": "l",
+    "entropy_l": "entropy l",
+    "frequency_l": "frequency l",
+    "alpha": "alpha",
+    "t_equal": "t equal",
+    "t_ordered": "t ordered",
+    "beta": "beta",
+    "enhanced_beta": "enhanced beta",
+    "delta": "delta",
+}
+
+
+def _models(verdict: Verdict) -> None:
+    """Show what every privacy model says of the sensitive columns."""
+    columns = verdict.models.get("columns", {})
+    if not columns:
+        return
+    say.line("\nEvery privacy model, for the weakest class:")
+    say.table(
+        ("sensitive", *_SHOWN.values()),
+        [(name, *(_figure(figures[key]) for key in _SHOWN)) for name, figures in columns.items()],
+    )
+
+
+def _figure(value: float) -> str:
+    return "none" if math.isinf(value) else f"{value:.4g}"

@@ -20,6 +20,7 @@ def command() -> None:
     say.line("\nRules:")
     for rule in RULES.values():
         flags = " ".join(f"--{flag}" for flag, _ in rule.flags)
+        flags += f" --{rule.family[0]} {rule.family[1]}" if rule.family else ""
         say.line(f"\n  {rule.name} ({flags}): {rule.story}. [{rule.citation}]")
         for param in rule.params:
             say.line(f"    {param.name} = {param.default}: {param.meaning}; {param.allowed()}")

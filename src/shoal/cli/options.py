@@ -87,7 +87,7 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
             annotation=Annotated[
-                param.type | None,
+                (list[str] if param.type is tuple else param.type) | None,
                 typer.Option(f"--{flag}", help=_help(param), metavar=_word(param)),
             ],
         )
@@ -95,7 +95,7 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
     ]
 
     def wrapper(**given: Any) -> Any:
-        values = {flag: given.pop(name) for name, (flag, _) in flags.items()}
+        values = {flag: given.pop(name, None) for name, (flag, _) in flags.items()}
         return command(rules=rules_asked(values), **given)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept] + added
@@ -107,12 +107,17 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _help(param: Param) -> str:
-    default = "" if param.default is None else f" [default: {param.default}]"
-    return f"{param.meaning}.{default}"
+    plain = param.default is None or param.type is bool
+    meaning = param.meaning + ("; may be repeated" if param.type is tuple else "")
+    return meaning + ("." if plain else f". [default: {param.default}]")
 
 
-def _word(param: Param) -> str:
-    return "|".join(param.choices) if param.choices else param.type.__name__.upper()
+def _word(param: Param) -> str | None:
+    if param.type is bool:
+        return None  # a flag without a value
+    if param.type is tuple:
+        return "COLUMN=VALUE"
+    return "|".join(param.choices) or param.type.__name__.upper()
 
 
 def split_names(given: Sequence[str] | None, columns: Iterable[str]) -> list[str] | None:
