@@ -62,6 +62,9 @@ class Outcome:
         Time per stage and in total.
     warnings
         What the reader should know.
+    notes
+        What the method has to tell besides: the levels of a full-domain release, the rows that
+        were suppressed, ...
     """
 
     release: Any
@@ -76,6 +79,7 @@ class Outcome:
     groups: int
     seconds: dict[str, float]
     warnings: tuple[str, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of the run as plain data: no value of the table, no seed."""
@@ -84,6 +88,7 @@ class Outcome:
             "rows_in": self.rows_in,
             "rows_out": self.rows_out,
             "groups": self.groups,
+            "notes": dict(self.notes),
             "loss": {
                 "rate": self.loss.rate,
                 "generalization": self.loss.generalization,
@@ -252,6 +257,7 @@ def _execute(
         rows_out=release.frame.height,
         groups=partition.groups,
         seconds=clock.seconds,
+        notes=partition.notes,
     )
     return outcome, release.frame
 
