@@ -120,6 +120,8 @@ def _group(data: Encoded, rule: Rule, seeds: Ints, capped: bool) -> Partition:
     exchange(limits, market, clusters, heap, _worst(limits, clusters), centres, size)
     everywhere = _supply(market.centres, np.ones(groups, np.int64))
     settle(limits, market, clusters, heap, everywhere, seeds[clusters.label[seeds] < 0], size)
+    # A row that fitted nowhere may have broken a share.
+    exchange(limits, market, clusters, heap, _worst(limits, clusters), centres, size)
     return Partition.from_labels(clusters.label)
 
 

@@ -271,7 +271,8 @@ def exchange(
 
     The row of a too frequent value that lies furthest from the centre goes to the nearest cluster
     with room for it, and the nearest row that another cluster can spare comes in its place, so that
-    nobody falls below ``least`` rows. A cluster for which there is no such pair stays as it is.
+    nobody falls below ``least`` rows. When no cluster has room, spare rows come in all the same. A
+    cluster for which there are none stays as it is.
     """
     for i in range(worst.size):
         g = worst[i]
@@ -282,16 +283,17 @@ def exchange(
                 advertise(limits, market, clusters, g, least)
                 break
             to = _taker(limits, market, clusters, heap, market.takers, row)
-            if to < 0:
-                break
-            _move(limits, market, clusters, row, to, least)
-            if clusters.size[g] >= least:
-                continue
+            if to >= 0:
+                _move(limits, market, clusters, row, to, least)
+                if clusters.size[g] >= least:
+                    continue
             other = _giver(limits, market, clusters, heap, g, centre)
-            if other < 0:
+            if other >= 0:
+                _move(limits, market, clusters, other, g, least)
+                continue
+            if to >= 0:
                 _move(limits, market, clusters, row, g, least)
-                break
-            _move(limits, market, clusters, other, g, least)
+            break
 
 
 @kernel
