@@ -1,6 +1,7 @@
 """Mondrian, Incognito and TP through a whole run: what is published passes verification."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -8,6 +9,7 @@ import pytest
 
 import shoal
 from shoal.catalog import METHODS
+from shoal.cli.anonymize import report
 from shoal.domain import Taxonomy
 from shoal.errors import ParameterError
 from shoal.rule_specs import check_fit
@@ -91,3 +93,16 @@ def test_the_baselines_name_their_rules():
     for name in ("l-incognito", "simanony", "tp", "tp+"):
         with pytest.raises(ParameterError, match=r"cannot keep the rule 'beta|Got: beta-"):
             check_fit(METHODS[name], [BetaLikeness(1.0, "ill")])
+
+
+def test_the_command_line_tells_what_a_method_found(capsys):
+    frame = people()
+    outcome = shoal.anonymize(
+        frame, quasi=["age", "town"], method="incognito", rules=[KAnonymity(5)], seed=3
+    )
+    report(outcome)
+    levels = outcome.notes["levels"]
+    said = f"Found    levels age {levels['age']}, town {levels['town']}; minimal "
+    assert said in capsys.readouterr().out
+    report(replace(outcome, notes={}))
+    assert "Found" not in capsys.readouterr().out

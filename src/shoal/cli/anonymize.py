@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -191,6 +192,18 @@ def report(outcome: Outcome) -> None:
     )
     parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
     say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
+    if outcome.notes:
+        found = (f"{name} {_figures(value)}" for name, value in outcome.notes.items())
+        say.line(f"Found    {'; '.join(found)}")
     for result in outcome.verdict.rules:
         reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
         say.line(f"Verified {result.promise}; reached: {reached}")
+
+
+def _figures(value: Any) -> str:
+    """Write a note of a method in short: of many things how many there are."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_figures(part)}" for name, part in value.items())
+    if isinstance(value, (list, tuple)):
+        return f"{len(value):,}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
