@@ -272,7 +272,7 @@ def _strides(steps: Sequence[Ladder]) -> tuple[Ints, bool]:
     exact = float(np.prod(sizes, dtype=np.float64)) < 2.0**62
     if exact:
         return np.concatenate(([1], np.cumprod(sizes)[:-1])).astype(np.int64), True
-    return np.random.default_rng(1).integers(1, 2**62, len(sizes)) | 1, False
+    return np.random.default_rng(1).integers(1, 2**62 // sum(sizes), len(sizes)), False
 
 
 def _lifted(

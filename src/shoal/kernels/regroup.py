@@ -51,7 +51,7 @@ def regroup(
     Parameters
     ----------
     codes, keys, sizes
-        The classes; a key is the sum of ``strides[j] * codes[:, j]``.
+        The classes; a key is the sum of ``strides[j] * codes[:, j]``, from 0 up to 2 ** 62.
     changed, maps, first
         Code ``c`` of column ``changed[i]`` (ascending) becomes ``maps[first[i] + c]``.
     exact
@@ -70,8 +70,8 @@ def regroup(
         for c in range(changed.size):
             code = codes[i, changed[c]]
             key += (maps[first[c] + code] - code) * strides[changed[c]]
-        mixed = key * np.int64(-7046029254386353131)
-        slot = (mixed ^ (mixed >> 32)) & mask
+        folded = (key ^ (key >> 31)) & np.int64(0x7FFFFFFF)
+        slot = ((folded * np.int64(0x9E3779B1)) >> 20) & mask
         fresh = True
         while fresh and slots[slot] >= 0:
             other = slots[slot]
