@@ -125,7 +125,14 @@ def test_identical_rows_lose_nothing() -> None:
     assert outcome.release["age"].cast(pl.String).unique().to_list() == ["30"]
 
 
-@pytest.mark.parametrize("method", list(METHODS))
+@pytest.mark.parametrize(
+    "method",
+    [
+        name
+        for name, entry in METHODS.items()
+        if not entry.needs and "k-anonymity" in (entry.rules or ["k-anonymity"])
+    ],
+)
 def test_odd_but_legal(method: str) -> None:
     rows = 12
     empty = pl.DataFrame({"age": [None] * rows, "town": ["A", "B"] * 6, "ill": ["x"] * rows})
