@@ -38,6 +38,8 @@ class Method:
         Shape of what it publishes.
     rules
         Names of the rules it can serve, None for any.
+    needs
+        Names of rules of which at least one must be asked for.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Method:
     flat_sets: bool = False
     release: str = "generalized"
     rules: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ()
 
     def load(self) -> Callable[..., Any]:
         """Import the grouper: ``group(data, rule, rng, **options) -> Partition``."""
@@ -108,7 +111,6 @@ class LossEntry:
         return call
 
 
-_K_ONLY = ("k-anonymity",)
 _L_DIVERSITY = (
     "l-diversity",
     "entropy-l-diversity",
@@ -146,7 +148,6 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             flat_sets=True,
-            rules=_K_ONLY,
         ),
         Method(
             "k-member",
@@ -170,7 +171,14 @@ METHODS: dict[str, Method] = {
                     choices=("keep", "drop"),
                 ),
             ),
-            rules=_K_ONLY,
+        ),
+        Method(
+            "l-clustering",
+            "builds clusters of different sensitive values without hierarchies; a growing cluster "
+            "may swallow a finished one",
+            "Wang, Xu, Wang, Shi 2010",
+            "shoal.groupers.l_clustering:group",
+            needs=_L_DIVERSITY,
         ),
         Method(
             "mondrian",
@@ -211,7 +219,7 @@ METHODS: dict[str, Method] = {
             "LeFevre, DeWitt, Ramakrishnan 2005; Wang, Xu, Wang, Shi 2010",
             "shoal.groupers.incognito:group",
             _FULL_DOMAIN,
-            rules=_L_DIVERSITY,
+            needs=_L_DIVERSITY,
         ),
         Method(
             "simanony",
@@ -219,7 +227,7 @@ METHODS: dict[str, Method] = {
             "Wong, Li, Fu, Wang 2009",
             "shoal.groupers.incognito:group",
             _FULL_DOMAIN,
-            rules=("alpha-k-anonymity",),
+            needs=("alpha-k-anonymity",),
         ),
         Method(
             "tp",
@@ -251,14 +259,6 @@ RULES: dict[str, RuleEntry] = {
             "shoal.rules.k_anonymity:KAnonymity",
             flags=(("k", "k"),),
         ),
-    )
-}
-
-DEFAULT_RULE = "k-anonymity"
-
-LOSSES: dict[str, LossEntry] = {
-    entry.name: entry
-    for entry in (
         RuleEntry(
             "l-diversity",
             "every group has at least l different sensitive values",
@@ -320,6 +320,14 @@ LOSSES: dict[str, LossEntry] = {
             flags=(("beta", "beta"), ("beta-enhanced", "enhanced")),
             sensitive=True,
         ),
+    )
+}
+
+DEFAULT_RULE = "k-anonymity"
+
+LOSSES: dict[str, LossEntry] = {
+    entry.name: entry
+    for entry in (
         LossEntry(
             "iloss",
             "share of the information in the quasi-identifiers that is gone, 0 to 1",

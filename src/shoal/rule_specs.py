@@ -155,7 +155,13 @@ def rule_spec(rule: Rule) -> dict[str, Any] | None:
 
 
 def check_fit(method: Method, rules: Sequence[Rule]) -> None:
-    """Refuse a rule that the method cannot serve."""
+    """Refuse a rule that the method cannot serve, and a method without the rule it is made for."""
+    if method.needs and not any(rule.name in method.needs for rule in rules):
+        raise ParameterError(
+            f"The method {method.name!r} is made for {' or '.join(method.needs)}, and no such rule "
+            f"was asked for. Got: {', '.join(rule.name for rule in rules) or 'no rule'}. Add one, "
+            "or use another method."
+        )
     if method.rules is None:
         return
     for rule in rules:

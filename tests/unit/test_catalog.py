@@ -83,15 +83,25 @@ def test_all_faults_of_rules_at_once() -> None:
 @pytest.mark.usefixtures("diverse")
 def test_a_method_refuses_a_rule_it_cannot_keep() -> None:
     rule = Diverse("a", 2)
+    only_k = replace(catalog.METHODS["kaim"], rules=("k-anonymity",))
     with pytest.raises(ParameterError, match="'kaim' cannot keep the rule 'diverse'"):
-        rule_specs.check_fit(catalog.METHODS["kaim"], [rule])  # type: ignore[list-item]
-    rule_specs.check_fit(replace(catalog.METHODS["kaim"], rules=None), [rule])  # type: ignore[list-item]
+        rule_specs.check_fit(only_k, [rule])  # type: ignore[list-item]
+    rule_specs.check_fit(catalog.METHODS["kaim"], [rule])  # type: ignore[list-item]
+
+
+@pytest.mark.usefixtures("diverse")
+def test_a_method_asks_for_the_rule_it_is_made_for() -> None:
+    made_for_l = replace(catalog.METHODS["kaim"], needs=("diverse",))
+    rule_specs.check_fit(made_for_l, [Diverse("a", 2)])  # type: ignore[list-item]
+    with pytest.raises(ParameterError, match="'kaim' is made for diverse, and no such rule"):
+        rule_specs.check_fit(made_for_l, [KAnonymity(2)])
 
 
 @pytest.mark.usefixtures("diverse")
 def test_flags_follow_the_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
     from shoal.cli.options import with_rules
 
+    before = {flag.replace("-", "_") for flag in rule_specs.rule_flags()} - {"d"}
     other = replace(catalog.RULES["diverse"], name="spread", family=("d-kind", "spread"))
     monkeypatch.setitem(catalog.RULES, "spread", other)
     first = replace(catalog.RULES["diverse"], family=("d-kind", "plain"))
@@ -101,7 +111,6 @@ def test_flags_follow_the_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
         return rules
 
     flagged = with_rules(command)
-    before = {flag.replace("-", "_") for flag in rule_specs.rule_flags()} - {"d"}
     assert set(inspect.signature(flagged).parameters) == {*before, "d", "d_kind"}
     assert flagged(k=3, d=None, d_kind=None) == [{"name": "k-anonymity", "k": 3}]
     assert flagged(k=None, d=4, d_kind=None) == [{"name": "diverse", "count": 4}]

@@ -75,5 +75,5 @@ def _closure(source: Path) -> frozenset[Path]:
     names = re.findall(r"^from shoal\.kernels\.(\w+) import", source.read_text(), re.MULTILINE)
     found = {source}
     for name in names:
-        found |= _closure(source.with_name(f"{name}.py"))
+        found |= _closure(Path(__file__).with_name(f"{name}.py"))
     return frozenset(found)

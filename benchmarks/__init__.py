@@ -1,0 +1,1 @@
+"""Benchmarks: compared in one run, read as ratios, never run as tests."""
