@@ -181,6 +181,31 @@ METHODS: dict[str, Method] = {
             needs=_L_DIVERSITY,
         ),
         Method(
+            "alpha-k",
+            "clusters around seeds that lie far apart and exchanges rows between clusters until no "
+            "protected sensitive value is too frequent in any",
+            "Yang, Yang, Zhang 2011",
+            "shoal.groupers.alpha_k:group",
+            (
+                Param(
+                    "protect",
+                    "one: the values that the rule names; all: every value of the column; auto: "
+                    "what the rule says",
+                    str,
+                    default="auto",
+                    choices=("auto", "one", "all"),
+                ),
+                Param(
+                    "growth",
+                    "free: clusters form freely, then exchange rows; capped: a row joins only "
+                    "while its value stays within alpha; best: the less lossy of both",
+                    str,
+                    default="best",
+                    choices=("best", "free", "capped"),
+                ),
+            ),
+        ),
+        Method(
             "mondrian",
             "cuts the table in two again and again, the widest column first, while the rule holds "
             "on both sides; fast, for any rule",
