@@ -118,6 +118,12 @@ _L_DIVERSITY = (
     "frequency-l-diversity",
 )
 
+
+def _word(name: str, meaning: str, choices: tuple[str, ...]) -> Param:
+    """Declare an option that is one of some words, the first by default."""
+    return Param(name, meaning, str, default=choices[0], choices=choices)
+
+
 _FULL_DOMAIN = (
     Param(
         "suppression",
@@ -139,12 +145,10 @@ METHODS: dict[str, Method] = {
             "Gong, Yang, Luo 2013",
             "shoal.groupers.kaim:group",
             (
-                Param(
+                _word(
                     "weights",
                     "balanced: every column counts alike; unit: the paper's formula to the letter",
-                    str,
-                    default="balanced",
-                    choices=("balanced", "unit"),
+                    ("balanced", "unit"),
                 ),
             ),
             flat_sets=True,
@@ -155,20 +159,16 @@ METHODS: dict[str, Method] = {
             "Byun, Kamra, Bertino, Li 2007",
             "shoal.groupers.k_member:group",
             (
-                Param(
+                _word(
                     "seeds",
                     "how the next group starts: at a random row, or the row furthest from the "
                     "previous start (the paper)",
-                    str,
-                    default="random",
-                    choices=("random", "furthest"),
+                    ("random", "furthest"),
                 ),
-                Param(
+                _word(
                     "missing",
                     "keep incomplete rows, or drop them as the literature does (counted as loss)",
-                    str,
-                    default="keep",
-                    choices=("keep", "drop"),
+                    ("keep", "drop"),
                 ),
             ),
         ),
@@ -187,21 +187,16 @@ METHODS: dict[str, Method] = {
             "Yang, Yang, Zhang 2011",
             "shoal.groupers.alpha_k:group",
             (
-                Param(
+                _word(
                     "protect",
-                    "one: the values that the rule names; all: every value of the column; auto: "
-                    "what the rule says",
-                    str,
-                    default="auto",
-                    choices=("auto", "one", "all"),
+                    "auto: what the rule says; one: the values it names; all: every value",
+                    ("auto", "one", "all"),
                 ),
-                Param(
+                _word(
                     "growth",
                     "free: clusters form freely, then exchange rows; capped: a row joins only "
                     "while its value stays within alpha; best: the less lossy of both",
-                    str,
-                    default="best",
-                    choices=("best", "free", "capped"),
+                    ("best", "free", "capped"),
                 ),
             ),
         ),
@@ -212,21 +207,17 @@ METHODS: dict[str, Method] = {
             "LeFevre, DeWitt, Ramakrishnan 2006",
             "shoal.groupers.mondrian:group",
             (
-                Param(
+                _word(
                     "cuts",
                     "strict: equal values stay together; relaxed: rows with the median value are "
                     "shared out",
-                    str,
-                    default="strict",
-                    choices=("strict", "relaxed"),
+                    ("strict", "relaxed"),
                 ),
-                Param(
+                _word(
                     "small",
                     "children of a hierarchy node that fail the rule: gather them into one part, "
                     "or refuse the cut (the literature)",
-                    str,
-                    default="gather",
-                    choices=("gather", "refuse"),
+                    ("gather", "refuse"),
                 ),
             ),
         ),
