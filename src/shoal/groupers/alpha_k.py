@@ -177,12 +177,11 @@ def _clusters(
     point, count = rank[entry], count[order]
     rows = seeds[np.argsort(point[seeds], kind="stable")]
     start = np.concatenate(([0], np.cumsum(count)))
-    supply = _supply(field, count)
-    tag = np.ascontiguousarray(distinct[order, -1])
+    supply = _supply(field, count, np.ascontiguousarray(distinct[order, -1]))
     members = np.empty((data.rows // limits.target, limits.target), np.int64)
     centres = np.empty((members.shape[0], numeric.size))
     nodes = field.begin.size
-    store = Store(rows, start[:-1].copy(), point, tag)
+    store = Store(rows, start[:-1].copy(), point)
     survey = Survey(
         np.full(order.size, np.inf), np.full(nodes, np.inf), np.empty(nodes + 2, np.int64)
     )
@@ -192,13 +191,14 @@ def _clusters(
     for rules in (limits, _size_only(limits))[not capped :]:
         if made and supply.live[0] <= limits.target:
             break
+        tally = new_tally(rules)
         made += cluster(
             field,
-            supply,
+            supply._replace(banned=tally.banned),
             store,
             survey,
             rules,
-            new_tally(rules),
+            tally,
             heap,
             *_stock(rules, tags),
             votes,
@@ -221,8 +221,13 @@ def _clusters(
     return members[:made], centres, market
 
 
-def _supply(field: Field, left: Ints) -> Supply:
-    supply = Supply(left.astype(np.int64), np.zeros(field.begin.size, np.int64))
+def _supply(field: Field, left: Ints, tag: Tags | None = None) -> Supply:
+    supply = Supply(
+        left.astype(np.int64),
+        np.zeros(field.begin.size, np.int64),
+        np.zeros(left.size, np.int32) if tag is None else tag,
+        np.zeros(1, np.bool_),
+    )
     refill(field, supply)
     return supply
 

@@ -57,6 +57,10 @@ class Supply(NamedTuple):
 
     left: npt.NDArray[np.int64]
     live: npt.NDArray[np.int64]
+    tag: npt.NDArray[np.int32]
+    """Tag of each point."""
+    banned: npt.NDArray[np.bool_]
+    """Per tag: whether its points are not wanted now."""
 
 
 class Heap(NamedTuple):
@@ -173,7 +177,8 @@ def next_point(
     Points come in order of dissimilarity, then of their labels; -1 when there are no more.
     """
     begin, end, right, label = field.begin, field.end, field.right, field.label
-    left, live, nodes = supply.left, supply.live, field.begin.size
+    left, live, tag, banned = supply.left, supply.live, supply.tag, supply.banned
+    nodes = field.begin.size
     while top > 0:
         item = heap.item[0]
         top = _drop(heap, top)
@@ -182,7 +187,7 @@ def next_point(
         node = item + nodes
         if right[node] < 0:
             for e in range(begin[node], end[node]):
-                if left[e] > 0:
+                if left[e] > 0 and not banned[tag[e]]:
                     near = distance(field.numeric, field.x, e, y, h)
                     top = _push(heap, top, near, label[e])
             continue

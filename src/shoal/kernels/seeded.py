@@ -30,8 +30,6 @@ class Store(NamedTuple):
     head: npt.NDArray[np.int64]
     point: npt.NDArray[np.int64]
     """Point of each row."""
-    tag: npt.NDArray[np.int32]
-    """Tag of each point."""
 
 
 class Survey(NamedTuple):
@@ -150,12 +148,14 @@ def cluster(
 
     Parameters
     ----------
+    supply
+        The free rows; what the tally bans is what the supply bans.
     stock, blank
         Free rows per sensitive value, and per sensitive column those without one.
     seed
         Point of the first seed; -1 for the furthest.
     """
-    rows, head, tag, left = store.rows, store.head, store.tag, supply.left
+    rows, head, tag, left = store.rows, store.head, supply.tag, supply.left
     rest, groups, target = supply.live[0], 0, limits.target
     while (rest > target or groups == 0) and _enough(limits, stock, blank, rest):
         if groups > 0 or seed < 0 or left[seed] == 0:
