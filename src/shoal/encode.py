@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,14 @@ class Encoded:
                 name: histogram(labels, codes, partition.groups, self.sensitive_names[name])
                 for name, codes in self.sensitive.items()
             },
+        )
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Encoded:
+        """Return the table of some of the rows, over the same domains."""
+        return replace(
+            self,
+            codes=np.ascontiguousarray(self.codes[rows]),
+            sensitive={name: codes[rows] for name, codes in self.sensitive.items()},
         )
 
     def whole(self) -> GroupStats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -41,11 +40,7 @@ def group(
     complete = np.flatnonzero(~data.missing.any(axis=1)) if missing == "drop" else None
     if complete is None:
         return grow_groups(data, make_space(data), rule, rng, spread_seeds=seeds == "furthest")
-    kept = replace(
-        data,
-        codes=np.ascontiguousarray(data.codes[complete]),
-        sensitive={name: codes[complete] for name, codes in data.sensitive.items()},
-    )
+    kept = data.take(complete)
     obstacle = rule.obstacle(kept.whole())
     if obstacle:
         raise Infeasible(

@@ -1,0 +1,53 @@
+"""Every method, rule and loss by name: its parameters, their limits, where it comes from.
+
+The command line, the plan and the docs are made from these tables, so a new method or rule is one
+more entry here. Nothing heavy is imported before an entry is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shoal.catalog.entries import LossEntry, Method, RuleEntry
+from shoal.catalog.methods import METHODS
+from shoal.catalog.rules import LOSSES, RULES
+from shoal.errors import ParameterError, nearest
+
+DEFAULT_METHOD = "shoal"
+
+DEFAULT_RULE = "k-anonymity"
+
+__all__ = [
+    "DEFAULT_METHOD",
+    "DEFAULT_RULE",
+    "LOSSES",
+    "METHODS",
+    "RULES",
+    "LossEntry",
+    "Method",
+    "RuleEntry",
+    "find_method",
+    "find_rule",
+]
+
+
+def find_method(name: str) -> Method:
+    """Return the method called ``name`` or say which there are."""
+    if name not in METHODS:
+        raise ParameterError(_unknown("method", name, METHODS))
+    return METHODS[name]
+
+
+def find_rule(name: str) -> RuleEntry:
+    """Return the rule called ``name`` or say which there are."""
+    if name not in RULES:
+        raise ParameterError(_unknown("rule", name, RULES))
+    return RULES[name]
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    return (
+        f"There is no {what} {name!r}; there are {', '.join(map(repr, names))}."
+        f"{nearest(name, names)}"
+    )

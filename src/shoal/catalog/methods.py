@@ -1,0 +1,181 @@
+"""The methods, by name."""
+
+from __future__ import annotations
+
+from shoal.catalog.entries import Method
+from shoal.params import Param
+
+_L_DIVERSITY = (
+    "l-diversity",
+    "entropy-l-diversity",
+    "recursive-l-diversity",
+    "frequency-l-diversity",
+)
+
+
+def _word(name: str, meaning: str, choices: tuple[str, ...]) -> Param:
+    """Declare an option that is one of some words, the first by default."""
+    return Param(name, meaning, str, default=choices[0], choices=choices)
+
+
+_FULL_DOMAIN = (
+    Param(
+        "suppression",
+        "largest share of the rows that may be left out (counted as loss)",
+        float,
+        default=0.0,
+        low=0,
+        high=1,
+    ),
+)
+
+METHODS: dict[str, Method] = {
+    entry.name: entry
+    for entry in (
+        Method(
+            "shoal",
+            "peels classes off the table, cheapest generalization first, then takes neighbouring "
+            "groups apart and puts them together better; the lowest loss",
+            "this project",
+            "shoal.groupers.shoal:group",
+            (
+                Param(
+                    "effort",
+                    "how long to look for a lower loss",
+                    str,
+                    default="normal",
+                    choices=("fast", "normal", "max"),
+                ),
+                Param(
+                    "objective",
+                    "what a wide cell costs: its share of the domain, or of the column's entropy",
+                    str,
+                    default="ncp",
+                    choices=("ncp", "entropy"),
+                ),
+            ),
+        ),
+        Method(
+            "kaim",
+            "clusters rows by how much information a shared release takes away; missing values "
+            "sit at the top of their hierarchy, no row is dropped",
+            "Gong, Yang, Luo 2013",
+            "shoal.groupers.kaim:group",
+            (
+                _word(
+                    "weights",
+                    "balanced: every column counts alike; unit: the paper's formula to the letter",
+                    ("balanced", "unit"),
+                ),
+            ),
+            flat_sets=True,
+        ),
+        Method(
+            "k-member",
+            "grows each group by the row that costs the least information; the classic baseline",
+            "Byun, Kamra, Bertino, Li 2007",
+            "shoal.groupers.k_member:group",
+            (
+                _word(
+                    "seeds",
+                    "how the next group starts: at a random row, or the row furthest from the "
+                    "previous start (the paper)",
+                    ("random", "furthest"),
+                ),
+                _word(
+                    "missing",
+                    "keep incomplete rows, or drop them as the literature does (counted as loss)",
+                    ("keep", "drop"),
+                ),
+            ),
+        ),
+        Method(
+            "l-clustering",
+            "builds clusters of different sensitive values without hierarchies; a growing cluster "
+            "may swallow a finished one",
+            "Wang, Xu, Wang, Shi 2010",
+            "shoal.groupers.l_clustering:group",
+            needs=_L_DIVERSITY,
+        ),
+        Method(
+            "alpha-k",
+            "clusters around seeds that lie far apart and exchanges rows between clusters until no "
+            "protected sensitive value is too frequent in any",
+            "Yang, Yang, Zhang 2011",
+            "shoal.groupers.alpha_k:group",
+            (
+                _word(
+                    "protect",
+                    "auto: what the rule says; one: the values it names; all: every value",
+                    ("auto", "one", "all"),
+                ),
+                _word(
+                    "growth",
+                    "free: clusters form freely, then exchange rows; capped: a row joins only "
+                    "while its value stays within alpha; best: the less lossy of both",
+                    ("best", "free", "capped"),
+                ),
+            ),
+        ),
+        Method(
+            "mondrian",
+            "cuts the table in two again and again, the widest column first, while the rule holds "
+            "on both sides; fast, for any rule",
+            "LeFevre, DeWitt, Ramakrishnan 2006",
+            "shoal.groupers.mondrian:group",
+            (
+                _word(
+                    "cuts",
+                    "strict: equal values stay together; relaxed: rows with the median value are "
+                    "shared out",
+                    ("strict", "relaxed"),
+                ),
+                _word(
+                    "small",
+                    "children of a hierarchy node that fail the rule: gather them into one part, "
+                    "or refuse the cut (the literature)",
+                    ("gather", "refuse"),
+                ),
+            ),
+        ),
+        Method(
+            "incognito",
+            "publishes every column on one level of its hierarchy, the combination of levels with "
+            "the least loss; for any rule",
+            "LeFevre, DeWitt, Ramakrishnan 2005",
+            "shoal.groupers.incognito:group",
+            _FULL_DOMAIN,
+        ),
+        Method(
+            "l-incognito",
+            "incognito under l-diversity, the baseline of L-clustering",
+            "LeFevre, DeWitt, Ramakrishnan 2005; Wang, Xu, Wang, Shi 2010",
+            "shoal.groupers.incognito:group",
+            _FULL_DOMAIN,
+            needs=_L_DIVERSITY,
+        ),
+        Method(
+            "simanony",
+            "incognito under (alpha, k)-anonymity, the baseline of (alpha, k) clustering",
+            "Wong, Li, Fu, Wang 2009",
+            "shoal.groupers.incognito:group",
+            _FULL_DOMAIN,
+            needs=("alpha-k-anonymity",),
+        ),
+        Method(
+            "tp",
+            "publishes groups of equal rows exactly and suppresses few others, within l times the "
+            "least number",
+            "Xiao, Yi, Tao 2010",
+            "shoal.groupers.tp:group",
+            rules=("frequency-l-diversity",),
+        ),
+        Method(
+            "tp+",
+            "tp, with the rows that it would suppress cut by mondrian instead",
+            "Xiao, Yi, Tao 2010",
+            "shoal.groupers.tp:group_plus",
+            rules=("frequency-l-diversity",),
+        ),
+    )
+}

@@ -1,0 +1,121 @@
+"""Privacy rules as numbers: a list of conditions on a group's size and histograms.
+
+`shortfall` is 0 when every condition holds and otherwise says how far off the group is; growth
+uses it to see which rows bring a group nearer to the rule, and everything else only asks for 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.kernels import inner
+from shoal.kernels.boxes import Floats, Ints, Parts
+
+DISTINCT, SHARE, VALUE_SHARE, ENTROPY, RECURSIVE, T_EQUAL, T_ORDERED, BETA = range(8)
+
+
+class Conditions(NamedTuple):
+    """What a group must meet beyond its size, in the form that kernels can read."""
+
+    code: Ints
+    """Which condition."""
+    col: Ints
+    """Which sensitive column it speaks of."""
+    par: Floats
+    """``[conditions, 2]``: its parameters."""
+    base: Ints
+    """Where each sensitive column's values start in a histogram, with the total at the end."""
+    share: Floats
+    """Share of each value among the known values of the whole table."""
+
+
+@inner
+def add(base: Ints, sens: Ints, r: int, count: int, hist: Ints) -> None:
+    """Count row r (or `count` rows like it) into a histogram over all sensitive columns."""
+    for c in range(sens.shape[1]):
+        if sens[r, c] >= 0:
+            hist[base[c] + sens[r, c]] += count
+
+
+@inner
+def shortfall(rule: Parts, hist: Ints) -> float:
+    """How far a group's histogram is from the rule, its size aside; 0 when the rule holds."""
+    code, col, par, base, share = rule
+    short = 0.0
+    for c in range(len(code)):
+        a, b = base[col[c]], base[col[c] + 1]
+        miss = _miss(code[c], par[c, 0], par[c, 1], hist, share, a, b)
+        if miss > 1e-9:
+            short += miss
+    return short
+
+
+@inner
+def _miss(code: int, x: float, y: float, hist: Ints, share: Floats, a: int, b: int) -> float:
+    """Return how far one condition is from holding; a group without known values never passes."""
+    known, seen, top = 0, 0, 0
+    for v in range(a, b):
+        known += hist[v]
+        seen += 1 if hist[v] > 0 else 0
+        top = max(top, hist[v])
+    if known == 0:
+        return max(x, 1.0)
+    if code == DISTINCT:
+        return x - seen
+    if code == SHARE:
+        return top - x * known
+    if code == VALUE_SHARE:
+        return hist[a + int(y)] - x * known
+    if code == ENTROPY:
+        return x - _entropy(hist, a, b)
+    if code == RECURSIVE:
+        return _recursive(np.sort(hist[a:b]), x, int(y))
+    if code in (T_EQUAL, T_ORDERED):
+        return _distance(hist, share, a, b, known, code == T_ORDERED) - x
+    return _excess(hist, share, a, b, known, x, y > 0.0)
+
+
+@inner
+def _entropy(hist: Ints, a: int, b: int) -> float:
+    total, acc = 0, 0.0
+    for v in range(a, b):
+        if hist[v] > 0:
+            total += hist[v]
+            acc += hist[v] * np.log(hist[v])
+    return np.log(total) - acc / total if total else 0.0
+
+
+@inner
+def _recursive(counts: Ints, c: float, n: int) -> float:
+    """Most frequent value against c times the tail from the n-th on; they may not be equal."""
+    tail = 0
+    for i in range(len(counts) - n + 1):
+        tail += counts[i]
+    return counts[-1] - c * tail + 1e-6
+
+
+@inner
+def _distance(hist: Ints, share: Floats, a: int, b: int, known: int, ordered: bool) -> float:
+    """Return the earth mover's distance to the table's shares, ordered or equal."""
+    acc, run = 0.0, 0.0
+    for v in range(a, b):
+        diff = hist[v] / known - share[v]
+        run += diff
+        acc += abs(run) if ordered else 0.5 * abs(diff)
+    return acc / max(b - a - 1, 1) if ordered else acc
+
+
+@inner
+def _excess(
+    hist: Ints, share: Floats, a: int, b: int, known: int, beta: float, enhanced: bool
+) -> float:
+    """Return the largest relative gain of a value's share above its bound (beta-likeness)."""
+    worst = 0.0
+    for v in range(a, b):
+        if hist[v] > 0:
+            gain = (hist[v] / known - share[v]) / share[v]
+            bound = min(beta, -np.log(share[v])) if enhanced else beta
+            worst = max(worst, gain - max(bound, 0.0))
+    return worst

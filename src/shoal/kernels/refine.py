@@ -1,0 +1,299 @@
+"""Refine: take a few neighbouring groups apart and put their rows together in a better way.
+
+One trial frees the rows of up to three groups that meet in a class of some pattern, knows for every
+freed row the cheapest group elsewhere that would take it (its *home*), grows new groups from random
+freed rows, preferring rows whose homes are dear, with rows that other groups can spare as fillers,
+and sends what is left home. The exact change of loss, and the rule on every group touched, decide
+whether it stays. Moves, swaps, re-splits and the dissolving of bad groups are all cases of this.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels import inner, kernel
+from shoal.kernels.attempt import attempt
+from shoal.kernels.boxes import Floats, Ints, Parts, Shape, Words, loss_with
+from shoal.kernels.homes import KEEP, WIDEN, find_homes, mark_cover
+from shoal.kernels.regrow import draw, regrow
+
+WINDOW = 24
+"""How far on either side a class is looked through for neighbours."""
+TOUCH = 256
+"""Groups that one trial may touch."""
+
+
+@kernel
+def trials(
+    space: Shape,
+    k: int,
+    rule: Parts,
+    codes: Ints,
+    sens: Ints,
+    state: Parts,
+    bits: Words,
+    at: Ints,
+    share: Ints,
+    seq: Ints,
+    cls: Ints,
+    picks: Ints,
+    most: int,
+    home: Ints,
+    born: Ints,
+    now: int,
+    life: int,
+    heat: float,
+    seed: Words,
+) -> tuple[float, int]:
+    """Run one trial at every place of `picks` in `seq` (rows class after class, classes in `cls`).
+
+    Returns the change of the total loss and the number of trials that stayed.
+    """
+    kind, dsize, off, tab = space
+    grp, nxt, prv, head, size, cost, lo, hi, miss, free, live = state
+    m = len(kind)
+    room = 3 * most + 2 * WINDOW + 8  # rows in one trial: three groups, and what others spare
+    pool, into, away = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    credit = np.empty(room)
+    row = np.empty((m, room), np.int64)
+    part, wsum = np.empty((m, room)), np.empty(room)
+    scratch = np.empty((3, m), np.int64)
+    mark, given = np.full(len(size), -1), np.zeros(len(size), np.int64)
+    hist = np.zeros(len(rule[4]), np.int64)
+    words, price = np.empty((WIDEN + 1, bits.shape[1]), np.uint64), np.empty(KEEP)
+    moved, dest, back = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    touched, gmark = np.empty(TOUCH, np.int64), np.full(len(size), -1)
+    box = np.empty((3, TOUCH, m), np.int64)
+    nlo, nhi, nmiss = box[0], box[1], box[2]
+    nsize, ncost = np.empty(TOUCH, np.int64), np.empty(TOUCH)
+    seen, stamps = np.zeros(max(dsize.max(), 1) + 1, np.int64), np.zeros(2, np.int64)
+    ruined = np.empty(4, np.int64)
+    gain, stayed = 0.0, 0
+    for t in range(len(picks)):
+        here = picks[t]
+        a = grp[seq[here]]
+        if cost[a] <= 0.0 or size[a] > most or live[0] < 5:
+            continue
+        # 1. free the rows of this group and of up to two that it meets in the class
+        ruins = 1 + draw(seed, 3)
+        ruined[0], mark[a], q, old = a, t, 1, cost[a]
+        nf = _gather(nxt, head[a], pool, 0)
+        for w in range(2, 2 * WINDOW + 2):
+            i = here + w // 2 if w % 2 else here - w // 2
+            if q == ruins or i < 0 or i >= len(seq) or cls[i] != cls[here]:
+                continue
+            g = grp[seq[i]]
+            if mark[g] != t and cost[g] > 0.0 and size[g] <= most:
+                ruined[q], mark[g] = g, t
+                q += 1
+                old += cost[g]
+                nf = _gather(nxt, head[g], pool, nf)
+        # 2. rows that other groups of the class can spare
+        n = nf
+        for w in range(2, 2 * WINDOW + 2):
+            i = here + w // 2 if w % 2 else here - w // 2
+            if i < 0 or i >= len(seq) or cls[i] != cls[here]:
+                continue
+            g = grp[seq[i]]
+            if mark[g] != t and k < size[g] <= most:
+                given[g] = 0
+                pool[n], credit[n] = seq[i], cost[g] / size[g]
+                n += 1
+        gaps = False
+        for i in range(n):
+            into[i] = -1
+            for j in range(m):
+                row[j, i] = codes[pool[i], j]
+                gaps |= row[j, i] == dsize[j]
+        # 3. homes, looked up again once in a while
+        for i in range(nf):
+            r = pool[i]
+            cap = 3.0 * cost[grp[r]] / size[grp[r]] + 0.5
+            if now - born[r] > life:
+                find_homes(
+                    kind,
+                    dsize,
+                    off,
+                    tab,
+                    bits,
+                    at,
+                    share,
+                    lo,
+                    hi,
+                    miss,
+                    size,
+                    cost,
+                    codes,
+                    r,
+                    grp[r],
+                    cap,
+                    words,
+                    home,
+                    price,
+                )
+                born[r] = now
+            away[i], credit[i] = -1, cap
+            for x in range(KEEP):
+                h = home[r, x]
+                if h >= 0 and mark[h] != t and 0 < size[h] <= most:
+                    d = (
+                        loss_with(
+                            kind,
+                            dsize,
+                            off,
+                            tab,
+                            lo,
+                            hi,
+                            miss,
+                            h,
+                            size[h],
+                            codes,
+                            r,
+                            cost[h] + credit[i],
+                        )
+                        - cost[h]
+                    )
+                    if d < credit[i]:
+                        away[i], credit[i] = h, d
+        # 4. grow new groups while that is cheaper than going home
+        lean = draw(seed, 1024) / 1023.0
+        made, left, new = 0, nf, 0.0
+        while left >= 2 and made <= q:
+            z, spent, worth = regrow(
+                kind,
+                dsize,
+                off,
+                tab,
+                k,
+                rule,
+                sens,
+                grp,
+                size,
+                pool,
+                row,
+                into,
+                credit,
+                nf,
+                n,
+                left,
+                made,
+                lean,
+                given,
+                gaps,
+                scratch,
+                hist,
+                part,
+                wsum,
+                seed,
+            )
+            if z < k or spent >= worth:
+                for i in range(n):
+                    if into[i] == made:
+                        into[i] = -1
+                        if i >= nf:
+                            given[grp[pool[i]]] -= 1
+                break
+            made += 1
+            new += spent
+            left = 0
+            for i in range(nf):
+                left += into[i] < 0
+            if new > old:
+                break
+        # 5. if it may be better, try it for real
+        moves, lost = 0, new > old
+        for i in range(n):
+            if into[i] >= 0:
+                moved[moves], dest[moves] = pool[i], free[live[0] - 1 - into[i]]
+                moves += 1
+                if i >= nf:
+                    new -= credit[i]
+            elif i < nf:
+                lost |= away[i] < 0
+                new += credit[i]
+                moved[moves], dest[moves] = pool[i], away[i]
+                moves += 1
+        allow = -1e-9
+        if heat > 0.0:
+            allow = -heat * np.log((1 + draw(seed, 1 << 30)) / (1 << 30))
+        if (
+            lost or new > 1.1 * old + allow
+        ):  # homes shared by several rows can still bring 10 % or so
+            continue
+        n, change = attempt(
+            kind,
+            dsize,
+            off,
+            tab,
+            k,
+            rule,
+            codes,
+            sens,
+            grp,
+            nxt,
+            prv,
+            head,
+            size,
+            cost,
+            lo,
+            hi,
+            miss,
+            moved,
+            dest,
+            back,
+            moves,
+            touched,
+            gmark,
+            nlo,
+            nhi,
+            nmiss,
+            nsize,
+            ncost,
+            seen,
+            stamps,
+            hist,
+            allow,
+        )
+        if n > 0:
+            gain += change
+            stayed += 1
+            live[0] -= made
+            for i in range(q):
+                free[live[0]] = ruined[i]
+                live[0] += 1
+            for i in range(n):
+                _mark(kind, dsize, off, tab, bits, at, share, lo, hi, miss, size, touched[i], most)
+    return gain, stayed
+
+
+@inner
+def _gather(nxt: Ints, r: int, pool: Ints, n: int) -> int:
+    while r >= 0:
+        pool[n] = r
+        n += 1
+        r = nxt[r]
+    return n
+
+
+@inner
+def _mark(
+    kind: Ints,
+    dsize: Ints,
+    off: Ints,
+    tab: Floats,
+    bits: Words,
+    at: Ints,
+    share: Ints,
+    lo: Ints,
+    hi: Ints,
+    miss: Ints,
+    size: Ints,
+    g: int,
+    most: int,
+) -> None:
+    """Bits of a group that has changed."""
+    word, bit = g // 64, ~(np.uint64(1) << np.uint64(g % 64))
+    for v in range(len(bits)):
+        bits[v, word] &= bit
+    if 0 < size[g] <= most:
+        mark_cover(kind, dsize, off, tab, bits, at, share, lo, hi, miss, g)
