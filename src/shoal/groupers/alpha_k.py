@@ -130,7 +130,7 @@ def _size(data: Encoded, rule: Rule, limits: Limits | None) -> int:
 
     It is also the least at which clusters of this size have room for all rows of each protected
     value: with alpha = 0.249 and k = 20 only 4 of 20 rows may have a value, too few for one that
-    24.8 % of all rows have; 30 of 121 rows are enough.
+    24.78 % of all rows have; 29 of 117 rows are enough.
     """
     parts = [caps for part in flatten([rule]) if (caps := part.caps())]
     least = max([1, *(caps.size for caps in parts), limits.target if limits else 1])
