@@ -85,10 +85,10 @@ class Twin:
             self.count(rows, v) <= self.share * known + EPS for v in self.guarded
         )
 
-    def admits(self, rows, row):
-        """Room for the row's own value in a cluster that has it as one more."""
+    def admits(self, rows, row, more=1):
+        """Room for the row's own value in a cluster of so many rows more."""
         v = self.value[row]
-        reach = self.share * (self.known(rows) + 1) + EPS
+        reach = self.share * (self.known(rows) + more) + EPS
         return v not in self.guarded or self.count(rows, v) + 1 <= reach
 
     def size(self, capped):
@@ -102,10 +102,19 @@ class Twin:
     def may(self, group, row, size):
         """Whether the group can still be filled within its limit once it has the row."""
         rows = [*group, row]
-        known = self.known(rows) + size - len(rows)
-        return known > 0 and all(
-            self.count(rows, v) <= self.share * known + EPS for v in self.guarded
-        )
+        slots = size - len(rows)
+        known = self.known(rows) + slots
+        if known == 0 or any(self.count(rows, v) > self.share * known + EPS for v in self.guarded):
+            return False
+        if self.value[row] >= 0:
+            return True
+        cap = math.floor(self.share * known + EPS)
+        others = [r for r in self.free if r not in group and self.value[r] >= 0]
+        fit = 0
+        for v in {self.value[r] for r in others}:
+            room = cap - self.count(rows, v) if v in self.guarded else len(others)
+            fit += max(0, min(self.count(others, v), room))
+        return fit >= slots
 
     def enough(self, size, capped):
         if len(self.free) < size:
@@ -113,12 +122,12 @@ class Twin:
         if not capped:
             return True
         cap = math.floor(self.share * size + EPS)
-        values = {self.value[r] for r in self.free}
+        values = {self.value[r] for r in self.free} - {-1}
         fit = sum(
             min(self.count(self.free, v), cap) if v in self.guarded else self.count(self.free, v)
             for v in values
         )
-        return fit >= size and values != {-1}
+        return fit >= size
 
     def cluster(self, size, capped):
         made = 0
@@ -129,8 +138,7 @@ class Twin:
                 first = [r for r in self.free if self.point[r] == where]
             seed = min(first, key=self.rank.get)
             group = [seed]
-            blocked = self.value[seed] < 0 and self.share * (size - 1) + EPS < 1
-            spoiled = capped and (blocked or not self.may([], seed, size))
+            spoiled = capped and not self.may([], seed, size)
             order = sorted(
                 self.free - {seed},
                 key=lambda r: (
@@ -153,11 +161,11 @@ class Twin:
                 for r in self.free:
                     self.near[r] = min(self.near[r], self.to(r, self.centres[-1]))
 
-    def taker(self, row):
+    def taker(self, row, more=1):
         found = [
             (self.to(row, self.centres[g]), g)
             for g, rows in enumerate(self.groups)
-            if self.kept[g] and self.admits(rows, row)
+            if self.kept[g] and self.admits(rows, row, more)
         ]
         return min(found)[1] if found else None
 
@@ -191,7 +199,8 @@ class Twin:
                     self.kept[g] = self.within(rows)
                     break
                 out = min(over, key=lambda r: (-self.to(r, self.centres[g]), r))
-                to = self.taker(out)
+                to = self.taker(out, 0) if len(rows) <= size else None
+                to = self.taker(out) if to is None else to
                 if to is not None:
                     rows.remove(out)
                     self.groups[to].append(out)
@@ -210,6 +219,11 @@ class Twin:
 
     def run(self, capped):
         size = self.size(capped)
+        known = self.known(self.seeds)
+        top = max((self.count(self.seeds, v) for v in self.guarded), default=0) / known
+        part = size * known / len(self.seeds)
+        if math.floor(self.share * part + EPS) < top * part - EPS:
+            self.free = {r for r in self.free if self.value[r] >= 0}
         if capped:
             self.cluster(size, True)
         if not self.groups or len(self.free) > size:

@@ -174,6 +174,21 @@ def test_a_share_that_k_rows_cannot_express_makes_larger_groups_not_one(growth):
     assert part.groups > 30
 
 
+@pytest.mark.parametrize("blank", [0.05, 0.3])
+@pytest.mark.parametrize("k", [8, 12])
+def test_missing_sensitive_values_take_no_room_from_the_others(k, blank):
+    """The largest share is 0.23 or 0.22: groups of 8 with a gap could hold one row of 7 only."""
+    data = table(5, rows=800, kinds="ot", values=8, blank=blank)
+    hidden = data.sensitive["s0"].copy()
+    older = data.codes[:, 0] > data.domains[0].size // 2
+    hidden[older & (hidden >= 0)] %= 4  # some values crowd together
+    data = replace(data, sensitive={"s0": hidden})
+    rule = AlphaK(0.25, k, "s0")
+    part = alpha_k.group(data, rule, np.random.default_rng(0))
+    assert rule.holds(data.stats(part)).all()
+    assert part.groups >= 0.9 * (hidden >= 0).sum() / k
+
+
 def test_one_protected_value_costs_no_more_than_all():
     data = table(3, rows=600, kinds="oot", values=6, blank=0.0)
     losses = {}

@@ -20,7 +20,7 @@ from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
 from shoal.kernels.covers import cover_groups, new_covers
 from shoal.kernels.exchange import Clusters, Market, exchange, populate, settle
-from shoal.kernels.gower import Field, Supply, new_heap, refill
+from shoal.kernels.gower import GAP, Field, Supply, new_heap, refill
 from shoal.kernels.limits import EPS, Limits, new_tally
 from shoal.kernels.seeded import Store, Survey, cluster
 from shoal.partition import Partition
@@ -109,7 +109,8 @@ def _group(data: Encoded, rule: Rule, seeds: Ints, capped: bool) -> Partition:
     """Form clusters, exchange rows where a share is broken, and place the rows left over."""
     limits, tags = limits_of(data, rule)
     limits = limits._replace(target=_size(data, rule, limits if capped else None))
-    members, centres, market = _clusters(data, limits, tags, capped, seeds)
+    aside = _aside(data, rule, limits.target)
+    members, centres, market = _clusters(data, limits, tags, aside, capped, seeds)
     groups, size = members.shape
     if not groups:
         return Partition.from_labels(np.zeros(data.rows, np.int64))
@@ -138,13 +139,36 @@ def _size(data: Encoded, rule: Rule, limits: Limits | None) -> int:
     roomy = np.ones(sizes.size, np.bool_)
     for part in flatten([rule]):
         if isinstance(part, AlphaK):
-            counts = np.bincount(data.sensitive[part.column] + 1)[1:]
-            names = np.array(data.sensitive_names[part.column])[: counts.size]
-            guarded = counts if part.values is None else counts[np.isin(names, part.values)]
             room = np.floor(part.alpha * sizes + EPS)
-            roomy &= room * counts.sum() >= guarded.max(initial=0) * sizes
+            roomy &= room >= _top_share(data, part) * sizes - EPS
     # The whole table has room for all of a value that it may hold at all.
     return int(sizes[roomy.argmax()]) if roomy.any() else data.rows
+
+
+def _top_share(data: Encoded, rule: AlphaK) -> float:
+    """Return the largest share that a protected value has of the known values of the table."""
+    codes = data.sensitive[rule.column]
+    counts = np.bincount(codes[codes >= 0], minlength=len(data.sensitive_names[rule.column]))
+    guarded = [
+        rule.values is None or name in rule.values for name in data.sensitive_names[rule.column]
+    ]
+    return float(counts[guarded].max(initial=0) / max(int(counts.sum()), 1))
+
+
+def _aside(data: Encoded, rule: Rule, size: int) -> npt.NDArray[np.bool_]:
+    """Return the rows that join only when all clusters are made.
+
+    A row without a sensitive value takes a place and gives no room. Where clusters with their part
+    of such rows could not hold all rows of a protected value, they wait: later they harm nobody.
+    """
+    waits = np.zeros(data.rows, np.bool_)
+    for part in flatten([rule]):
+        if isinstance(part, AlphaK):
+            blank = data.sensitive[part.column] < 0
+            known = size * (1.0 - float(blank.mean()))
+            if np.floor(part.alpha * known + EPS) < _top_share(data, part) * known - EPS:
+                waits |= blank
+    return waits
 
 
 def _size_only(limits: Limits) -> Limits:
@@ -160,7 +184,12 @@ def _size_only(limits: Limits) -> Limits:
 
 
 def _clusters(
-    data: Encoded, limits: Limits, tags: Tags, capped: bool, seeds: Ints
+    data: Encoded,
+    limits: Limits,
+    tags: Tags,
+    aside: npt.NDArray[np.bool_],
+    capped: bool,
+    seeds: Ints,
 ) -> tuple[Ints, Floats, Market]:
     """Return the rows and the centre of each cluster, and where to look for rows.
 
@@ -177,14 +206,14 @@ def _clusters(
     point, count = rank[entry], count[order]
     rows = seeds[np.argsort(point[seeds], kind="stable")]
     start = np.concatenate(([0], np.cumsum(count)))
-    supply = _supply(field, count, np.ascontiguousarray(distinct[order, -1]))
+    free = np.where(aside[sample[order]], 0, count)
+    supply = _supply(field, free, np.ascontiguousarray(distinct[order, -1]))
     members = np.empty((data.rows // limits.target, limits.target), np.int64)
     centres = np.empty((members.shape[0], numeric.size))
     nodes = field.begin.size
     store = Store(rows, start[:-1].copy(), point)
-    survey = Survey(
-        np.full(order.size, np.inf), np.full(nodes, np.inf), np.empty(nodes + 2, np.int64)
-    )
+    peak = np.where(supply.live > 0, np.inf, GAP)
+    survey = Survey(np.full(order.size, np.inf), peak, np.empty(nodes + 2, np.int64))
     heap = new_heap(order.size + nodes)
     votes = np.zeros(max((domain.size for domain in data.domains), default=0) + 1, np.int64)
     made, seed = 0, int(point[seeds[0]])
@@ -200,7 +229,7 @@ def _clusters(
             rules,
             tally,
             heap,
-            *_stock(rules, tags),
+            _stock(rules, tags),
             votes,
             seed if not made else -1,
             members[made:],
@@ -232,16 +261,14 @@ def _supply(field: Field, left: Ints, tag: Tags | None = None) -> Supply:
     return supply
 
 
-def _stock(limits: Limits, tags: Tags) -> tuple[Ints, Ints]:
-    """Return the number of rows per sensitive value, and per column those without one."""
+def _stock(limits: Limits, tags: Tags) -> Ints:
+    """Return the number of rows per sensitive value."""
     count = np.bincount(tags, minlength=limits.values.shape[0])
     stock = np.zeros(limits.guarded.size, np.int64)
-    blank = np.zeros(limits.share.size, np.int64)
     for c, values in enumerate(limits.values.T):
         known = values >= 0
         np.add.at(stock, limits.first[c] + values[known], count[known])
-        blank[c] = count[~known].sum()
-    return stock, blank
+    return stock
 
 
 def _empty(rows: int, groups: int, limits: Limits) -> Clusters:

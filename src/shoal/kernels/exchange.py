@@ -73,12 +73,15 @@ def _within(limits: Limits, clusters: Clusters, g: int, fewer: int) -> bool:
 
 
 @inner
-def _admits(limits: Limits, clusters: Clusters, g: int, tag: int) -> bool:
-    """Say whether a cluster has room for one row more of ``tag``'s values."""
+def _admits(limits: Limits, clusters: Clusters, g: int, tag: int, more: int) -> bool:
+    """Say whether a cluster of ``more`` rows more has room for one row more of ``tag``'s values.
+
+    0 rows more: it gives another row away in exchange.
+    """
     for c in range(limits.share.size):
         if limits.values[tag, c] >= 0:
             v = limits.first[c] + limits.values[tag, c]
-            reach = limits.share[c] * (clusters.known[g, c] + 1) + EPS
+            reach = limits.share[c] * (clusters.known[g, c] + more) + EPS
             if limits.guarded[v] and clusters.counts[g, v] + 1 > reach:
                 return False
     return True
@@ -202,12 +205,13 @@ def _taker(
     heap: Heap,
     places: Supply,
     row: int,
+    more: int,
 ) -> int:
     """Return the nearest of the clusters in ``places`` that has room for a row; -1 if none."""
     field, point, tag = market.centres, market.point[row], market.tag[row]
     top = begin_search(field, places, heap)
     g, top = next_point(field, places, heap, top, market.field.x, point)
-    while g >= 0 and not (clusters.kept[g] and _admits(limits, clusters, g, tag)):
+    while g >= 0 and not (clusters.kept[g] and _admits(limits, clusters, g, tag, more)):
         g, top = next_point(field, places, heap, top, market.field.x, point)
     return g
 
@@ -235,7 +239,7 @@ def _giver(
             wanted = clusters.label[row] >= 0 and clusters.giving[clusters.label[row]]
             for c in range(values.shape[1]):
                 wanted &= values[tag, c] >= 0
-            if wanted and _admits(limits, clusters, g, tag):
+            if wanted and _admits(limits, clusters, g, tag, 1):
                 return row
         e, top = next_point(field, offers, heap, top, centre, g)
     return -1
@@ -282,7 +286,11 @@ def exchange(
                 clusters.kept[g] = _within(limits, clusters, g, 0)
                 advertise(limits, market, clusters, g, least)
                 break
-            to = _taker(limits, market, clusters, heap, market.takers, row)
+            # Where a row must come back, a cluster that can give one is worth a longer way.
+            more = 0 if clusters.size[g] <= least else 1
+            to = _taker(limits, market, clusters, heap, market.takers, row, more)
+            if to < 0 and more == 0:
+                to = _taker(limits, market, clusters, heap, market.takers, row, 1)
             if to >= 0:
                 _move(limits, market, clusters, row, to, least)
                 if clusters.size[g] >= least:
@@ -318,7 +326,8 @@ def settle(
             v = limits.values[tag, c]
             limited |= v >= 0 and limits.guarded[limits.first[c] + v]
         # Only a roomy cluster takes a limited value: fewer places to look at.
-        g = _taker(limits, market, clusters, heap, market.takers if limited else everywhere, row)
+        places = market.takers if limited else everywhere
+        g = _taker(limits, market, clusters, heap, places, row, 1)
         if g < 0:
             top = begin_search(market.centres, everywhere, heap)
             g, top = next_point(

@@ -41,13 +41,11 @@ class Survey(NamedTuple):
 
 
 @inner
-def _enough(
-    limits: Limits, stock: npt.NDArray[np.int64], blank: npt.NDArray[np.int64], rest: int
-) -> bool:
-    """Say whether the free rows, by their values, could fill one more cluster."""
-    for c in range(blank.size):
+def _enough(limits: Limits, stock: npt.NDArray[np.int64], rest: int) -> bool:
+    """Say whether the free rows with known values could fill one more cluster."""
+    for c in range(limits.share.size):
         cap = int(limits.share[c] * limits.target + EPS)
-        fit, kinds = blank[c], 0
+        fit, kinds = 0, 0
         for v in range(limits.first[c], limits.first[c + 1]):
             kinds += 1 if stock[v] > 0 else 0
             fit += min(stock[v], cap) if limits.guarded[v] else stock[v]
@@ -57,28 +55,29 @@ def _enough(
 
 
 @inner
-def _blocked(limits: Limits, tag: int) -> bool:
-    """Say whether a cluster begun with this tag could take no row of a limited value any more."""
-    for c in range(limits.share.size):
-        if limits.values[tag, c] < 0 and limits.share[c] * (limits.target - 1) + EPS < 1.0:
-            return True
-    return False
+def _ban_blanks(limits: Limits, tally: Tally, stock: npt.NDArray[np.int64], size: int) -> None:
+    """Ban rows without a known value when, with one of them, too few others would fit in."""
+    slots = limits.target - size - 1
+    for tag in range(tally.banned.size):
+        for c in range(limits.share.size):
+            if limits.values[tag, c] >= 0 or tally.banned[tag]:
+                continue
+            cap = int(limits.share[c] * (tally.known[c] + slots) + EPS)
+            fit = 0
+            for v in range(limits.first[c], limits.first[c + 1]):
+                if limits.guarded[v]:
+                    fit += max(0, min(stock[v], cap - tally.counts[v]))
+                else:
+                    fit += stock[v]
+            tally.banned[tag] = fit < slots
 
 
 @inner
-def _tell(
-    limits: Limits,
-    stock: npt.NDArray[np.int64],
-    blank: npt.NDArray[np.int64],
-    tag: int,
-    amount: int,
-) -> None:
-    """Change the number of free rows of a tag's values."""
-    for c in range(blank.size):
-        if limits.values[tag, c] < 0:
-            blank[c] += amount
-        else:
-            stock[limits.first[c] + limits.values[tag, c]] += amount
+def _take(limits: Limits, stock: npt.NDArray[np.int64], tag: int) -> None:
+    """Note that a row of a tag's values is free no more."""
+    for c in range(limits.share.size):
+        if limits.values[tag, c] >= 0:
+            stock[limits.first[c] + limits.values[tag, c]] -= 1
 
 
 @inner
@@ -133,7 +132,6 @@ def cluster(
     tally: Tally,
     heap: Heap,
     stock: npt.NDArray[np.int64],
-    blank: npt.NDArray[np.int64],
     votes: npt.NDArray[np.int64],
     seed: int,
     members: npt.NDArray[np.int64],
@@ -143,38 +141,40 @@ def cluster(
 
     A cluster is a seed, its equals, and the free rows nearest to the seed that the limits admit;
     the next seed is the row furthest from its nearest centre. It ends when at most one cluster's
-    worth of rows is left, or when their values cannot fill one. A cluster that stays short is given
-    up with its rows.
+    worth of rows is left, or when their known values cannot fill one. A cluster that stays short is
+    given up with its rows.
 
     Parameters
     ----------
     supply
         The free rows; what the tally bans is what the supply bans.
-    stock, blank
-        Free rows per sensitive value, and per sensitive column those without one.
+    stock
+        Free rows per sensitive value.
     seed
         Point of the first seed; -1 for the furthest.
     """
     rows, head, tag, left = store.rows, store.head, supply.tag, supply.left
     rest, groups, target = supply.live[0], 0, limits.target
-    while (rest > target or groups == 0) and _enough(limits, stock, blank, rest):
+    while (rest > target or groups == 0) and _enough(limits, stock, rest):
         if groups > 0 or seed < 0 or left[seed] == 0:
             seed = furthest_point(field, supply, survey.near, survey.peak)
         clear(tally)
         ban(limits, tally, 0)
+        _ban_blanks(limits, tally, stock, 0)
         size, e, top = 0, seed, begin_search(field, supply, heap)
-        hopeless = tally.banned[tag[seed]] or _blocked(limits, tag[seed])
+        hopeless = tally.banned[tag[seed]]
         while e >= 0:
             while left[e] > 0 and (hopeless or not tally.banned[tag[e]]):
                 members[groups, size] = rows[head[e]]
                 head[e] += 1
                 supply_more(field, supply, e, -1)
                 note(limits, tally, tag[e])
-                _tell(limits, stock, blank, tag[e], -1)
+                _take(limits, stock, tag[e])
                 size += 1
                 if hopeless or size == target:
                     break
                 ban(limits, tally, size)
+                _ban_blanks(limits, tally, stock, size)
             if hopeless or size == target:
                 break
             e, top = next_point(field, supply, heap, top, field.x, seed)
