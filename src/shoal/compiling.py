@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
-def announced(tell: Callable[[], None]) -> Iterator[None]:
+def announced(tell: Callable[[], object]) -> Iterator[None]:
     """Call ``tell`` once if a kernel has to be compiled inside the block.
 
     Kernels that come from the disk cache are not compiled, so a second run stays silent.

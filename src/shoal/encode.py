@@ -36,6 +36,8 @@ class Encoded:
         Per sensitive column its codes, -1 for missing.
     sensitive_names
         Per sensitive column what each code means.
+    importance
+        Per quasi-identifier how much its loss counts while rows are grouped; empty: all alike.
     """
 
     names: tuple[str, ...]
@@ -43,11 +45,17 @@ class Encoded:
     domains: tuple[Domain, ...]
     sensitive: dict[str, Codes]
     sensitive_names: dict[str, tuple[str, ...]]
+    importance: tuple[float, ...] = ()
 
     @property
     def rows(self) -> int:
         """Number of rows."""
         return int(self.codes.shape[0])
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """How much each quasi-identifier counts."""
+        return np.array(self.importance or [1.0] * len(self.domains))
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
@@ -134,6 +142,7 @@ def encode(
         tuple(domains[name] for name in names),
         {name: pair[0] for name, pair in sensitive.items()},
         {name: pair[1] for name, pair in sensitive.items()},
+        tuple(schema[name].importance for name in names),
     )
 
 

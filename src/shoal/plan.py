@@ -33,7 +33,8 @@ class ColumnPart(_Part):
     """One declared column.
 
     ``hierarchy``: its file. ``missing``: texts that mean missing in this column only. ``order``:
-    the texts of an ordered column, lowest first.
+    the texts of an ordered column, lowest first. ``importance``: how much its loss counts while
+    rows are grouped, 1 for an ordinary column.
     """
 
     role: Role
@@ -41,6 +42,7 @@ class ColumnPart(_Part):
     hierarchy: str | None = None
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    importance: float = Field(default=1.0, gt=0, allow_inf_nan=False)
 
 
 class MethodPart(BaseModel):

@@ -24,12 +24,14 @@ Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
 def load(data: Any, plan: Plan, *, released: bool = False) -> pl.DataFrame:
     """Read a file, or take a frame in, as the plan says.
 
-    In a ``released`` table only empty means missing: what else is written there is published.
+    In a ``released`` table only empty means missing: what else is written there is published. Its
+    quasi-identifiers stay text, since a reader can tell 1.5 from 1.50.
     """
     missing = ("",) if released else plan.data.missing
     if isinstance(data, (str, os.PathLike)):
         delimiter = None if released else plan.data.delimiter
-        return read_table(Path(data), missing=missing, delimiter=delimiter)
+        text = plan.names(Role.QUASI) if released else ()
+        return read_table(Path(data), missing=missing, delimiter=delimiter, text=text)
     return from_native(data, missing=missing)
 
 
@@ -81,14 +83,12 @@ def resolve(
         identifier=plan.names(Role.IDENTIFIER),
         other=plan.names(Role.OTHER),
         kinds=kinds,
+        missing={name: part.missing for name, part in plan.columns.items() if part.missing},
+        order={name: part.order for name, part in plan.columns.items() if part.order},
         taxonomies=taxonomies,
     )
     columns = tuple(
-        replace(
-            column,
-            missing=plan.columns[column.name].missing,
-            order=plan.columns[column.name].order,
-        )
+        replace(column, importance=plan.columns[column.name].importance)
         for column in schema.columns
     )
     schema = Schema(columns)

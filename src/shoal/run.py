@@ -23,21 +23,21 @@ from shoal.compiling import announced
 from shoal.domain import Taxonomy
 from shoal.encode import Encoded, encode
 from shoal.errors import Infeasible, NotVerified, ShoalWarning
-from shoal.losses import Loss, iloss
+from shoal.losses import Loss
 from shoal.params import check_options
-from shoal.partition import Partition
 from shoal.plan import Plan
 from shoal.prepare import Hierarchies, gather, load, resolve
-from shoal.releases.generalized import Generalized, generalize
 from shoal.rule_specs import build_rules, check_fit, rule_spec
 from shoal.rules import All, Rule, flatten
 from shoal.schema import Role, Schema
+from shoal.shaping import Shape, publish, verify_shape
 from shoal.table import to_native
-from shoal.verify import Verdict, verify
+from shoal.verify import Verdict
 
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
 
-Progress = Callable[[str], None]
+Progress = Callable[[str], object]
+"""Told the name of a stage; during ``refine`` True means: enough, take the best so far."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,8 @@ class Outcome:
     notes
         What the method has to tell besides: the levels of a full-domain release, the rows that
         were suppressed, ...
+    tables
+        Everything that is published, by name: ``release``, and for Anatomy ``st``.
     """
 
     release: Any
@@ -80,6 +82,7 @@ class Outcome:
     seconds: dict[str, float]
     warnings: tuple[str, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of the run as plain data: no value of the table, no seed."""
@@ -214,8 +217,10 @@ def anonymize(
         outcome, native = _execute(frame, full, schema, taxonomies, extra, clock)
     said = _pass_on(heard)
     outcome.seconds["total"] = time.perf_counter() - start
-    release = native if _is_path(data) else to_native(native, data)
-    return replace(outcome, release=release, warnings=said)
+    published = {
+        name: table if _is_path(data) else to_native(table, data) for name, table in native.items()
+    }
+    return replace(outcome, release=published["release"], tables=published, warnings=said)
 
 
 def _execute(
@@ -225,24 +230,25 @@ def _execute(
     taxonomies: Mapping[str, Taxonomy],
     extra: tuple[Rule, ...],
     clock: _Clock,
-) -> tuple[Outcome, pl.DataFrame]:
+) -> tuple[Outcome, dict[str, pl.DataFrame]]:
     entry = find_method(plan.method.name)
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [part.spec for part in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     check_fit(entry, rules)
-    grouping, shuffling = _generators(plan)
+    grouping, shuffling = _generators(plan, entry)
     with clock.stage("encode"):
         data = encode(frame, schema, taxonomies, flat_sets=entry.flat_sets)
         rule: Rule = rules[0] if len(rules) == 1 else All(rules)
         if obstacle := rule.obstacle(data.whole()):
             raise Infeasible(obstacle)
     with clock.stage("group"):
-        partition = group(entry, data, rule, grouping, options, clock.progress)
+        made = group(entry, data, rule, grouping, options, clock.progress)
     with clock.stage("recode"):
         order = shuffling(frame.height) if plan.release.shuffle else None
-        release = generalize(frame, schema, data, partition, typed=plan.release.typed, order=order)
-        loss = iloss(data, partition)
+        release, loss = publish(
+            entry, frame, schema, data, made, typed=plan.release.typed, order=order
+        )
     with clock.stage("verify"):
         verdict = check(release, frame, schema, taxonomies, rules)
     outcome = Outcome(
@@ -255,44 +261,37 @@ def _execute(
         schema=schema,
         rows_in=frame.height,
         rows_out=release.frame.height,
-        groups=partition.groups,
+        groups=getattr(made, "groups", frame.height),
         seconds=clock.seconds,
-        notes=partition.notes,
+        notes=getattr(made, "notes", {}),
     )
-    return outcome, release.frame
+    return outcome, release.tables()
 
 
 def group(
     entry: Method,
     data: Encoded,
     rule: Rule,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None,
     options: Mapping[str, Any],
     progress: Progress,
-) -> Partition:
-    """Run a method's grouper, telling when its kernels have to be compiled first."""
+) -> Any:
+    """Run a method, telling when its kernels have to be compiled first."""
+    stop = {"stop": lambda: progress("refine") is True} if entry.anytime else {}
     with announced(lambda: progress("compile")):
-        partition: Partition = entry.load()(data, rule, rng, **options)
-    return partition
+        made: Any = entry.load()(data, rule, rng, **options, **stop)
+    return made
 
 
 def check(
-    release: Generalized,
+    release: Shape,
     frame: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
     rules: Sequence[Rule],
 ) -> Verdict:
     """Verify a release against its rules and its source, or refuse to hand it over."""
-    verdict = verify(
-        release.frame,
-        schema.quasi,
-        rules,
-        original=frame,
-        schema=schema,
-        taxonomies=taxonomies,
-        order=release.order,
-    )
+    verdict = verify_shape(release, frame, schema, taxonomies, rules)
     if not verdict.holds:
         faults = "\n".join(verdict.faults) or "a rule does not hold."
         raise NotVerified(
@@ -303,14 +302,25 @@ def check(
     return verdict
 
 
-def _generators(plan: Plan) -> tuple[np.random.Generator, Callable[[int], npt.NDArray[np.int64]]]:
+def _generators(
+    plan: Plan, entry: Method
+) -> tuple[np.random.Generator | None, Callable[[int], npt.NDArray[np.int64]]]:
     """Return the randomness for grouping, and what shuffles the rows.
 
     Without a seed the order comes from the operating system's secure source: nobody who knows the
-    program can undo it.
+    program can undo it. A method whose draws are themselves the protection gets no generator at
+    all, which makes it use that source too.
     """
+    drawn = entry.release != "generalized"
     if plan.seed is None:
-        return np.random.default_rng(), _secure_order
+        return None if drawn else np.random.default_rng(), _secure_order
+    if drawn:
+        warnings.warn(
+            f"The method {entry.name!r} was run with a seed: whoever knows the seed can undo it. "
+            "A seed is for tests only; publish a run without one.",
+            ShoalWarning,
+            stacklevel=2,
+        )
     grouping, shuffling = np.random.SeedSequence(plan.seed).spawn(2)
     return np.random.default_rng(grouping), np.random.default_rng(shuffling).permutation
 

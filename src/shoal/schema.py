@@ -50,6 +50,8 @@ class Column:
         Texts that stand for a missing value in this column, besides the table's own.
     order
         For an ordered column of texts: its values from lowest to highest.
+    importance
+        How much a quasi-identifier's loss counts while rows are grouped.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Column:
     reason: str = ""
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    importance: float = 1.0
 
     def clean(self, series: pl.Series) -> pl.Series:
         """Return the column's cells with everything that means missing as null."""

@@ -29,7 +29,7 @@ def make_space(
     measure
         ``"ncp"``: the growth of the loss; ``"entropy"``: KAIM's D(t, G).
     weights
-        One factor per column; 1 when not given.
+        One factor per column; the importance of the columns when not given.
     """
     parts = [
         _ncp(domain) if measure == "ncp" else _entropy(domain, data.codes[:, j])
@@ -39,7 +39,7 @@ def make_space(
     taxa = [domain if isinstance(domain, Taxonomy) else None for domain in domains]
     empty = np.empty(0, np.int32)
     nodes = [taxon.up.size if taxon else 0 for taxon in taxa]
-    factor = np.ones(len(domains)) if weights is None else np.asarray(weights, np.float64)
+    factor = data.weights if weights is None else np.asarray(weights, np.float64)
     return Space(
         kind=np.array([domain.kind for domain in domains], np.int8),
         size=np.array([domain.size for domain in domains], np.int32),

@@ -14,7 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import shoal
-from shoal import run
+from shoal import run, shaping
 from shoal.catalog import METHODS
 from shoal.errors import Infeasible, NotVerified, PlanError, SchemaError, ShoalWarning
 from shoal.rules import KAnonymity
@@ -84,14 +84,14 @@ def test_infeasible_before_any_work() -> None:
 
 
 def test_nothing_unverified_is_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = run.generalize
+    real = shaping.generalize
 
     def leaky(*given: Any, **options: Any) -> Any:
         release = real(*given, **options)
         first = pl.Series("town", ["leak", *release.frame["town"].to_list()[1:]])
         return type(release)(release.frame.with_columns(first), release.order)
 
-    monkeypatch.setattr(run, "generalize", leaky)
+    monkeypatch.setattr(shaping, "generalize", leaky)
     with pytest.raises(NotVerified, match="was not handed over"):
         go(people())
 
@@ -152,8 +152,19 @@ def test_odd_but_legal(method: str) -> None:
 
 def test_progress_names_the_stages() -> None:
     heard: list[str] = []
-    go(people(), progress=heard.append)
+    go(people(), progress=heard.append, method="kaim")
     assert [stage for stage in heard if stage != "compile"] == list(run.STAGES[:-1])
+
+
+def test_enough_is_said_while_a_method_refines() -> None:
+    heard: list[str] = []
+
+    def enough(stage: str) -> bool:
+        heard.append(stage)
+        return True
+
+    assert go(people(), progress=enough, method="shoal").verdict.holds
+    assert heard.count("refine") == 1
 
 
 def test_audit_and_inspect_in_the_library() -> None:

@@ -35,6 +35,9 @@ class Method:
         Names of the rules it can serve, None for any.
     needs
         Names of rules of which at least one must be asked for.
+    anytime
+        Whether its grouper takes ``stop``, a function that is asked whether to end the work with
+        the best found so far.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Method:
     release: str = "generalized"
     rules: tuple[str, ...] | None = None
     needs: tuple[str, ...] = ()
+    anytime: bool = False
 
     def load(self) -> Callable[..., Any]:
         """Import the grouper: ``group(data, rule, rng, **options) -> Partition``."""

@@ -54,6 +54,7 @@ METHODS: dict[str, Method] = {
                     choices=("ncp", "entropy"),
                 ),
             ),
+            anytime=True,
         ),
         Method(
             "kaim",
@@ -176,6 +177,33 @@ METHODS: dict[str, Method] = {
             "Xiao, Yi, Tao 2010",
             "shoal.groupers.tp:group_plus",
             rules=("frequency-l-diversity",),
+        ),
+        Method(
+            "dummies",
+            "keeps every quasi-identifier as it is and hides each sensitive value in a set of l "
+            "values; counts are estimated from the sets",
+            "Sei, Takenouchi, Ohsuga 2015",
+            "shoal.releases.dummies:draw",
+            (
+                _word(
+                    "missing",
+                    "hide: a missing sensitive value becomes a random set; keep: it stays missing",
+                    ("hide", "keep"),
+                ),
+            ),
+            release="dummies",
+            rules=("l-diversity",),
+            needs=("l-diversity",),
+        ),
+        Method(
+            "anatomy",
+            "keeps every quasi-identifier as it is and publishes the sensitive values of random "
+            "groups in a second table",
+            "Xiao, Tao 2006",
+            "shoal.groupers.anatomy:group",
+            release="anatomized",
+            rules=("frequency-l-diversity",),
+            needs=("frequency-l-diversity",),
         ),
     )
 }

@@ -57,6 +57,14 @@ def command(
             "--option", metavar="NAME=VALUE", help="An option of the method; may be repeated."
         ),
     ] = None,
+    effort: Annotated[
+        str | None,
+        typer.Option(
+            "--effort",
+            metavar="WORD",
+            help="How long the method shoal looks for a lower loss: fast, normal or max.",
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -106,7 +114,8 @@ def command(
         plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed
     ).override(rules=rules, release={} if typed is None else {"typed": typed})
     chosen = method or full.method.name
-    full = full.override(method=chosen, options=parse_options(option, chosen))
+    words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
+    full = full.override(method=chosen, options=parse_options(words, chosen))
     named = {
         Role.QUASI: quasi,
         Role.SENSITIVE: sensitive,

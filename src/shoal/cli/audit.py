@@ -73,12 +73,12 @@ def command(
     if json is not None:
         check_output(json, force=force, inputs=inputs)
     full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
-    frame = load(released, full, released=True)
+    columns = load(released, full, released=True).columns
     verdict = audit(
-        frame,
-        quasi=split_names(quasi, frame.columns),
-        sensitive=split_names(sensitive, frame.columns),
-        identifier=split_names(identifier, frame.columns),
+        released,
+        quasi=split_names(quasi, columns),
+        sensitive=split_names(sensitive, columns),
+        identifier=split_names(identifier, columns),
         original=original,
         plan=full.override(rules=rules),
     )

@@ -16,24 +16,28 @@ T = TypeVar("T")
 
 PATIENCE = 1.0  # seconds before a progress bar is worth looking at
 NOTHING = "Nothing was written."
+ENOUGH = "Taking the best release found so far. Press ctrl-C again to stop without one."
 COMPILING = "Compiling the search for this machine. This happens once and can take half a minute."
 
 
-def watch(call: Callable[[Callable[[str], None]], T], stages: tuple[str, ...]) -> T:
+def watch(call: Callable[[Callable[[str], bool]], T], stages: tuple[str, ...]) -> T:
     """Run ``call(progress)`` in a thread and show which stage it is in.
 
     The kernels run without the interpreter lock, so this thread stays free to draw and to hear
     ctrl-C. Nothing is written in the background, so stopping at any moment leaves nothing behind.
+    A method that refines its result is asked by the first ctrl-C to take the best it has.
     """
     state = {"stage": ""}
+    enough = threading.Event()
     box: dict[str, T] = {}
     failed: list[BaseException] = []
 
-    def progress(stage: str) -> None:
+    def progress(stage: str) -> bool:
         if stage == "compile":
             say.note(COMPILING)
         else:
             state["stage"] = stage
+        return enough.is_set()
 
     def work() -> None:
         try:
@@ -44,7 +48,14 @@ def watch(call: Callable[[Callable[[str], None]], T], stages: tuple[str, ...]) -
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     try:
-        _wait(thread, state, stages)
+        try:
+            _wait(thread, state, stages)
+        except KeyboardInterrupt:
+            if state["stage"] != "refine":
+                raise
+            say.note(ENOUGH)
+            enough.set()
+            _wait(thread, state, stages)
     except (KeyboardInterrupt, SystemExit) as stop:
         code = 130 if isinstance(stop, KeyboardInterrupt) else 143
         say.note(f"Stopped. {NOTHING}")

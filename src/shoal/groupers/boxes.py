@@ -40,10 +40,13 @@ def make_boxes(data: Encoded, weights: Floats, objective: str = "ncp") -> Boxes:
     kinds, parts = [], []
     for j, (domain, weight) in enumerate(zip(data.domains, weights, strict=True)):
         kind, part = _part(domain, data.codes[:, j], objective)
+        if kind == CLIMB:  # of each node only its width; parents and positions stay as they are
+            part[0] *= weight
+            part[1::3] *= weight
+        else:
+            part *= weight
         kinds.append(kind)
         parts.append(part)
-        scale = part.reshape(-1, 3)[:, 0] if kind == CLIMB else part
-        scale *= weight
     off = np.concatenate(([0], np.cumsum([part.size for part in parts[:-1]]))).astype(np.int64)
     size = np.array([domain.size for domain in data.domains], np.int64)
     return Boxes(np.array(kinds, np.int64), size, off, np.concatenate(parts))
@@ -61,7 +64,7 @@ def _part(domain: Domain, codes: npt.NDArray[np.int32], objective: str) -> tuple
     width = node_widths(domain, codes, objective)
     if domain.size > TABLE_LIMIT:
         nodes = np.column_stack((width, domain.up, domain.hi))
-        return CLIMB, np.concatenate(([1.0, 0.0, 0.0], nodes.ravel()))
+        return CLIMB, np.append(1.0, nodes)
     pairs = np.ones((domain.size, domain.size))
     for node in np.argsort(domain.lo - domain.hi, kind="stable"):  # narrow ones last
         inside = slice(domain.lo[node], domain.hi[node] + 1)

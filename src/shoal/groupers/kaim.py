@@ -41,6 +41,6 @@ def group(
     (c = 0). D(t, G) leaves out GenRate(t*, t*), which is the same for every record. An ordered
     column without a taxonomy has as Info of an interval the sum over the values it spans.
     """
-    factors = balanced_weights(data) if weights == "balanced" else None
-    space = make_space(data, "entropy", factors)
+    factors = balanced_weights(data) if weights == "balanced" else np.ones(len(data.domains))
+    space = make_space(data, "entropy", factors * data.weights)
     return grow_groups(data, space, rule, rng)

@@ -8,7 +8,7 @@ a better way, many times over. Each class and each group is checked and recoded 
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,26 +64,26 @@ def group(
     *,
     effort: Literal["fast", "normal", "max"] = "normal",
     objective: Literal["ncp", "entropy"] = "ncp",
+    stop: Callable[[], bool] | None = None,
 ) -> Partition:
     """Split the rows into groups that keep the rule, at the lowest loss within the effort.
-
-    Interrupted with ctrl-C while it refines, it returns the best partition so far.
 
     Parameters
     ----------
     objective
         What a wide cell costs: its share of the domain (``"ncp"``), or of the column's entropy.
+    stop
+        Asked before every round of refinement; True ends the work with the best partition so far.
     """
     chosen = EFFORTS[effort]
-    weights = np.ones(len(data.domains))
+    weights = data.weights
     k, conditions = conditions_of(data, rule)
     ladders = make_ladders(data, weights, k, chosen.merge, objective)
     labels = peel_off(data, k, conditions, ladders, chosen.budget)
     labels = repair(data, place_rest(data, labels, rule, rng), rule).labels()
     boxes = make_boxes(data, weights, objective)
     state = start_state(boxes, data.codes, labels)
-    with suppress(KeyboardInterrupt):  # between two rounds the groups are whole
-        refine(data, k, conditions, boxes, ladders, state, rng, chosen.rounds)
+    refine(data, k, conditions, boxes, ladders, state, rng, chosen.rounds, stop)
     return repair(data, Partition.from_labels(np.unique(state.grp, return_inverse=True)[1]), rule)
 
 
@@ -144,6 +144,7 @@ def refine(
     state: State,
     rng: np.random.Generator,
     rounds: int,
+    stop: Callable[[], bool] | None = None,
 ) -> None:
     """Improve the groups of ``state``; a round tries half as many places as there are groups."""
     n = data.rows
@@ -160,6 +161,8 @@ def refine(
     shape = (boxes.kind, boxes.size, boxes.off, boxes.tab)
     mark_all(shape, tuple(state), bits, at, share, most)
     for now in range(rounds):
+        if stop is not None and stop():
+            return
         per_row = (state.cost / np.maximum(state.size, 1))[state.grp]
         running = np.cumsum(per_row)
         if running[-1] <= 0.0:

@@ -135,6 +135,8 @@ def find_homes(
                 low = x & (~x + np.uint64(1))
                 x ^= low
                 g = 64 * w + _place(low)
+                if g >= len(gsize):  # the last word has room for more groups than there are
+                    break
                 if g == own or gcost[g] >= (price[KEEP - 1] + gap) * gsize[g]:
                     continue  # the row would pay as much as the others do now, at least
                 d = (

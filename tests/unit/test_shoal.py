@@ -1,0 +1,198 @@
+"""Our own method: its kernels against plain Python, its invariants, its options."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from shoal.groupers import k_member, shoal
+from shoal.groupers.boxes import make_boxes
+from shoal.groupers.conditions import conditions_of
+from shoal.groupers.patterns import make_ladders
+from shoal.kernels.groups import start_state
+from shoal.kernels.lattice import Frontier
+from shoal.losses.ncp import iloss
+from shoal.partition import Partition
+from shoal.rules import (
+    All,
+    AlphaK,
+    BetaLikeness,
+    EntropyLDiversity,
+    FrequencyLDiversity,
+    KAnonymity,
+    LDiversity,
+    RecursiveLDiversity,
+    TCloseness,
+)
+from tests.naive import joins
+from tests.naive import peel as naive
+from tests.tables import encoded
+
+RULES = [
+    KAnonymity(4),
+    LDiversity(3, "s0"),
+    EntropyLDiversity(2.5, "s0"),
+    RecursiveLDiversity(2, 2.0, "s0"),
+    FrequencyLDiversity(3, "s0"),
+    AlphaK(0.4, 3, "s0"),
+    AlphaK(0.3, 3, "s0", ("x1", "x2")),
+    TCloseness(0.4, "s0"),
+    TCloseness(0.25, "s0", "ordered"),
+    BetaLikeness(1.0, "s0"),
+    BetaLikeness(1.5, "s0", enhanced=True),
+    All((KAnonymity(3), LDiversity(2, "s0"), LDiversity(2, "s1"))),
+]
+
+
+def table(seed, n=60, kinds="tos", gaps=0.1):
+    rng = np.random.default_rng(seed)
+    data = encoded(rng, n, kinds, sensitive=(5, 4))
+    for codes in data.sensitive.values():
+        codes[rng.random(n) < gaps] = -1
+    return data
+
+
+@pytest.mark.parametrize("kinds", ["tos", "ttt", "oo", "sss"])
+@pytest.mark.parametrize("seed", range(4))
+def test_boxes_cost_what_the_loss_says(kinds, seed):
+    """The loss of every group, from its box, is the loss of its cells."""
+    data = table(seed, kinds=kinds)
+    labels = np.random.default_rng(seed).integers(0, 9, data.rows)
+    state = start_state(make_boxes(data, data.weights), data.codes, labels)
+    for g in range(9):
+        rows = np.flatnonzero(labels == g)
+        total = 0.0
+        for j, domain in enumerate(data.domains):
+            codes = [int(p) for p in data.codes[rows, j]]
+            known = sum(p < domain.size for p in codes)
+            total += known * joins.width(domain, joins.cover(domain, codes)) if known else 0.0
+        assert state.cost[g] == pytest.approx(total)
+        assert state.size[g] == rows.size
+
+
+def test_large_domains_cost_the_same_as_small_ones(monkeypatch):
+    data = table(3, kinds="tto")
+    labels = np.random.default_rng(3).integers(0, 9, data.rows)
+    small = start_state(make_boxes(data, data.weights), data.codes, labels).cost
+    monkeypatch.setattr("shoal.groupers.boxes.TABLE_LIMIT", 0)
+    large = start_state(make_boxes(data, data.weights), data.codes, labels).cost
+    assert large == pytest.approx(small)
+
+
+def classes(labels):
+    """The classes as sets of rows, rows that no class took among them."""
+    return {frozenset(np.flatnonzero(labels == g).tolist()) for g in np.unique(labels)}
+
+
+def walk(ladders):
+    """All patterns in the order of the frontier."""
+    frontier, met = Frontier(ladders), []
+    while (batch := frontier.take(7)).size:
+        met += [tuple(int(level) for level in pattern) for pattern in batch]
+    return met
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_patterns_come_cheapest_first_and_each_once(seed):
+    data = table(seed, kinds="tot")
+    ladders = make_ladders(data, data.weights, 3, 0.0)
+    met = walk(ladders)
+    everything = set(itertools.product(*(range(count) for count in ladders.levels)))
+    assert len(met) == len(set(met))
+    assert set(met) == everything
+    widths = [sum(ladders.width[j, level] for j, level in enumerate(pattern)) for pattern in met]
+    assert all(a <= b + 1e-9 for a, b in itertools.pairwise(widths))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
+@pytest.mark.parametrize("seed", range(3))
+def test_peel_equals_its_twin(rule, seed):
+    data = table(seed, kinds=["tot", "ts", "oo"][seed], gaps=0.15)
+    k, conditions = conditions_of(data, rule)
+    ladders = make_ladders(data, data.weights, k, 0.0)
+    got = shoal.peel_off(data, k, conditions, ladders, 1e9)
+    expected = naive.peel(data, rule, ladders, walk(ladders))
+    assert classes(got) == classes(np.array(expected))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
+def test_refinement_keeps_the_rule_and_lowers_the_loss(rule):
+    data = table(8, n=300, kinds="ttos")
+    losses = []
+    for rounds in (0, 30):
+        shoal.EFFORTS["test"] = shoal.Effort(0.5, 1e9, rounds)
+        part = shoal.group(data, rule, np.random.default_rng(2), effort="test")
+        assert rule.holds(data.stats(part)).all()
+        assert sorted(part.rows.tolist()) == list(range(data.rows))
+        losses.append(iloss(data, part).rate)
+    del shoal.EFFORTS["test"]
+    assert losses[1] < losses[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_state_stays_true_while_it_changes(seed):
+    """After many trials the sizes, boxes and costs are those of the groups there are."""
+    data = table(seed, n=400, kinds="ttos")
+    rule = All((KAnonymity(3), LDiversity(2, "s0")))
+    k, conditions = conditions_of(data, rule)
+    ladders = make_ladders(data, data.weights, k, 0.5)
+    boxes = make_boxes(data, data.weights)
+    labels = k_member.group(data, rule, np.random.default_rng(seed)).labels()
+    state = start_state(boxes, data.codes, labels)
+    rng = np.random.default_rng(seed)
+    shoal.refine(data, k, conditions, boxes, ladders, state, rng, rounds=25)
+    fresh = start_state(boxes, data.codes, state.grp)
+    used = state.size > 0
+    groups = np.flatnonzero(used)
+    assert (state.size[groups] == fresh.size[groups]).all()
+    assert state.cost[groups] == pytest.approx(fresh.cost[groups])
+    part = Partition.from_labels(np.unique(state.grp, return_inverse=True)[1])
+    scale = data.rows * len(data.domains)
+    assert state.cost[groups].sum() / scale == pytest.approx(iloss(data, part).rate)
+    assert rule.holds(data.stats(part)).all()
+
+
+def test_it_loses_less_than_greedy_growth():
+    data = table(1, n=600, kinds="ttoo")
+    ours = shoal.group(data, KAnonymity(5), np.random.default_rng(0))
+    theirs = k_member.group(data, KAnonymity(5), np.random.default_rng(0))
+    assert iloss(data, ours).rate < 0.9 * iloss(data, theirs).rate
+
+
+def test_a_spent_budget_leaves_the_rest_to_growth():
+    data = table(4, n=300)
+    shoal.EFFORTS["test"] = shoal.Effort(0.5, 1, 0)
+    part = shoal.group(data, KAnonymity(5), np.random.default_rng(0), effort="test")
+    del shoal.EFFORTS["test"]
+    assert part.sizes.min() >= 5
+    assert part.groups > 10
+
+
+def test_importance_protects_a_column():
+    data = table(5, n=400, kinds="too")
+    plain = iloss(data, shoal.group(data, KAnonymity(5), np.random.default_rng(0)))
+    heavy = type(data)(**{**vars(data), "importance": (1.0, 20.0, 1.0)})
+    weighed = iloss(data, shoal.group(heavy, KAnonymity(5), np.random.default_rng(0)))
+    assert weighed.by_column["o1"] < plain.by_column["o1"]
+
+
+def test_the_entropy_objective_is_another_one():
+    data = table(6, n=400, kinds="tto")
+    parts = [
+        shoal.group(data, KAnonymity(5), np.random.default_rng(0), objective=objective)
+        for objective in ("ncp", "entropy")
+    ]
+    assert iloss(data, parts[0]).rate < iloss(data, parts[1]).rate
+
+
+def test_it_stops_when_told():
+    data = table(7, n=400)
+    asked = []
+
+    def stop():
+        asked.append(1)
+        return len(asked) == 3
+
+    part = shoal.group(data, KAnonymity(5), np.random.default_rng(0), stop=stop)
+    assert len(asked) == 3
+    assert part.sizes.min() >= 5
