@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.auditing_exact import audit_exact, holds_sets, second_table
 from shoal.cells import blank, typed
 from shoal.errors import SchemaError
 from shoal.models import models
@@ -29,6 +30,7 @@ def audit(
     k: int | None = None,
     rules: Sequence[Rule] | None = None,
     original: Any = None,
+    st: Any = None,
     hierarchies: Hierarchies | None = None,
     plan: Plan | str | Path | None = None,
 ) -> Verdict:
@@ -45,6 +47,8 @@ def audit(
         The promise to check (k = 10 unless a plan says otherwise).
     original
         The table it was made from: then every released cell must also cover its source.
+    st
+        Anatomy's second table; next to a file ``x.csv`` it is found as ``x.st.csv``.
     hierarchies
         The hierarchies that were used, to understand generalized cells; only with ``original``.
     plan
@@ -65,9 +69,13 @@ def audit(
             "(quasi=[...]) or give the plan of the run with --plan (plan=...)."
         )
     extra = tuple(rule for rule in flatten(rules or ()) if not rule_spec(rule))
+    published = load(released, full, released=True)
+    table = second_table(released, published, st)
+    if table is not None or holds_sets(published, full.names(Role.SENSITIVE)):
+        source = None if original is None else load(original, full)
+        return audit_exact(published, table, full, extra, source)
     specs = [part.spec for part in full.filled().rules]
     checked = (*build_rules(specs, full.names(Role.SENSITIVE)), *extra)
-    published = load(released, full, released=True)
     hidden = full.names(Role.SENSITIVE)
     own = [text for name in hidden for text in full.columns[name].missing]
     missing = tuple(dict.fromkeys([*full.data.missing, *own]))

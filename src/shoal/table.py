@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, cast
@@ -15,14 +16,17 @@ from shoal.cells import blank, typed
 from shoal.csvfile import read_csv
 from shoal.errors import InputError, OutputError, listed
 from shoal.native import from_native, to_native
+from shoal.setcells import to_json
 
 __all__ = [
     "FORMATS",
     "check_output_format",
     "from_native",
     "read_table",
+    "second_path",
     "to_native",
     "write_table",
+    "write_tables",
 ]
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
@@ -108,6 +112,12 @@ def check_output_format(path: Path | str) -> str:
     )
 
 
+def second_path(path: Path) -> Path:
+    """Return where the second table of a release goes: ``x.csv`` -> ``x.st.csv``."""
+    suffix = check_output_format(path)
+    return path.with_name(f"{path.name[: -len(suffix)]}.st{path.name[-len(suffix) :]}")
+
+
 def write_table(
     frame: pl.DataFrame,
     path: Path | str,
@@ -123,18 +133,40 @@ def write_table(
     inputs
         The files that the table came from, which are never written over.
     """
-    suffix = check_output_format(path)
-    with atomic_file(path, force=force, inputs=inputs) as stream:
-        try:
-            _write(frame, stream, suffix)
-        except pl.exceptions.PolarsError as fault:
-            raise OutputError(
-                f"Cannot write {path} as {suffix}: {fault}. Nothing was written; "
-                "try another format, for instance .parquet."
-            ) from fault
+    write_tables({Path(path): frame}, force, inputs)
+
+
+def write_tables(
+    tables: Mapping[Path, pl.DataFrame],
+    force: bool = False,
+    inputs: Sequence[Path | str] = (),
+) -> None:
+    """Write several tables, all of them or none, as :func:`write_table` writes one."""
+    existed = {path for path in tables if path.exists()}
+    try:
+        with contextlib.ExitStack() as stack:
+            # No file gets its name before the last one is on the disk.
+            for path, frame in tables.items():
+                suffix = check_output_format(path)
+                stream = stack.enter_context(atomic_file(path, force=force, inputs=inputs))
+                try:
+                    _write(frame, stream, suffix)
+                except pl.exceptions.PolarsError as fault:
+                    raise OutputError(
+                        f"Cannot write {path} as {suffix}: {fault}. Nothing was written; "
+                        "try another format, for instance .parquet."
+                    ) from fault
+    except BaseException:
+        for path in tables:
+            if len(tables) > 1 and path not in existed:
+                path.unlink(missing_ok=True)
+        raise
 
 
 def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str) -> None:
+    if suffix in (".csv", ".csv.gz", ".tsv"):
+        # A text file has no lists: a set of values is written as a JSON list.
+        frame = frame.with_columns(to_json(s) for s in frame if isinstance(s.dtype, pl.List))
     if suffix == ".csv.gz":
         # No name and no time inside, so that equal tables make equal files.
         with gzip.GzipFile("", "wb", compresslevel=4, fileobj=stream, mtime=0) as packed:

@@ -39,7 +39,8 @@ def command(
             "--out",
             "-o",
             metavar="FILE",
-            help="The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather.",
+            help="The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather. The second "
+            "table of anatomy goes next to it, with .st before the ending.",
         ),
     ],
     plan: PlanFile = None,
@@ -106,6 +107,7 @@ def command(
     # Everything that can be refused is refused before the work starts.
     _check_outputs(out, json, force, inputs)
 
+    from shoal.atomic import check_output
     from shoal.prepare import load
     from shoal.run import STAGES, anonymize
     from shoal.schema import Role
@@ -116,6 +118,9 @@ def command(
     chosen = method or full.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
     full = full.override(method=chosen, options=parse_options(words, chosen))
+    files = _files(out, chosen)
+    for file in files.values():
+        check_output(file, force=force, inputs=inputs)
     named = {
         Role.QUASI: quasi,
         Role.SENSITIVE: sensitive,
@@ -143,9 +148,10 @@ def command(
     for text in outcome.warnings:
         say.warning(text)
     with stoppable():
-        _write(outcome, out, json, force, inputs, started)
+        _write(outcome, files, json, force, inputs, started)
     report(outcome)
-    say.line(f"Wrote {out}" + (f" and {json}" if json else "") + ".")
+    written = [*files.values(), *([json] if json else [])]
+    say.line(f"Wrote {' and '.join(map(str, written))}.")
 
 
 def _check_outputs(out: Path, json: Path | None, force: bool, inputs: list[Path]) -> None:
@@ -162,31 +168,41 @@ def _check_outputs(out: Path, json: Path | None, force: bool, inputs: list[Path]
     check_output_format(out)
 
 
+def _files(out: Path, method: str) -> dict[str, Path]:
+    """Return the file of every table that the method publishes."""
+    from shoal.catalog import find_method
+    from shoal.table import second_path
+
+    both = find_method(method).release == "anatomized"
+    return {"release": out} | ({"st": second_path(out)} if both else {})
+
+
 def _write(
     outcome: Outcome,
-    out: Path,
+    files: Mapping[str, Path],
     json: Path | None,
     force: bool,
     inputs: list[Path],
     started: float,
 ) -> None:
     from shoal.atomic import atomic_file
-    from shoal.table import write_table
+    from shoal.table import write_tables
 
     begun = time.perf_counter()
-    replaced = out.exists()
-    write_table(outcome.release, out, force=force, inputs=inputs)
+    fresh = [file for file in files.values() if not file.exists()]
+    tables = {file: outcome.tables[name] for name, file in files.items()}
+    write_tables(tables, force=force, inputs=inputs)
     outcome.seconds["write"] = time.perf_counter() - begun
     outcome.seconds["total"] = time.perf_counter() - started
     if json is None:
         return
     try:
-        with atomic_file(json, force=force, inputs=[*inputs, out]) as stream:
+        with atomic_file(json, force=force, inputs=[*inputs, *files.values()]) as stream:
             stream.write(outcome.to_json().encode())
     except BaseException:
         # Both or neither; a file that was replaced with --force is gone already.
-        if not replaced:
-            out.unlink(missing_ok=True)
+        for file in fresh:
+            file.unlink(missing_ok=True)
         raise
 
 

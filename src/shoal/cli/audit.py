@@ -40,6 +40,14 @@ def command(
             help="The table it was made from: every cell must cover its source.",
         ),
     ] = None,
+    st: Annotated[
+        Path | None,
+        typer.Option(
+            "--st",
+            metavar="FILE",
+            help="Anatomy's second table; found by itself next to RELEASED (x.st.csv).",
+        ),
+    ] = None,
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
@@ -80,6 +88,7 @@ def command(
         sensitive=split_names(sensitive, columns),
         identifier=split_names(identifier, columns),
         original=original,
+        st=st,
         plan=full.override(rules=rules),
     )
     report(verdict)
@@ -130,6 +139,14 @@ _SHOWN = {
 
 def _models(verdict: Verdict) -> None:
     """Show what every privacy model says of the sensitive columns."""
+    for name, figures in verdict.models.get("posterior", {}).items():
+        worst, mean = figures["worst_posterior"], figures["mean_posterior"]
+        say.line(
+            f"Who knows all quasi-identifiers believes the likeliest value of {name!r} with "
+            f"probability {mean:.4f} on average, {worst:.4f} at worst"
+        )
+    if verdict.models.get("seeded"):
+        say.warning("The plan has a seed: whoever knows it can undo this release.")
     columns = verdict.models.get("columns", {})
     if not columns:
         return

@@ -1,0 +1,97 @@
+"""Audit releases that keep their quasi-identifiers: dummy values and Anatomy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import OutputError, SchemaError, listed
+from shoal.plan import Plan
+from shoal.releases.anatomized import COUNT, GROUP
+from shoal.releases.opening import open_release
+from shoal.rule_specs import build_rules
+from shoal.rules import Rule
+from shoal.schema import Role
+from shoal.setcells import read_sets
+from shoal.table import from_native, read_table, second_path
+from shoal.verify import Verdict
+from shoal.verify_exact import plausible_exact, verify_sets, verify_tables
+
+
+def second_table(released: Any, published: pl.DataFrame, given: Any = None) -> pl.DataFrame | None:
+    """Return Anatomy's second table: the one given, or the one next to the first."""
+    if given is not None:
+        is_file = isinstance(given, (str, os.PathLike))
+        return read_table(Path(given)) if is_file else from_native(given)
+    if GROUP not in published.columns or not isinstance(released, (str, os.PathLike)):
+        return None
+    try:
+        beside = second_path(Path(released))
+    except OutputError:
+        return None
+    return read_table(beside) if beside.exists() else None
+
+
+def holds_sets(published: pl.DataFrame, sensitive: Sequence[str]) -> bool:
+    """Tell whether a sensitive column (any, when none is named) holds sets of values."""
+    names = [name for name in sensitive if name in published.columns] or published.columns
+    return any(read_sets(published[name].head(1000)) is not None for name in names)
+
+
+def audit_exact(
+    published: pl.DataFrame,
+    table: pl.DataFrame | None,
+    plan: Plan,
+    extra: Sequence[Rule] = (),
+    original: pl.DataFrame | None = None,
+) -> Verdict:
+    """Verify the published tables, and say what an attacker can believe of a person.
+
+    Without a rule the promise is l = 2: distinct for sets, frequency for Anatomy.
+    """
+    quasi = plan.names(Role.QUASI)
+    if table is None:
+        sensitive = plan.names(Role.SENSITIVE) or [
+            name for name in published.columns if read_sets(published[name]) is not None
+        ]
+        default = "l-diversity"
+    else:
+        sensitive = [name for name in table.columns if name not in (GROUP, COUNT)]
+        default = "frequency-l-diversity"
+    if unknown := [name for name in plan.names(Role.SENSITIVE) if name not in sensitive]:
+        raise SchemaError(
+            f"The second table has no sensitive column {unknown[0]!r}; it has {listed(sensitive)}."
+        )
+    asked = "rules" in plan.model_fields_set
+    specs = [part.spec for part in plan.filled().rules] if asked else [{"name": default, "l": 2}]
+    rules = (*build_rules(specs, sensitive), *extra)
+    verdict = (
+        verify_sets(published, quasi, rules)
+        if table is None
+        else verify_tables(published, table, quasi, rules)
+    )
+    faults = list(verdict.faults)
+    faults += [
+        f"The release has the identifier {name!r}: identifiers are left out."
+        for name in plan.names(Role.IDENTIFIER)
+        if name in published.columns
+    ]
+    if original is not None:
+        kept = [*quasi, *(name for name in plan.names(Role.OTHER) if name in published.columns)]
+        faults += plausible_exact(published, table, original, kept, sensitive)
+    posterior = {
+        name: open_release(published, name, table=table, quasi=quasi).risk(name)
+        for name in sensitive
+    }
+    figures = {
+        "data": {"quasi-identifiers": quasi, "sensitive attributes": sensitive},
+        "shape": "dummies" if table is None else "anatomized",
+        "seeded": plan.seed is not None,
+        "posterior": posterior,
+    }
+    return replace(verdict, holds=not faults, faults=tuple(faults), models=figures)

@@ -1,0 +1,137 @@
+"""``shoal estimate``: count sensitive values from a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import say
+from shoal.cli.options import Force, Hierarchies, Quasi
+
+if TYPE_CHECKING:
+    from shoal.estimating import Estimates
+
+
+def command(
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The published file.")],
+    of: Annotated[
+        str,
+        typer.Option(
+            "--of", metavar="NAME", help="The sensitive column; NAME=VALUE for one value of it."
+        ),
+    ],
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="NAMES",
+            help="Split by these columns: sex (every value), age:10 (intervals of ten), sex=f.",
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", metavar="iterative|closed|em", help="How sets of values are counted."
+        ),
+    ] = "iterative",
+    level: Annotated[
+        float,
+        typer.Option("--level", metavar="SHARE", help="How often an interval holds the truth."),
+    ] = 0.95,
+    st: Annotated[
+        Path | None,
+        typer.Option(
+            "--st",
+            metavar="FILE",
+            help="Anatomy's second table; found by itself next to RELEASED (x.st.csv).",
+        ),
+    ] = None,
+    quasi: Quasi = None,
+    hierarchies: Hierarchies = None,
+    top: Annotated[
+        int,
+        typer.Option("--top", metavar="INT", min=1, help="Values to show for each combination."),
+    ] = 10,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write all estimates to this file."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw the estimates: .svg, .png or .pdf; needs matplotlib (shoal[plot]).",
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Count sensitive values by category from a release, with intervals.
+
+    Example: shoal estimate release.csv --by sex,age:10 --of disease
+
+    Works on every shape of release: sets of dummy values, Anatomy's two tables, generalized cells
+    (every value under a cell is taken as equally likely; give the hierarchies it was made with).
+    """
+    from shoal.atomic import atomic_file, check_output
+    from shoal.cli.options import split_names
+    from shoal.estimating import estimate
+    from shoal.plotting import check_library, check_plot
+    from shoal.plotting import plot as draw
+
+    form = check_plot(plot) if plot is not None else ""
+    for path in (json, plot):
+        if path is not None:
+            check_output(path, force=force, inputs=[released])
+    found = estimate(
+        released,
+        of,
+        split_names(by, ()) or (),
+        method=method,
+        level=level,
+        st=st,
+        quasi=split_names(quasi, ()),
+        hierarchies=hierarchies,
+    )
+    report(found, top)
+    # The table is there with or without the library that draws.
+    if plot is not None:
+        check_library()
+    if json is not None:
+        with atomic_file(json, force=force, inputs=[released]) as stream:
+            stream.write(found.to_json().encode())
+        say.line(f"Wrote {json}.")
+    if plot is not None:
+        with atomic_file(plot, force=force, inputs=[released]) as stream:
+            draw(found.counts, stream, form)
+        say.line(f"Wrote {plot}.")
+
+
+def report(found: Estimates, top: int) -> None:
+    """Show the likeliest values of every combination."""
+    import numpy as np
+
+    counts = found.counts
+    say.line(
+        f"{found.shape} release, {counts.rows.sum():,.0f} rows, estimated by {found.method}; "
+        f"intervals of {100 * found.level:g} %"
+    )
+    rows = []
+    for group, labels in enumerate(counts.labels):
+        size = float(counts.rows[group])
+        if size <= 0:
+            continue
+        for j in np.argsort(-counts.count[group], kind="stable")[:top]:
+            count, low, high = (
+                float(each[group, j]) for each in (counts.count, counts.low, counts.high)
+            )
+            share = say.percent(count / size)
+            rows.append(
+                (*labels, counts.values[j], f"{count:,.1f}", f"{low:,.1f} to {high:,.1f}", share)
+            )
+    say.table((*counts.by, counts.of, "count", "interval", "share"), rows)
+    hidden = len(counts.values) - top
+    if hidden > 0:
+        say.line(f"{hidden:,} rarer values a combination are not shown; see --top and --json.")

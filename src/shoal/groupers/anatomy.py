@@ -1,0 +1,77 @@
+"""Anatomy: groups of rows with different sensitive values, drawn at random."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.encode import Encoded
+from shoal.errors import ParameterError
+from shoal.kernels.anatomy import largest_buckets
+from shoal.partition import Partition
+from shoal.rules import FrequencyLDiversity, Rule, flatten
+from shoal.secure import below, order, words
+
+
+def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partition:
+    """Group rows so that no group has a sensitive value twice.
+
+    Parameters
+    ----------
+    data
+        The encoded table; its quasi-identifiers play no part.
+    rule
+        Frequency l-diversity of the one sensitive column.
+    rng
+        None: the operating system's secure source. Groups are published, and whoever could repeat
+        the draw could tell more than they say.
+
+    Notes
+    -----
+    Xiao, Tao 2006, section 5, figure 4. Rows are put into buckets by their value; while at least
+    l buckets have rows, a group takes one random row from each of the l fullest; each row that is
+    left then joins a random group without its value. If no value has more than 1/l of the rows,
+    at most one row is left in fewer than l buckets. Departure: rows whose sensitive value is
+    missing join random groups, for they count towards no value. Groups are numbered at random.
+    """
+    wanted = _the_rule(data, rule)
+    codes = data.sensitive[wanted.column]
+    shuffled = order(rng, data.rows)
+    # Rows of one bucket stand together, in random order; buckets too, so that ties are random.
+    names = order(rng, max(len(data.sensitive_names[wanted.column]), 1))
+    place = np.empty_like(names)
+    place[names] = np.arange(names.size)
+    bucket = np.where(codes >= 0, place[codes], names.size)
+    rows = shuffled[np.argsort(bucket[shuffled], kind="stable")]
+    count = np.bincount(bucket, minlength=names.size + 1).astype(np.int64)
+    first = np.cumsum(count) - count
+    taken = largest_buckets(count[:-1].copy(), wanted.l)
+    groups = taken.shape[0]
+    labels = np.full(data.rows, -1, np.int64)
+    # The i-th time that a bucket is chosen its i-th row goes.
+    flat = taken.ravel()
+    by_bucket = np.argsort(flat, kind="stable")
+    used = np.bincount(flat, minlength=names.size)
+    turn = np.arange(flat.size) - np.repeat(np.cumsum(used) - used, used)
+    labels[rows[first[flat[by_bucket]] + turn]] = by_bucket // wanted.l
+    number = order(rng, groups)
+    left = np.flatnonzero((labels < 0) & (codes >= 0))
+    for row in left:  # fewer than l of them
+        free = np.setdiff1d(np.arange(groups), labels[codes == codes[row]])
+        labels[row] = free[int(below(free.size, words(rng, 1))[0])]
+    unknown = np.flatnonzero(codes < 0)
+    labels[unknown] = below(groups, words(rng, unknown.size))
+    found = Partition.from_labels(number[labels])
+    return Partition(found.rows, found.starts, notes={"residue": int(left.size)})
+
+
+def _the_rule(data: Encoded, rule: Rule) -> FrequencyLDiversity:
+    rules = flatten([rule])
+    if len(data.sensitive) != 1 or len(rules) != 1:
+        raise ParameterError(
+            "The method 'anatomy' protects one sensitive column by one rule. Got the sensitive "
+            f"columns {', '.join(map(repr, data.sensitive))} and {len(rules)} rules. Name one "
+            "column; a second one needs a release of its own, or the method 'dummies'."
+        )
+    found = rules[0]
+    assert isinstance(found, FrequencyLDiversity)
+    return found

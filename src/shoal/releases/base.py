@@ -1,0 +1,120 @@
+"""What every release can be asked, whatever its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Query:
+    """The question how many of some rows have each value of a sensitive column.
+
+    ``of`` names the sensitive column. ``where``: per quasi-identifier the values asked for, as
+    texts; a row counts when every column named has one of its values.
+    """
+
+    of: str
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class By:
+    """One column to split the rows by: every value, intervals of ``width``, or one ``value``."""
+
+    column: str
+    width: float | None = None
+    value: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Estimated counts of sensitive values.
+
+    Parameters
+    ----------
+    of
+        The sensitive column.
+    by
+        The columns split by.
+    labels
+        Per category combination its label in each of those columns.
+    values
+        The sensitive values.
+    rows
+        (Estimated) number of rows of each combination.
+    count, low, high
+        Estimate and interval, ``[combinations, values]``.
+    """
+
+    of: str
+    by: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    values: tuple[str, ...]
+    rows: Floats
+    count: Floats
+    low: Floats
+    high: Floats
+
+    def frame(self) -> pl.DataFrame:
+        """Return one row per combination and value: count, interval, share."""
+        many, each = self.count.shape
+        columns: dict[str, Any] = {
+            name: np.repeat([label[place] for label in self.labels], each)
+            for place, name in enumerate(self.by)
+        }
+        columns[self.of] = list(self.values) * many
+        for name, figures in (("count", self.count), ("low", self.low), ("high", self.high)):
+            columns[name] = figures.ravel()
+        share = self.count / np.maximum(self.rows, 1e-300)[:, None]
+        columns["share"] = share.ravel()
+        return pl.DataFrame(columns)
+
+
+class Release(Protocol):
+    """A published release, read from its tables alone.
+
+    ``expect`` and ``beliefs`` use nothing that is not published, so they say what an analyst can
+    learn, and what an attacker can.
+    """
+
+    @property
+    def shape(self) -> str:
+        """``generalized``, ``dummies`` or ``anatomized``."""
+        ...
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return what is published, by name."""
+        ...
+
+    def values(self, of: str) -> tuple[str, ...]:
+        """Return the known values of a sensitive column."""
+        ...
+
+    def expect(self, query: Query) -> Floats:
+        """Return the best estimate of the count of every sensitive value."""
+        ...
+
+    def counts(self, of: str, by: Sequence[By], *, method: str, level: float) -> Counts:
+        """Estimate the counts of every category combination, with intervals."""
+        ...
+
+    def beliefs(self, of: str, rows: npt.NDArray[np.integer]) -> Floats:
+        """Return what an attacker believes of the person behind each of some released rows.
+
+        He knows all quasi-identifiers of that person: a probability for every sensitive value,
+        ``[rows, values]``.
+        """
+        ...
+
+    def risk(self, of: str) -> dict[str, float]:
+        """Return the worst and the mean of the highest belief, over all rows."""
+        ...
