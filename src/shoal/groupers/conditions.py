@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.encode import Encoded
 from shoal.kernels import conditions as kernel
@@ -50,6 +51,13 @@ def conditions_of(data: Encoded, rule: Rule) -> tuple[int, Conditions]:
         base,
         share,
     )
+
+
+def sensitive_of(data: Encoded, conditions: Conditions) -> npt.NDArray[np.int32]:
+    """Return the sensitive columns side by side, none when no condition speaks of them."""
+    if not conditions.code.size:
+        return np.empty((data.rows, 0), np.int32)
+    return np.column_stack(list(data.sensitive.values())).astype(np.int32)
 
 
 def _conditions(rule: Rule, names: tuple[str, ...]) -> list[tuple[int, float, float]]:

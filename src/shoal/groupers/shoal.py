@@ -2,14 +2,14 @@
 
 *Peel*: walk over patterns (a level per column) in order of increasing width and take every class
 that satisfies the rule off the table; rows with missing values meet their like at low levels and
-everybody at the top. *Refine*: take a few neighbouring groups apart and put their rows together in
-a better way, many times over. Each class and each group is checked and recoded by its true members.
+everybody at the top. *Refine* (:mod:`shoal.groupers.refinement`): take a few neighbouring groups
+apart and put their rows together in a better way, many times over. Each class and each group is
+checked and recoded by its true members.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -17,44 +17,35 @@ import numpy.typing as npt
 
 from shoal.encode import Encoded
 from shoal.groupers.boxes import make_boxes
-from shoal.groupers.conditions import conditions_of
+from shoal.groupers.conditions import conditions_of, sensitive_of
 from shoal.groupers.growth import grow_groups
 from shoal.groupers.patterns import make_ladders
+from shoal.groupers.refinement import Effort, refined
 from shoal.groupers.repair import repair
-from shoal.kernels.attempt import by_class
 from shoal.kernels.boxes import Boxes
 from shoal.kernels.conditions import Conditions
-from shoal.kernels.groups import State, start_state
-from shoal.kernels.homes import KEEP, cover_bits, mark_all
-from shoal.kernels.lattice import Frontier, Ladders, signatures
+from shoal.kernels.lattice import Frontier, Ladders
 from shoal.kernels.peel import peel, workspace
-from shoal.kernels.refine import trials
+from shoal.kernels.propose import propose
 from shoal.partition import Partition
 from shoal.rules import Rule
 from shoal.space import make_space
 from shoal.tuples import entries
 
 Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How far to go: entries the peel may look at, and rounds of refinement."""
-
-    merge: float
-    budget: float
-    rounds: int
-
 
 EFFORTS = {
-    "fast": Effort(0.5, 3e7, 2),
-    "normal": Effort(0.5, 3e8, 10),
-    "max": Effort(0.0, 1e10, 300),
+    "fast": Effort(merge=0.5, visits=2_000, trials=2, heat=0.0, shard=15_000, passes=1),
+    "normal": Effort(merge=0.35, visits=8_000, trials=16, heat=0.0, shard=16_000, passes=4),
+    "max": Effort(merge=0.0, visits=100_000, trials=500, heat=0.7, shard=40_000, passes=6),
 }
 
-LIFE = 30
-"""Rounds for which a row's homes are remembered."""
+LATTICE = 1e6
+"""Patterns up to which the whole lattice is walked."""
+WALK = 200
+"""Entries visited, per entry, before a larger lattice is left for proposals."""
+SAMPLE, SEEDS, IDLE = 256, 64, 8
+"""Rows looked at and patterns proposed at a time; fruitless turns before proposals end."""
 
 
 def group(
@@ -76,47 +67,71 @@ def group(
         Asked before every round of refinement; True ends the work with the best partition so far.
     """
     chosen = EFFORTS[effort]
-    weights = data.weights
     k, conditions = conditions_of(data, rule)
-    ladders = make_ladders(data, weights, k, chosen.merge, objective)
-    labels = peel_off(data, k, conditions, ladders, chosen.budget)
-    labels = repair(data, place_rest(data, labels, rule, rng), rule).labels()
-    boxes = make_boxes(data, weights, objective)
-    state = start_state(boxes, data.codes, labels)
-    refine(data, k, conditions, boxes, ladders, state, rng, chosen.rounds, stop)
-    return repair(data, Partition.from_labels(np.unique(state.grp, return_inverse=True)[1]), rule)
+    ladders = make_ladders(data, data.weights, k, chosen.merge, objective)
+    boxes = make_boxes(data, data.weights, objective)
+    labels = peel_off(data, k, conditions, boxes, ladders, chosen.visits, rng)
+    start = repair(data, place_rest(data, labels, rule, rng), rule)
+    labels = refined(data, k, conditions, boxes, ladders, start.labels(), chosen, rng, stop)
+    return repair(data, Partition.from_labels(labels), rule)
 
 
 def peel_off(
-    data: Encoded, k: int, conditions: Conditions, ladders: Ladders, budget: float
+    data: Encoded,
+    k: int,
+    conditions: Conditions,
+    boxes: Boxes,
+    ladders: Ladders,
+    visits: float,
+    rng: np.random.Generator,
 ) -> Ints:
     """Return the class that each row was taken off in, -1 for rows that no class took."""
     m = data.codes.shape[1]
-    sensitive = _sensitive(data, conditions)
-    distinct, entry, count = entries(np.hstack((data.codes, sensitive)))
+    distinct, entry, count = entries(np.hstack((data.codes, sensitive_of(data, conditions))))
     codes, kept = np.ascontiguousarray(distinct[:, :m].T), np.ascontiguousarray(distinct[:, m:])
     work = workspace(count.size, conditions.share.size)
     rest, label = np.arange(count.size), np.full(count.size, -1, np.int64)
-    left, groups = count.size, 0
-    frontier = Frontier(ladders)
+    left, groups, budget = count.size, 0, visits * count.size
     levels = (ladders.sign, ladders.at, ladders.step)
-    while left and budget > 0 and (patterns := frontier.take(512)).size:
-        left, groups, budget = peel(
-            levels,
-            patterns,
-            k,
-            tuple(conditions),
-            codes,
-            count,
-            kept,
-            rest,
-            left,
-            label,
-            groups,
-            work,
-            budget,
-        )
+
+    def take(patterns: npt.NDArray[np.int8], budget: float) -> tuple[int, int, float]:
+        state = (codes, count, kept, rest, left, label, groups, work)
+        return peel(levels, patterns, k, tuple(conditions), *state, budget)
+
+    small = np.prod(ladders.levels.astype(float)) < LATTICE
+    end = 0.0 if small else max(0.0, budget - WALK * count.size)
+    frontier = Frontier(ladders)
+    while left and budget > end and (patterns := frontier.take(512)).size:
+        left, groups, budget = take(patterns, budget)
+    idle = 0 if left and not small else IDLE
+    while left > SEEDS and idle < IDLE:
+        before = left
+        patterns = _proposals(boxes, ladders, codes, left, int(count[:left].sum()), k, rng)
+        left, groups, _ = take(patterns, np.inf)
+        idle = 0 if left < 0.98 * before else idle + 1
     return label[entry]
+
+
+def _proposals(
+    boxes: Boxes,
+    ladders: Ladders,
+    codes: npt.NDArray[np.int32],
+    left: int,
+    rows: int,
+    k: int,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.int8]:
+    """Return the cheaper half of the patterns that a sample of the rows left asks for."""
+    sample = rng.choice(left, min(SAMPLE, left), replace=False)
+    seeds = rng.choice(left, min(SEEDS, left), replace=False)
+    near = min(sample.size - 1, max(1, -(-k * sample.size // rows)))
+    out = np.zeros((seeds.size, ladders.levels.size), np.int8)
+    shape = (boxes.kind, boxes.size, boxes.off, boxes.tab)
+    levels = (ladders.sign, ladders.at, ladders.step)
+    propose(shape, levels, ladders.levels, codes, sample, seeds, near, out)
+    out = np.unique(out, axis=0)
+    cost = ladders.width[np.arange(ladders.levels.size), out].sum(axis=1)
+    return out[np.argsort(cost, kind="stable")][: len(out) // 2 + 1]
 
 
 def place_rest(data: Encoded, labels: Ints, rule: Rule, rng: np.random.Generator) -> Partition:
@@ -133,91 +148,3 @@ def place_rest(data: Encoded, labels: Ints, rule: Rule, rng: np.random.Generator
     else:
         labels[rest] = groups
     return Partition.from_labels(labels)
-
-
-def refine(
-    data: Encoded,
-    k: int,
-    conditions: Conditions,
-    boxes: Boxes,
-    ladders: Ladders,
-    state: State,
-    rng: np.random.Generator,
-    rounds: int,
-    stop: Callable[[], bool] | None = None,
-) -> None:
-    """Improve the groups of ``state``; a round tries half as many places as there are groups."""
-    n = data.rows
-    columns = np.ascontiguousarray(data.codes.T)
-    sensitive = _sensitive(data, conditions)
-    room = 1 << int(np.ceil(np.log2(2 * n)))
-    keys, total = np.zeros(room, np.uint64), np.zeros(room, np.int64)
-    hashes, slot = np.zeros(n, np.uint64), np.zeros(n, np.int64)
-    seq, cls = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    home, born = np.full((n, KEEP), -1), np.full(n, -1 - LIFE)
-    most = 4 * k + 60
-    seed = np.array([rng.integers(1, 2**62)], np.uint64)
-    bits, at, share = cover_bits(boxes, state.size.size)
-    shape = (boxes.kind, boxes.size, boxes.off, boxes.tab)
-    mark_all(shape, tuple(state), bits, at, share, most)
-    for now in range(rounds):
-        if stop is not None and stop():
-            return
-        per_row = (state.cost / np.maximum(state.size, 1))[state.grp]
-        running = np.cumsum(per_row)
-        if running[-1] <= 0.0:
-            return
-        spot = np.searchsorted(running, rng.random() * running[-1])
-        wanted = per_row[spot] * (0.6 + 0.7 * rng.random())
-        pattern = random_pattern(ladders, wanted, rng)
-        signatures(ladders.sign, ladders.at, ladders.step, pattern, columns, n, hashes)
-        by_class(hashes, keys, total, slot, rng.permutation(n), seq, cls)
-        # Look mostly where rows lose about as much as a class of this pattern does.
-        weight = np.minimum(per_row, 1.5 * wanted)[seq] * (per_row[seq] > 0.4 * wanted)
-        running = np.cumsum(weight)
-        if running[-1] <= 0.0:
-            continue
-        live = int(((state.size > 0) & (state.size <= most)).sum())
-        picks = np.searchsorted(running, rng.random(max(50, live // 2)) * running[-1])
-        trials(
-            shape,
-            k,
-            tuple(conditions),
-            data.codes,
-            sensitive,
-            tuple(state),
-            bits,
-            at,
-            share,
-            seq,
-            cls,
-            picks,
-            most,
-            home,
-            born,
-            now,
-            LIFE,
-            0.0,
-            seed,
-        )
-
-
-def random_pattern(
-    ladders: Ladders, target: float, rng: np.random.Generator
-) -> npt.NDArray[np.int8]:
-    """Return a random pattern about as wide as ``target``."""
-    level = np.zeros(ladders.levels.size, np.int8)
-    width = 0.0
-    for j in rng.permutation(np.repeat(np.arange(level.size), ladders.levels - 1)):
-        step = ladders.width[j, level[j] + 1] - ladders.width[j, level[j]]
-        if width + step <= target:
-            level[j] += 1
-            width += step
-    return level
-
-
-def _sensitive(data: Encoded, conditions: Conditions) -> npt.NDArray[np.int32]:
-    """Return the sensitive columns side by side, none when no condition speaks of them."""
-    if not conditions.code.size:
-        return np.empty((data.rows, 0), np.int32)
-    return np.column_stack(list(data.sensitive.values())).astype(np.int32)

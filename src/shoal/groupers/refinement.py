@@ -1,0 +1,210 @@
+"""Many small trials on shards of neighbouring groups: the second half of the method `shoal`.
+
+The groups are cut into shards, each shard is refined on its own, and the cut changes from pass to
+pass. Shards do not depend on the number of threads, so neither does the answer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.encode import Encoded
+from shoal.groupers.conditions import sensitive_of
+from shoal.kernels.attempt import by_class
+from shoal.kernels.boxes import Boxes
+from shoal.kernels.conditions import Conditions
+from shoal.kernels.groups import State, start_state
+from shoal.kernels.homes import KEEP, cover_bits, mark_all
+from shoal.kernels.lattice import Ladders, signatures
+from shoal.kernels.refine import trials
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+LIFE = 30
+"""Rounds for which a row's homes are remembered."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How far to go. All limits count work, not seconds, so that a seed gives one answer.
+
+    Parameters
+    ----------
+    merge
+        Level widths closer than this (relative) are one level of the peel.
+    visits
+        Entries that the peel looks at, per entry of the table.
+    trials
+        Refinement trials, per n / k.
+    heat
+        Worsening accepted at first, in mean losses of a row; it cools down to nothing.
+    shard
+        Rows refined together.
+    passes
+        Times that the table is cut into shards anew.
+    """
+
+    merge: float
+    visits: float
+    trials: float
+    heat: float
+    shard: int
+    passes: int
+
+
+def refined(
+    data: Encoded,
+    k: int,
+    conditions: Conditions,
+    boxes: Boxes,
+    ladders: Ladders,
+    labels: Ints,
+    effort: Effort,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None = None,
+) -> Ints:
+    """Return better groups for the rows; ``stop`` is asked before every round of a shard."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for turn in range(effort.passes):
+            shards = _cut(data.codes, labels, effort.shard, rng)
+            jobs = []
+            for rows, own in zip(shards, rng.spawn(len(shards)), strict=True):
+                state = start_state(boxes, data.codes[rows], renumbered(labels[rows]))
+                part = data.take(rows)
+                task = (part, k, conditions, boxes, ladders, state, effort, turn, own, stop)
+                jobs.append(pool.submit(refine, *task))
+            start = 0
+            for rows, job in zip(shards, jobs, strict=True):
+                found = job.result()
+                labels[rows] = found + start
+                start += int(found.max()) + 1
+            if stop is not None and stop():
+                break
+    return labels
+
+
+def renumbered(labels: Ints) -> Ints:
+    """Return the same groups, numbered without gaps."""
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def _cut(
+    codes: npt.NDArray[np.int32], labels: Ints, size: int, rng: np.random.Generator
+) -> list[Ints]:
+    """Return the rows of each shard: groups by their first rows' codes, columns in random order."""
+    parts = max(1, round(labels.size / size))
+    if parts == 1:
+        return [np.arange(labels.size)]
+    order = np.argsort(labels, kind="stable")
+    starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    lead = codes[order[starts]]
+    turn = np.lexsort(lead[:, rng.permutation(codes.shape[1])].T)
+    sizes = np.diff(np.append(starts, labels.size))[turn]
+    shard = np.empty(starts.size, np.int64)
+    shard[turn] = (np.cumsum(sizes) - sizes) * parts // labels.size
+    of_row = shard[renumbered(labels)]
+    return [rows for s in range(parts) if (rows := np.flatnonzero(of_row == s)).size]
+
+
+def refine(
+    data: Encoded,
+    k: int,
+    conditions: Conditions,
+    boxes: Boxes,
+    ladders: Ladders,
+    state: State,
+    effort: Effort,
+    turn: int,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None = None,
+) -> Ints:
+    """Refine the groups of ``state`` by many trials; return the best labels once it is cool."""
+    n = data.rows
+    columns = np.ascontiguousarray(data.codes.T)
+    sensitive = sensitive_of(data, conditions)
+    room = 1 << int(np.ceil(np.log2(2 * n)))
+    keys, total = np.zeros(room, np.uint64), np.zeros(room, np.int64)
+    hashes, slot = np.zeros(n, np.uint64), np.zeros(n, np.int64)
+    seq, cls = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    home, born = np.full((n, KEEP), -1), np.full(n, -1 - LIFE)
+    most = 4 * k + 60  # larger groups, all of one tuple as a rule, stay as they are
+    luck = np.array([rng.integers(1, 2**62)], np.uint64)
+    bits, at, share = cover_bits(boxes, state.size.size)
+    shape = (boxes.kind, boxes.size, boxes.off, boxes.tab)
+    mark_all(shape, tuple(state), bits, at, share, most)
+    best, labels = state.cost.sum(), state.grp.copy()
+    heat = effort.heat * best / n
+    per_round = max(50, n // k // 2)
+    rounds = max(1, round(effort.trials / effort.passes * n / k / per_round))
+    for now in range(rounds):
+        per_row = (state.cost / np.maximum(state.size, 1))[state.grp]
+        running = np.cumsum(per_row)
+        if running[-1] <= 0.0 or (stop is not None and stop()):
+            break
+        wanted = per_row[_draw(running, 1, rng)[0]] * rng.uniform(0.6, 1.3)
+        pattern = random_pattern(ladders, wanted, rng)
+        signatures(ladders.sign, ladders.at, ladders.step, pattern, columns, n, hashes)
+        by_class(hashes, keys, total, slot, rng.permutation(n), seq, cls)
+        # Look mostly where rows lose about as much as a class of this pattern does.
+        running = np.cumsum((np.minimum(per_row, 1.5 * wanted) * (per_row > 0.4 * wanted))[seq])
+        if running[-1] <= 0.0:
+            continue
+        picks = _draw(running, per_round, rng)
+        warmth = cooling((turn + now / rounds) / effort.passes)
+        trials(
+            shape,
+            k,
+            tuple(conditions),
+            data.codes,
+            sensitive,
+            tuple(state),
+            bits,
+            at,
+            share,
+            seq,
+            cls,
+            picks,
+            most,
+            home,
+            born,
+            now,
+            LIFE,
+            heat * warmth,
+            luck,
+        )
+        loss = state.cost.sum()
+        if loss < best or heat * warmth > 0.0:
+            best, labels = loss, state.grp.copy()
+    return renumbered(labels)
+
+
+def cooling(part: float) -> float:
+    """Return the share of the first heat that is left after this part of all rounds."""
+    return max(0.0, 1.0 - part / 0.9)
+
+
+def _draw(running: Floats, count: int, rng: np.random.Generator) -> Ints:
+    """Draw places with the probabilities whose running sum is given."""
+    spots = np.searchsorted(running, rng.random(count) * running[-1], side="right")
+    return np.minimum(spots, running.size - 1).astype(np.int64)
+
+
+def random_pattern(
+    ladders: Ladders, target: float, rng: np.random.Generator
+) -> npt.NDArray[np.int8]:
+    """Return a random pattern of at most this width, raised until nothing more fits."""
+    level = np.zeros(ladders.levels.size, np.int8)
+    width = 0.0
+    for j in rng.permutation(np.repeat(np.arange(level.size), ladders.levels - 1)):
+        step = ladders.width[j, level[j] + 1] - ladders.width[j, level[j]]
+        if width + step <= target:
+            level[j] += 1
+            width += step
+    return level
