@@ -193,7 +193,8 @@ def cooling(part: float) -> float:
 def _draw(running: Floats, count: int, rng: np.random.Generator) -> Ints:
     """Draw places with the probabilities whose running sum is given."""
     spots = np.searchsorted(running, rng.random(count) * running[-1], side="right")
-    return np.minimum(spots, running.size - 1).astype(np.int64)
+    drawn: Ints = np.minimum(spots, running.size - 1)
+    return drawn
 
 
 def random_pattern(
