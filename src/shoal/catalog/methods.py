@@ -36,7 +36,7 @@ METHODS: dict[str, Method] = {
             "shoal",
             "peels classes off the table, cheapest generalization first, then takes neighbouring "
             "groups apart and puts them together better; the lowest loss",
-            "this project",
+            "this project, 2026",
             "shoal.groupers.shoal:group",
             (
                 Param(

@@ -10,7 +10,7 @@ from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
 from shoal.kernels.clusters import new_park, new_roster, park_all, settle
 from shoal.kernels.covers import cover_groups, new_covers
-from shoal.kernels.grow import FREE, TAKEN, Stock, grow, place
+from shoal.kernels.grow import FREE, Stock, grow, place
 from shoal.kernels.limits import Limits, new_tally
 from shoal.kernels.plant import plant
 from shoal.kernels.space import Space, new_group
@@ -40,29 +40,11 @@ def grow_groups(
     """
     limits, tags = limits_of(data, rule)
     seeds = rng.permutation(data.rows)
-    tree, stock = stock_of(data, space, tags, seeds)
-    state = np.full(data.rows, FREE, np.int8)
-    members = np.empty((data.rows // limits.target, limits.target), np.int64)
-    stack, bounds = stack_for(tree)
-    groups = grow(
-        space,
-        new_group(space),
-        tree,
-        limits,
-        new_tally(limits),
-        stock,
-        seeds,
-        state,
-        spread_seeds,
-        members,
-        stack,
-        bounds,
-        np.zeros(1, np.int64) if visits is None else visits,
-    )
-    members = members[:groups]
+    members = grow_members(data, space, limits, tags, seeds, spread_seeds, visits)
+    groups = members.shape[0]
     labels = np.full(data.rows, -1, np.int64)
     labels[members.ravel()] = np.repeat(np.arange(groups), limits.target)
-    rest = seeds[state[seeds] != TAKEN]
+    rest = seeds[labels[seeds] < 0]
     if not groups:
         labels[:] = 0
     elif limits.share.size:
@@ -73,6 +55,37 @@ def grow_groups(
         place(space, new_group(space), data.codes, members, rest, price, home)
         labels[rest] = home
     return repair(data, Partition.from_labels(labels), rule)
+
+
+def grow_members(
+    data: Encoded,
+    space: Space,
+    limits: Limits,
+    tags: Tags,
+    seeds: Ints,
+    spread_seeds: bool = False,
+    visits: Ints | None = None,
+) -> Ints:
+    """Return the rows of as many groups of the target size as can be grown, a group a row."""
+    tree, stock = stock_of(data, space, tags, seeds)
+    members = np.empty((data.rows // limits.target, limits.target), np.int64)
+    stack, bounds = stack_for(tree)
+    groups = grow(
+        space,
+        new_group(space),
+        tree,
+        limits,
+        new_tally(limits),
+        stock,
+        seeds,
+        np.full(data.rows, FREE, np.int8),
+        spread_seeds,
+        members,
+        stack,
+        bounds,
+        np.zeros(1, np.int64) if visits is None else visits,
+    )
+    return members[:groups]
 
 
 def _settle(

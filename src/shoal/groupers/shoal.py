@@ -18,14 +18,17 @@ import numpy.typing as npt
 from shoal.encode import Encoded
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of, sensitive_of
-from shoal.groupers.growth import grow_groups
+from shoal.groupers.growth import grow_members
+from shoal.groupers.limits import limits_of
 from shoal.groupers.patterns import make_ladders
-from shoal.groupers.refinement import Effort, refined
+from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
 from shoal.kernels.boxes import Boxes
 from shoal.kernels.conditions import Conditions
+from shoal.kernels.groups import start_state
 from shoal.kernels.lattice import Frontier, Ladders
 from shoal.kernels.peel import peel, workspace
+from shoal.kernels.place import place_rows
 from shoal.kernels.propose import propose
 from shoal.partition import Partition
 from shoal.rules import Rule
@@ -71,7 +74,7 @@ def group(
     ladders = make_ladders(data, data.weights, k, chosen.merge, objective)
     boxes = make_boxes(data, data.weights, objective)
     labels = peel_off(data, k, conditions, boxes, ladders, chosen.visits, rng)
-    start = repair(data, place_rest(data, labels, rule, rng), rule)
+    start = repair(data, place_rest(data, conditions, boxes, labels, rule, rng), rule)
     labels = refined(data, k, conditions, boxes, ladders, start.labels(), chosen, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
 
@@ -134,17 +137,35 @@ def _proposals(
     return out[np.argsort(cost, kind="stable")][: len(out) // 2 + 1]
 
 
-def place_rest(data: Encoded, labels: Ints, rule: Rule, rng: np.random.Generator) -> Partition:
-    """Give the rows that no class took a group: grown among themselves, if they can keep the rule.
+def place_rest(
+    data: Encoded,
+    conditions: Conditions,
+    boxes: Boxes,
+    labels: Ints,
+    rule: Rule,
+    rng: np.random.Generator,
+) -> Partition:
+    """Give the rows that no class took a group.
 
-    The others make up one group, for the repair to join.
+    As many groups as possible are grown among them; the others join the groups that they cost
+    least. Those that fit nowhere make up one group, for the repair to join.
     """
     rest = np.flatnonzero(labels < 0)
+    if not rest.size:
+        return Partition.from_labels(labels)
+    part = data.take(rest)
+    limits, tags = limits_of(part, rule)
+    members = grow_members(part, make_space(part), limits, tags, rng.permutation(rest.size))
     labels = labels.copy()
     groups = int(labels.max()) + 1
-    part = data.take(rest)
-    if rest.size and rule.obstacle(part.whole()) is None:
-        labels[rest] = groups + grow_groups(part, make_space(part), rule, rng).labels()
-    else:
-        labels[rest] = groups
-    return Partition.from_labels(labels)
+    labels[rest[members]] = groups + np.arange(members.shape[0])[:, None]
+    groups += members.shape[0]
+    if groups and (labels < 0).any():
+        labels[labels < 0] = groups
+        state = start_state(boxes, data.codes, labels)
+        shape = (boxes.kind, boxes.size, boxes.off, boxes.tab)
+        seen = np.zeros(int(boxes.size.max()) + 2, np.int64)
+        hidden = sensitive_of(data, conditions)
+        place_rows(shape, tuple(conditions), data.codes, hidden, tuple(state), groups, seen)
+        labels = renumbered(state.grp)
+    return Partition.from_labels(np.maximum(labels, 0))
