@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.auditing import audit
+    from shoal.comparing import compare_queries
     from shoal.domain import Taxonomy
     from shoal.errors import (
         Infeasible,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         ShoalError,
         ShoalWarning,
     )
+    from shoal.estimating import Estimates, estimate, read_release
     from shoal.hierarchy import read_hierarchy, write_hierarchy
     from shoal.inspection import inspect
     from shoal.plan import Plan
@@ -49,6 +51,7 @@ __version__ = "0.1.0"
 # Loaded at first use, so that importing the package costs nothing.
 _HOMES = {
     "shoal.auditing": ("audit",),
+    "shoal.comparing": ("compare_queries",),
     "shoal.domain": ("Taxonomy",),
     "shoal.errors": (
         "Infeasible",
@@ -62,6 +65,7 @@ _HOMES = {
         "ShoalError",
         "ShoalWarning",
     ),
+    "shoal.estimating": ("Estimates", "estimate", "read_release"),
     "shoal.hierarchy": ("read_hierarchy", "write_hierarchy"),
     "shoal.inspection": ("inspect",),
     "shoal.plan": ("Plan",),
@@ -89,6 +93,7 @@ __all__ = [
     "BetaLikeness",
     "Column",
     "EntropyLDiversity",
+    "Estimates",
     "FrequencyLDiversity",
     "Infeasible",
     "InputError",
@@ -113,8 +118,11 @@ __all__ = [
     "Verdict",
     "anonymize",
     "audit",
+    "compare_queries",
+    "estimate",
     "inspect",
     "read_hierarchy",
+    "read_release",
     "read_table",
     "write_hierarchy",
     "write_table",

@@ -16,7 +16,7 @@ from shoal.cells import blank, typed
 from shoal.csvfile import read_csv
 from shoal.errors import InputError, OutputError, listed
 from shoal.native import from_native, to_native
-from shoal.setcells import to_json
+from shoal.setcells import SETS, to_json
 
 __all__ = [
     "FORMATS",
@@ -166,7 +166,7 @@ def write_tables(
 def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str) -> None:
     if suffix in (".csv", ".csv.gz", ".tsv"):
         # A text file has no lists: a set of values is written as a JSON list.
-        frame = frame.with_columns(to_json(s) for s in frame if isinstance(s.dtype, pl.List))
+        frame = frame.with_columns(to_json(s) for s in frame if s.dtype == SETS)
     if suffix == ".csv.gz":
         # No name and no time inside, so that equal tables make equal files.
         with gzip.GzipFile("", "wb", compresslevel=4, fileobj=stream, mtime=0) as packed:

@@ -7,12 +7,14 @@ is in its set with probability q = (l - 1) / (|S| - 1).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import ParameterError, nearest
+from shoal.kernels.bayes import iterate
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -43,8 +45,8 @@ class Observed:
         Number of values (|S|).
     length
         Length of every set (l).
-    pairs
-        Per row and place in its set the number of the pair: ``[rows, l]``.
+    keys
+        Category and value of every place in every set as one number: ``[rows, l]``.
     """
 
     owner: Ints
@@ -53,24 +55,28 @@ class Observed:
     rows: Ints
     size: int
     length: int
-    pairs: Ints
+    keys: npt.NDArray[np.integer]
 
     @classmethod
     def of(cls, sets: npt.NDArray[np.integer], labels: Ints, size: int, groups: int) -> Observed:
         """Count sets ``[n, l]`` of value codes by the category of their row (-1: in none)."""
-        kept = labels >= 0
-        chosen = sets[kept].astype(np.int64)
-        keys = labels[kept, None] * size + chosen
+        kept = np.flatnonzero(labels >= 0)
+        keys = sets.take(kept, axis=0)
+        if groups > 1:
+            keys = labels[kept, None] * size + keys
         if groups * size <= max(4 * keys.size, 1 << 16):  # counting is faster than sorting
             count = np.bincount(keys.ravel(), minlength=groups * size)
             cells = np.flatnonzero(count)
-            place = np.cumsum(count > 0) - 1
-            seen, pairs = count[cells], place[keys]
+            seen = count[cells]
         else:
-            cells, inverse, seen = np.unique(keys, return_inverse=True, return_counts=True)
-            pairs = inverse.reshape(keys.shape)
+            cells, seen = np.unique(keys, return_counts=True)
         rows = np.bincount(labels[kept], minlength=groups).astype(np.int64)
-        return cls(cells // size, cells % size, seen, rows, size, sets.shape[1], pairs)
+        return cls(cells // size, cells % size, seen, rows, size, sets.shape[1], keys)
+
+    @cached_property
+    def pairs(self) -> Ints:
+        """The number of the pair of every place in every set."""
+        return np.searchsorted(self.owner * self.size + self.value, self.keys)
 
     @property
     def q(self) -> float:
@@ -96,8 +102,8 @@ def iterative(seen: Observed, eps: float = 0.01, limit: int = 2_000) -> Floats:
     seen
         What the sets show.
     eps
-        Stop when no count changes by more than this many rows; the paper takes 1.0, which in
-        small categories stops before anything was learned.
+        A category is done when none of its counts changes by this many rows; the paper takes
+        1.0, which in small categories stops before anything was learned.
     limit
         Greatest number of iterations.
 
@@ -108,18 +114,8 @@ def iterative(seen: Observed, eps: float = 0.01, limit: int = 2_000) -> Floats:
     one iteration costs as much as there are pairs instead of its square. A value in no set starts
     at 0 and stays there.
     """
-    q, l = seen.q, seen.length  # noqa: E741 -- the paper's letter
-    at = seen.rows[seen.owner].astype(np.float64)
-    count = seen.seen / l
-    for _ in range(limit):
-        shown = seen.seen / (q * at + (1 - q) * count)
-        pool = q * seen.total(shown)
-        better = count / l * (pool[seen.owner] + (1 - q) * shown)
-        change = float(np.abs(better - count).max(initial=0.0))
-        count = better
-        if change < eps:
-            break
-    return count
+    starts = np.searchsorted(seen.owner, np.arange(seen.rows.size + 1)).astype(np.int64)
+    return iterate(starts, seen.seen, seen.rows, seen.q, seen.length, eps, limit)
 
 
 def closed_form(seen: Observed) -> Floats:

@@ -94,7 +94,9 @@ class DummiesView(Exact):
     def observed(self, of: str, labels: Ints, groups: int) -> Observed:
         """Count the sets by category of their row."""
         column = self.columns[of]
-        return Observed.of(column.codes, labels[column.kept], len(column.values), groups)
+        if column.kept.size < labels.size:
+            labels = labels[column.kept]
+        return Observed.of(column.codes, labels, len(column.values), groups)
 
     def expect(self, query: Query, method: str = "iterative", **options: float) -> Floats:
         """Return the estimated count of every value."""

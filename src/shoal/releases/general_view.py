@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal import notation
-from shoal.cells import as_text
+from shoal.cells import as_text, typed
 from shoal.domain import STAR, Taxonomy
 from shoal.errors import InputError, ParameterError, listed
 from shoal.estimates import tally
@@ -69,8 +69,17 @@ class Spread:
         return shares
 
 
-def spread(published: Published, name: str, taxonomy: Taxonomy | None) -> Spread:
-    """Read the cells of a column and find what each may stand for."""
+def spread(
+    published: Published,
+    name: str,
+    taxonomy: Taxonomy | None = None,
+    domain: pl.Series | None = None,
+) -> Spread:
+    """Read the cells of a column and find what each may stand for.
+
+    ``domain``: the values that the column can have, ascending, when they are known; else they are
+    found in the cells.
+    """
     cells = published.cells
     if name not in cells.columns:
         low, high = (as_text(cells[name + end]).fill_null(STAR) for end in ("_lo", "_hi"))
@@ -84,10 +93,20 @@ def spread(published: Published, name: str, taxonomy: Taxonomy | None) -> Spread
     if taxonomy is not None:
         return _taxonomy(shown, which, taxonomy, name)
     known = shown.filter(shown != STAR)
+    if domain is not None and known.is_empty():
+        everything = np.full(len(shown), len(domain) - 1, np.int64)
+        return Spread(domain, which, np.zeros(len(shown), np.int64), everything)
     for pattern, dtype in ((_NUMERIC, pl.Float64()), (_DATED, pl.Date())):
-        if len(known) and known.str.contains(pattern).all():
-            return _ordered(shown, which, dtype)
-    return _sets(shown, which)
+        if len(known) and known.str.contains(pattern).all() and _meant(known, dtype):
+            return _ordered(shown, which, dtype, domain)
+    return _sets(shown, which, domain)
+
+
+def _meant(known: pl.Series, dtype: pl.DataType) -> bool:
+    """Tell whether exact cells are numbers or dates: '007' is a text, as in every table."""
+    exact = known.filter(~known.str.starts_with("["))
+    kind = typed(exact).dtype
+    return exact.is_empty() or kind == dtype or (kind.is_numeric() and dtype.is_numeric())
 
 
 def _taxonomy(shown: pl.Series, which: Ints, taxonomy: Taxonomy, name: str) -> Spread:
@@ -109,7 +128,7 @@ def _taxonomy(shown: pl.Series, which: Ints, taxonomy: Taxonomy, name: str) -> S
     return Spread(values, which, lo, hi)
 
 
-def _ordered(shown: pl.Series, which: Ints, dtype: pl.DataType) -> Spread:
+def _ordered(shown: pl.Series, which: Ints, dtype: pl.DataType, domain: pl.Series | None) -> Spread:
     """Whole numbers and days are all listed; of other numbers those that are an end somewhere."""
     ends = notation.read_ordered(shown, dtype)
     low, high = (
@@ -120,24 +139,30 @@ def _ordered(shown: pl.Series, which: Ints, dtype: pl.DataType) -> Spread:
     whole = bool((points == points.round()).all())
     values = points.unique().sort()
     first, last = (float(values[at]) for at in (0, -1))
-    if whole and last - first <= _DENSE:
+    if domain is not None:
+        values = domain.to_physical().cast(pl.Float64)
+    elif whole and last - first <= _DENSE:
         values = pl.Series(np.arange(first, last + 1))
     star = ends["star"].to_numpy()
-    lo, hi = (
-        np.searchsorted(values.to_numpy(), end.to_physical().cast(pl.Float64).fill_null(0.0))
-        for end in (low, high)
-    )
-    lo, hi = np.where(star, 0, lo), np.where(star, len(values) - 1, hi)
-    if dtype == pl.Date:
+    ends_at = (end.to_physical().cast(pl.Float64).fill_null(0.0).to_numpy() for end in (low, high))
+    lo = np.searchsorted(values.to_numpy(), next(ends_at), "left").clip(0, len(values) - 1)
+    hi = np.searchsorted(values.to_numpy(), next(ends_at), "right") - 1
+    lo, hi = np.where(star, 0, lo), np.where(star, len(values) - 1, np.maximum(lo, hi))
+    if domain is not None:
+        values = domain
+    elif dtype == pl.Date:
         values = values.cast(pl.Int32).cast(pl.Date)
     elif whole:
         values = values.cast(pl.Int64)
     return Spread(values, which, lo.astype(np.int64), hi.astype(np.int64))
 
 
-def _sets(shown: pl.Series, which: Ints) -> Spread:
+def _sets(shown: pl.Series, which: Ints, domain: pl.Series | None) -> Spread:
     elements = notation.read_sets(shown).sort("cell", maintain_order=True)
-    values = elements["element"].unique().sort()
+    known = (
+        elements["element"] if domain is None else pl.concat([as_text(domain), elements["element"]])
+    )
+    values = known.unique().sort()
     if values.is_empty():  # suppressed throughout
         values = pl.Series([STAR])
     members = values.search_sorted(elements["element"]).to_numpy().astype(np.int64)
@@ -149,11 +174,15 @@ def _sets(shown: pl.Series, which: Ints) -> Spread:
 
 @dataclass(frozen=True, eq=False)
 class GeneralizedView:
-    """A generalized table, with the hierarchies it was made with."""
+    """A generalized table, with the hierarchies it was made with.
+
+    ``domains``: per column the values that it can have, when they are known from elsewhere.
+    """
 
     frame: pl.DataFrame
     quasi: tuple[str, ...]
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    domains: Mapping[str, pl.Series] = field(default_factory=dict)
     shape = "generalized"
 
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -172,7 +201,9 @@ class GeneralizedView:
     def spread(self, name: str) -> Spread:
         """Return the cells of a column, read once."""
         if name not in self._spreads:
-            self._spreads[name] = spread(self.published, name, self.taxonomies.get(name))
+            self._spreads[name] = spread(
+                self.published, name, self.taxonomies.get(name), self.domains.get(name)
+            )
         return self._spreads[name]
 
     @cached_property

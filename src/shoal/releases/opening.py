@@ -24,6 +24,7 @@ def open_release(
     table: pl.DataFrame | None = None,
     quasi: Sequence[str] | None = None,
     taxonomies: Mapping[str, Taxonomy] | None = None,
+    domains: Mapping[str, pl.Series] | None = None,
 ) -> Release:
     """Return the release that the tables hold, ready to be asked.
 
@@ -39,6 +40,9 @@ def open_release(
         The quasi-identifiers; by default every column but the sensitive ones.
     taxonomies
         The hierarchies of a generalized release: what their labels cover.
+    domains
+        The values that the columns of a generalized release can have, ascending, when they are
+        known; else those that its cells name.
     """
     if table is not None:
         return _anatomy(frame, table, of, quasi)
@@ -54,7 +58,7 @@ def open_release(
     if of in sets:
         rest = [name for name in frame.columns if name not in sets]
         return DummiesView(frame, _quasi(frame, quasi, rest), sets)
-    if not taxonomies and not _looks_generalized(frame.drop(of)):
+    if not taxonomies and not domains and not _looks_generalized(frame.drop(of)):
         raise InputError(
             f"This does not look like a release: column {of!r} holds single values, not sets of "
             "them, no other cell is generalized (*, [20-39], {a, b}, or a pair x_lo, x_hi), and "
@@ -62,7 +66,9 @@ def open_release(
             "--hierarchies (hierarchies=...), and exact tables can simply be counted."
         )
     rest = [name for name in _untyped(frame.columns) if name != of]
-    return GeneralizedView(frame, _quasi(frame, quasi, rest), dict(taxonomies or {}))
+    return GeneralizedView(
+        frame, _quasi(frame, quasi, rest), dict(taxonomies or {}), dict(domains or {})
+    )
 
 
 def _anatomy(
