@@ -1,0 +1,113 @@
+"""What checks of dummy values and Anatomy find, from published tables alone and with the source."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal.errors import InputError, ParameterError
+from shoal.rules import FrequencyLDiversity, KAnonymity, LDiversity
+from shoal.schema import declare
+from shoal.verify_exact import Source, plausible_exact, verify_sets, verify_tables
+
+SOURCE = pl.DataFrame({"q": [1, 2, 3, 4], "s": ["a", "b", "c", None]})
+SETS = pl.DataFrame({"q": [1, 2, 3, 4], "s": [["a", "b"], ["a", "b"], ["b", "c"], ["a", "c"]]})
+QIT = pl.DataFrame({"q": [1, 2, 3, 4], "group_id": [1, 1, 2, 2]})
+ST = pl.DataFrame({"group_id": [1, 1, 2, 2], "s": ["a", "b", "c", None], "count": [1, 1, 1, 1]})
+
+
+def source(order=(0, 1, 2, 3)):
+    schema = declare(SOURCE, quasi=["q"], sensitive=["s"])
+    return Source(SOURCE, schema, np.array(order, np.int64))
+
+
+def sets(frame=SETS, l=2, src=None):  # noqa: E741
+    return verify_sets(frame, ["q"], [LDiversity(l, "s")], src or source())
+
+
+def tables(qit=QIT, st=ST, l=1, src=None):  # noqa: E741
+    rules = [KAnonymity(2)] if l == 1 else [FrequencyLDiversity(l, "s")]
+    return verify_tables(qit, st, ["q"], rules, src)
+
+
+def test_an_honest_release_of_sets_passes():
+    verdict = sets()
+    assert verdict.holds, verdict.faults
+    assert verdict.achieved == {"l": 2}
+    assert (verdict.rows, verdict.classes) == (4, 4)
+    kept = SETS.with_columns(s=pl.Series([["a", "b"], ["a", "b"], ["b", "c"], None]))
+    assert sets(kept).holds
+
+
+@pytest.mark.parametrize(
+    ("cells", "fault"),
+    [
+        ([["a", "b"], ["a", "b"], ["a", "b"], ["a", "c"]], "1 sets of column 's' lack the true"),
+        ([["b", "a"], ["a", "b"], ["b", "c"], ["a", "c"]], "1 sets of column 's' are not sorted"),
+        ([["a", "a"], ["a", "b"], ["b", "c"], ["a", "c"]], "hold a value twice"),
+        ([["a"], ["a", "b"], ["b", "c"], ["a", "c"]], "1 of 4 groups or sets break the promise"),
+        ([None, ["a", "b"], ["b", "c"], ["a", "c"]], "1 sets of column 's' lack the true"),
+    ],
+)
+def test_sets_that_are_wrong(cells, fault):
+    verdict = sets(SETS.with_columns(s=pl.Series(cells)))
+    assert not verdict.holds
+    assert any(fault in each for each in verdict.faults), verdict.faults
+
+
+def test_a_value_twice_adds_no_diversity():
+    verdict = sets(SETS.with_columns(s=pl.Series([["a", "a"], ["a", "b"], ["b", "c"], ["a", "c"]])))
+    assert verdict.achieved == {"l": 1}
+
+
+def test_what_must_stay_as_it_was():
+    changed = SETS.with_columns(q=pl.Series([1, 2, 3, 9]))
+    assert "In column 'q' 1 cells differ from the source." in sets(changed).faults
+    assert (
+        "The release lacks the column 'q'."
+        in verify_sets(SETS.rename({"q": "r"}), ["r"], [LDiversity(2, "s")], source()).faults
+    )
+    more = SETS.with_columns(name=pl.lit("x"))
+    assert "The release has a column 'name' that should not be there." in sets(more).faults
+    # Another order of rows is another source for each of them.
+    assert not sets(src=source((1, 2, 0, 3))).holds
+
+
+def test_two_tables_pass_and_fail():
+    assert tables(l=2, st=ST.with_columns(s=pl.Series(["a", "b", "c", "a"]))).holds
+    verdict = tables(l=2)
+    # One known value in a group of two: its share of the known is 1.
+    assert not verdict.holds
+    assert verdict.achieved == {"frequency_l": 1.0}
+    assert not tables().holds  # every row is alone in its quasi-identifiers
+    few = ST.with_columns(count=pl.Series([1, 2, 1, 1]))
+    assert any("another number of rows" in each for each in tables(st=few).faults)
+    twice = ST.with_columns(s=pl.Series(["a", "a", "c", None]))
+    assert any("lists a value of a group twice" in each for each in tables(st=twice).faults)
+    wrong = ST.with_columns(s=pl.Series(["a", "c", "b", None]))
+    assert any(
+        "counts of the second table are wrong" in f for f in tables(st=wrong, src=source()).faults
+    )
+    assert not [f for f in tables(src=source()).faults if "classes break" not in f]
+
+
+def test_bad_use():
+    with pytest.raises(ParameterError, match="needs at least one rule"):
+        verify_sets(SETS, ["q"], [])
+    with pytest.raises(InputError, match="Column 's' holds no sets of values"):
+        verify_sets(SOURCE, ["q"], [LDiversity(2, "s")])
+    with pytest.raises(InputError, match="Anatomy publishes a table with the column 'group_id'"):
+        verify_tables(SETS, ST, ["q"], [FrequencyLDiversity(2, "s")])
+    with pytest.raises(InputError, match="no sensitive column 'z'"):
+        verify_tables(QIT, ST, ["q"], [FrequencyLDiversity(2, "z")])
+
+
+def test_an_original_in_another_order():
+    mixed = SOURCE.reverse()
+    assert plausible_exact(SETS, None, mixed, ["q"], ["s"]) == []
+    assert plausible_exact(QIT, ST, mixed, ["q"], ["s"]) == []
+    other = SOURCE.with_columns(q=pl.Series([1, 2, 3, 3]), s=pl.lit("a"))
+    faults = plausible_exact(QIT, ST, other, ["q"], ["s"])
+    assert "2 combinations of 'q'" in faults[0]
+    assert "4 values of 's' are not counted" in faults[1]
+    with pytest.raises(InputError, match="The original has no column 's'"):
+        plausible_exact(SETS, None, SOURCE.drop("s"), ["q"], ["s"])
