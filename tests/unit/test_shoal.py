@@ -119,7 +119,7 @@ def test_peel_equals_its_twin(rule, seed):
     ladders = make_ladders(data, data.weights, k, 0.0)
     boxes = make_boxes(data, data.weights)
     rng = np.random.default_rng(0)
-    got = shoal.peel_off(data, k, conditions, boxes, ladders, 1e9, rng)
+    got = shoal.peel_off(data, rule, k, conditions, boxes, ladders, 1e9, rng)
     expected = naive.peel(data, rule, ladders, walk(ladders))
     assert classes(got) == classes(np.array(expected))
 

@@ -102,8 +102,8 @@ def _settle(
     covers = new_covers(space, groups + 1)
     starts = np.arange(groups + 1) * limits.target
     cover_groups(space, covers, data.codes, members.ravel(), starts)
-    park = new_park(tree, stock.left.size, groups)
-    park_all(tree, park, stock.entry_of[members[:, 0]])
+    park = new_park(tree, stock.left.size, groups, limits.target)
+    park_all(tree, park, covers, stock.entry_of[members[:, 0]])
     stack, bounds = stack_for(tree)
     settle(
         space,

@@ -59,7 +59,7 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
     tree, stock = stock_of(data, space, tags, seeds)
     room = data.rows // values + 2
     covers = new_covers(space, room)
-    park = new_park(tree, stock.left.size, room)
+    park = new_park(tree, stock.left.size, room, values)
     labels = np.full(data.rows, -1, np.int64)
     grown, (stack, bounds) = new_group(space), stack_for(tree)
     clusters = form_clusters(

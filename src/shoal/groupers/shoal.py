@@ -18,7 +18,7 @@ import numpy.typing as npt
 from shoal.encode import Encoded
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of, sensitive_of
-from shoal.groupers.growth import grow_members
+from shoal.groupers.growth import grow_groups, grow_members
 from shoal.groupers.limits import limits_of
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import Effort, refined, renumbered
@@ -47,6 +47,8 @@ LATTICE = 1e6
 """Patterns up to which the whole lattice is walked."""
 WALK = 200
 """Entries visited, per entry, before a larger lattice is left for proposals."""
+MANY = 0.02
+"""Share of the rows that may be left without a class before the table is grouped another way."""
 SAMPLE, SEEDS, IDLE = 256, 64, 8
 """Rows looked at and patterns proposed at a time; fruitless turns before proposals end."""
 
@@ -73,14 +75,19 @@ def group(
     k, conditions = conditions_of(data, rule)
     ladders = make_ladders(data, data.weights, k, chosen.merge, objective)
     boxes = make_boxes(data, data.weights, objective)
-    labels = peel_off(data, k, conditions, boxes, ladders, chosen.visits, rng)
-    start = repair(data, place_rest(data, conditions, boxes, labels, rule, rng), rule)
+    labels = peel_off(data, rule, k, conditions, boxes, ladders, chosen.visits, rng)
+    placed = place_rest(data, conditions, boxes, labels, rule, rng)
+    if placed is None:
+        start = grow_groups(data, make_space(data), rule, rng)
+    else:
+        start = repair(data, placed, rule)
     labels = refined(data, k, conditions, boxes, ladders, start.labels(), chosen, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
 
 
 def peel_off(
     data: Encoded,
+    rule: Rule,
     k: int,
     conditions: Conditions,
     boxes: Boxes,
@@ -94,7 +101,9 @@ def peel_off(
     codes, kept = np.ascontiguousarray(distinct[:, :m].T), np.ascontiguousarray(distinct[:, m:])
     work = workspace(count.size, conditions.share.size)
     rest, label = np.arange(count.size), np.full(count.size, -1, np.int64)
-    left, groups, budget = count.size, 0, visits * count.size
+    # A visit that has to count sensitive values costs about eight of the others.
+    left, groups = count.size, 0
+    budget = visits * count.size / (8 if conditions.code.size else 1)
     levels = (ladders.sign, ladders.at, ladders.step)
 
     def take(patterns: npt.NDArray[np.int8], budget: float) -> tuple[int, int, float]:
@@ -106,6 +115,9 @@ def peel_off(
     frontier = Frontier(ladders)
     while left and budget > end and (patterns := frontier.take(512)).size:
         left, groups, budget = take(patterns, budget)
+        whole = data.take(np.flatnonzero(label[entry] < 0)).whole()
+        if rule.grows_safely and not rule.holds(whole).all():
+            return label[entry]  # what all rows left together break, no class of them keeps
     idle = 0 if left and not small else IDLE
     while left > SEEDS and idle < IDLE:
         before = left
@@ -144,11 +156,13 @@ def place_rest(
     labels: Ints,
     rule: Rule,
     rng: np.random.Generator,
-) -> Partition:
+) -> Partition | None:
     """Give the rows that no class took a group.
 
     As many groups as possible are grown among them; the others join the groups that they cost
-    least. Those that fit nowhere make up one group, for the repair to join.
+    least. Those that fit nowhere make up one group, for the repair to join. None when too many are
+    left: their sensitive values are too much alike, and the rows that would have made them diverse
+    are in other classes already.
     """
     rest = np.flatnonzero(labels < 0)
     if not rest.size:
@@ -160,6 +174,8 @@ def place_rest(
     groups = int(labels.max()) + 1
     labels[rest[members]] = groups + np.arange(members.shape[0])[:, None]
     groups += members.shape[0]
+    if (labels < 0).sum() > MANY * data.rows:
+        return None
     if groups and (labels < 0).any():
         labels[labels < 0] = groups
         state = start_state(boxes, data.codes, labels)

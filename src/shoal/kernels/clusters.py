@@ -28,32 +28,56 @@ class Park(NamedTuple):
     """First cluster parked at each entry, -1 for none."""
     following: npt.NDArray[np.int64]
     """The next one at the same entry, per cluster."""
+    entry: npt.NDArray[np.int64]
+    """Where each cluster is parked."""
+    widest: npt.NDArray[np.float64]
+    """``[nodes, m]``: the largest ``num`` of the clusters below."""
+    least: int
+    """Rows that a cluster has at the least."""
 
 
-def new_park(tree: Tree, entries: int, clusters: int) -> Park:
-    """Return an empty park for up to ``clusters`` clusters."""
+def new_park(tree: Tree, entries: int, clusters: int, least: int) -> Park:
+    """Return an empty park for up to ``clusters`` clusters of at least so many rows."""
     return Park(
         np.zeros(tree.begin.size, np.int64),
         np.full(entries, -1, np.int64),
         np.full(clusters, -1, np.int64),
+        np.full(clusters, -1, np.int64),
+        np.zeros(tree.lo.shape),
+        least,
     )
 
 
 @inner
-def park_at(tree: Tree, park: Park, cluster: int, entry: int) -> None:
+def park_at(tree: Tree, park: Park, covers: Covers, cluster: int, entry: int) -> None:
     """Park a cluster at an entry."""
     park.following[cluster], park.first[entry] = park.first[entry], cluster
+    park.entry[cluster] = entry
+    widen(tree, park, covers, cluster)
     node = tree.home[entry]
     while node >= 0:
         park.below[node] += 1
         node = tree.parent[node]
 
 
+@inner
+def widen(tree: Tree, park: Park, covers: Covers, cluster: int) -> None:
+    """Tell the nodes above a parked cluster how wide it has become."""
+    node, news = tree.home[park.entry[cluster]], True
+    while node >= 0 and news:
+        news = False
+        for j in range(covers.num.shape[1]):
+            if covers.num[cluster, j] > park.widest[node, j]:
+                park.widest[node, j] = covers.num[cluster, j]
+                news = True
+        node = tree.parent[node]
+
+
 @kernel
-def park_all(tree: Tree, park: Park, entries: npt.NDArray[np.int64]) -> None:
+def park_all(tree: Tree, park: Park, covers: Covers, entries: npt.NDArray[np.int64]) -> None:
     """Park cluster ``c`` at ``entries[c]``."""
     for c in range(entries.size):
-        park_at(tree, park, c, entries[c])
+        park_at(tree, park, covers, c, entries[c])
 
 
 class Roster(NamedTuple):
@@ -95,11 +119,13 @@ def nearest_cluster(
     """Return the parked cluster that is cheapest to join with the group, if cheaper than ``limit``.
 
     The group is ``group`` for the bounds and number ``slot`` of ``covers`` for the costs. A cluster
-    costs at least what the group's own rows lose by covering its first row. Ties go to the smaller
+    costs at least what the group's own rows lose by covering its first row, and what its own rows
+    lose beyond the widest cluster below a node. Ties go to the smaller
     number; -1 when no cluster is below the limit. Clusters with ``shut[c] == visit`` do not count.
     """
     right, low, high, bag = tree.right, tree.lo, tree.hi, tree.bag
     edge_left, edge_right, below = tree.edge_left, tree.edge_right, park.below
+    widest, least = park.widest, park.least
     kind, missing, first, weight = space.kind, space.size, space.first, space.weight
     whole, table, group_num = space.full, group.table, group.num
     group_lo, group_hi = group.lo, group.hi
@@ -155,7 +181,8 @@ def nearest_cluster(
                         bags[j],
                         outside[j],
                     )
-                total += weight[j] * (size * (num - group_num[j]))
+                own = size * (num - group_num[j])
+                total += weight[j] * (own + least * max(num - widest[child, j], 0.0))
                 if total > best_cost:
                     break
             if total > best_cost:
@@ -244,10 +271,11 @@ def form_clusters(
             )
             if other >= 0:  # strictly cheaper than any row
                 join_into(space, covers, other, clusters)
+                widen(tree, park, covers, other)
                 home = other
                 break
         if home == clusters:
-            park_at(tree, park, clusters, seed)
+            park_at(tree, park, covers, clusters, seed)
             clusters += 1
         else:
             for i in range(size):
@@ -301,5 +329,6 @@ def settle(
             shut[home] = visit
         if home >= 0:
             join_into(space, covers, home, spare)
+            widen(tree, park, covers, home)
             labels[row] = home
             roster.following[row], roster.first[home] = roster.first[home], row
