@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, cast
@@ -143,11 +143,13 @@ def write_tables(
 ) -> None:
     """Write several tables, all of them or none, as :func:`write_table` writes one."""
     existed = {path for path in tables if path.exists()}
+    named: list[Path] = []
     try:
         with contextlib.ExitStack() as stack:
-            # No file gets its name before the last one is on the disk.
+            # No file gets its name before the last one is written; last in, first named.
             for path, frame in tables.items():
                 suffix = check_output_format(path)
+                stack.push(_noting(named, path))
                 stream = stack.enter_context(atomic_file(path, force=force, inputs=inputs))
                 try:
                     _write(frame, stream, suffix)
@@ -157,10 +159,20 @@ def write_tables(
                         "try another format, for instance .parquet."
                     ) from fault
     except BaseException:
-        for path in tables:
-            if len(tables) > 1 and path not in existed:
+        for path in named:
+            if path not in existed:  # what was replaced with force is gone already
                 path.unlink(missing_ok=True)
         raise
+
+
+def _noting(named: list[Path], path: Path) -> Callable[..., None]:
+    """Return what notes that a file got its name, unless something went wrong before."""
+
+    def note(fault: type[BaseException] | None, *_: object) -> None:
+        if fault is None:
+            named.append(path)
+
+    return note
 
 
 def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str) -> None:

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal import csvfile
+from shoal import atomic, csvfile
 from shoal.errors import InputError, OutputError
-from shoal.table import FORMATS, read_table, write_table
+from shoal.table import FORMATS, read_table, write_table, write_tables
 
 TABLE = "name,age,zip\nAnn,39,00123\nBob,,99\n"
 PLAIN = {"name": ["Ann", "Bob"], "age": [39, None], "zip": ["00123", "99"]}
@@ -259,6 +259,35 @@ def test_what_a_format_cannot_hold_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"as \.csv: .* Nothing was written; try another format"):
         write_table(pl.DataFrame({"a": [[1]]}), tmp_path / "out.csv")
     assert not names(tmp_path)
+
+
+def test_several_tables_are_written_together_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, bad = pl.DataFrame({"a": [1]}), pl.DataFrame({"a": [[1]]})
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    for tables in ({one: good, two: bad}, {one: bad, two: good}):
+        with pytest.raises(OutputError, match="Nothing was written"):
+            write_tables(tables)
+        assert not names(tmp_path)
+    # The other file gets a name first; when this one cannot, it loses it again.
+    real = atomic._publish
+
+    def late(neighbour: Path, target: Path, *, force: bool) -> None:
+        if target.name == "one.csv":
+            raise OSError(28, "No space left on device")
+        real(neighbour, target, force=force)
+
+    monkeypatch.setattr(atomic, "_publish", late)
+    with pytest.raises(OutputError, match="No space left"):
+        write_tables({one: good, two: good})
+    assert not names(tmp_path)
+    monkeypatch.undo()
+    write_tables({one: good, two: good})
+    assert names(tmp_path) == ["one.csv", "two.csv"]
+    with pytest.raises(OutputError, match=r"two\.csv"):
+        write_tables({tmp_path / "new.csv": good, two: good})
+    assert names(tmp_path) == ["one.csv", "two.csv"]
 
 
 # Python and polars do not agree on which control characters are spaces.
