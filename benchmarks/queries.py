@@ -1,8 +1,9 @@
 """Error of counting queries on releases that keep the quasi-identifiers and on those that do not.
 
-    python -m benchmarks.queries [--rows N] [--repeats N] [--l N] [--data FOLDER]
+    python -m benchmarks.queries [--rows N] [--repeats N] [--l N] [--data FOLDER] [--each]
 
 The census sample, occupation sensitive: dummy values, Anatomy, TP and Mondrian, the same queries.
+With --each every single combination of the values of three columns is a category of its own.
 """
 
 from __future__ import annotations
@@ -13,11 +14,57 @@ from pathlib import Path
 
 import polars as pl
 
+from shoal.cells import natural
 from shoal.comparing import METHODS, compare_queries
 from shoal.errors import ShoalWarning
+from shoal.releases.base import By
+from shoal.releases.opening import open_release
+from shoal.rules import FrequencyLDiversity, LDiversity
+from shoal.run import anonymize
 from shoal.table import read_table
 
 QUASI = ["age", "sex", "race", "marital", "education", "birthplace", "work_class"]
+
+
+TRIPLES = (
+    ("sex", "race", "marital"),
+    ("sex", "education", "work_class"),
+    ("marital", "birthplace", "sex"),
+    ("age", "sex", "education"),
+)
+
+
+def each(frame: pl.DataFrame, l: int, methods: list[str]) -> pl.DataFrame:  # noqa: E741
+    """Mean squared error over all combinations that occur, for some triples of columns."""
+    domains = {name: natural(frame[name]) for name in QUASI}
+    rows = []
+    for method in methods:
+        rule = (LDiversity if method == "dummies" else FrequencyLDiversity)(l, "occupation")
+        outcome = anonymize(frame, quasi=QUASI, sensitive="occupation", method=method, rules=[rule])
+        release = open_release(
+            outcome.release,
+            "occupation",
+            table=outcome.tables.get("st"),
+            domains=domains,
+            quasi=QUASI,
+        )
+        for names in TRIPLES:
+            found = release.counts(
+                "occupation", [By(name) for name in names], method="iterative", level=0.95
+            ).frame()
+            on = [*names, "occupation"]
+            true = frame.select(pl.col(on).cast(pl.String)).group_by(on).len("true")
+            both = found.join(true, on=on, how="left").with_columns(pl.col("true").fill_null(0))
+            inside = both.with_columns(rows=pl.col("true").sum().over(names)).filter(
+                pl.col("rows") > 0
+            )
+            off = (inside["count"] - inside["true"]) / inside["rows"]
+            many = inside.select(names).n_unique()
+            rows.append(
+                {"method": method, "columns": ", ".join(names), "combinations": many}
+                | {"mse": float((off**2).mean())}
+            )
+    return pl.DataFrame(rows).pivot("method", index=["columns", "combinations"], values="mse")
 
 
 def main() -> None:
@@ -27,19 +74,23 @@ def main() -> None:
     parser.add_argument("--l", type=int, default=10)
     parser.add_argument("--columns", type=int, default=7, help="how many quasi-identifiers")
     parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--each", action="store_true")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     given = parser.parse_args()
     warnings.simplefilter("ignore", ShoalWarning)
     frame = read_table(given.data / "acs_occ_300k.parquet").head(given.rows)
-    found = compare_queries(
-        frame,
-        quasi=QUASI[: given.columns],
-        sensitive="occupation",
-        l=given.l,
-        methods=given.methods.split(","),
-        repeats=given.repeats,
-        queries_seed=0,
-    )
+    if given.each:
+        found = each(frame, given.l, given.methods.split(","))
+    else:
+        found = compare_queries(
+            frame,
+            quasi=QUASI[: given.columns],
+            sensitive="occupation",
+            l=given.l,
+            methods=given.methods.split(","),
+            repeats=given.repeats,
+            queries_seed=0,
+        )
     with pl.Config(tbl_cols=-1, tbl_width_chars=140, float_precision=9):
         print(found)
 
