@@ -140,8 +140,8 @@ def nearest_cluster(
     while top > 0:
         top -= 1
         node = stack[top]
-        if bounds[top] > best_cost:
-            continue
+        if bounds[top] > best_cost or (best < 0 and bounds[top] >= best_cost):
+            continue  # below the limit means strictly below it
         if right[node] < 0:
             for e in range(tree.begin[node], tree.end[node]):
                 c = park.first[e]
@@ -185,7 +185,7 @@ def nearest_cluster(
                 total += weight[j] * (own + least * max(num - widest[child, j], 0.0))
                 if total > best_cost:
                     break
-            if total > best_cost:
+            if total > best_cost or (best < 0 and total >= best_cost):
                 continue
             if near < 0:
                 near, near_bound = child, total
