@@ -38,6 +38,8 @@ def test_options_of_a_method_are_those_of_its_function(method: catalog.Method) -
     signature = inspect.signature(method.load())
     options = {n: p.default for n, p in signature.parameters.items() if p.kind == p.KEYWORD_ONLY}
     assert list(signature.parameters)[:3] == ["data", "rule", "rng"]
+    assert ("stop" in options) == method.anytime
+    options.pop("stop", None)
     assert options == {param.name: param.default for param in method.params}
 
 

@@ -65,7 +65,7 @@ def test_a_column_under_two_roles_is_refused() -> None:
 def test_rules_and_methods_override() -> None:
     plan = Plan().override(rules=[{"name": "k-anonymity", "k": 3}])
     assert [part.spec for part in plan.rules] == [{"name": "k-anonymity", "k": 3}]
-    unit = plan.override(options={"weights": "unit"})
+    unit = plan.override(method="kaim", options={"weights": "unit"})
     assert unit.method.options == {"weights": "unit"}
     assert unit.override(method="kaim").method.options == {"weights": "unit"}
     assert unit.override(method="k-member").method.options == {}, "another method, its own defaults"

@@ -164,7 +164,7 @@ def test_enough_is_said_while_a_method_refines() -> None:
         return True
 
     assert go(people(), progress=enough, method="shoal").verdict.holds
-    assert heard.count("refine") == 1
+    assert 1 <= heard.count("refine") <= 2
 
 
 def test_audit_and_inspect_in_the_library() -> None:
