@@ -38,6 +38,11 @@ def diversity(rule: Rule) -> tuple[str, int]:
     return column, values
 
 
+def group_size(rule: Rule) -> int:
+    """Return the least group size that the parts of a rule ask for."""
+    return max((caps.size for part in flatten([rule]) if (caps := part.caps())), default=1)
+
+
 def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
     """Split the rows into clusters with at least l different sensitive values each.
 
@@ -48,7 +53,8 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
     Notes
     -----
     Section 4 of the paper. The distance of two clusters is weighted by their sizes, the true growth
-    of the loss. What a further rule asks for is met by joining clusters.
+    of the loss. With k-anonymity asked for as well, a cluster that is diverse goes on with the
+    nearest rows until it has k; what other rules ask for is met by joining clusters.
     """
     column, values = diversity(rule)
     space = make_space(data)
@@ -74,7 +80,7 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
         values,
         labels,
         np.zeros(none + 1, np.bool_),
-        np.empty(values, np.int64),
+        np.empty(max(values, group_size(rule)), np.int64),
         stack,
         bounds,
         np.zeros(1, np.int64),

@@ -222,8 +222,9 @@ def form_clusters(
 ) -> int:
     """Build the clusters (step 2 of the paper); return how many there are.
 
-    The last tag stands for a missing sensitive value: such a row neither starts a cluster nor is
-    taken for its diversity. ``unassigned`` counts the rows of each tag, ``labels`` is -1 before.
+    A cluster takes l different values, then any rows until it has as many as ``members`` has room
+    for. The last tag stands for a missing sensitive value: such a row neither starts a cluster nor
+    is taken for its diversity. ``unassigned`` counts the rows of each tag, ``labels`` is -1 before.
     """
     codes, none = tree.codes, banned.size - 1
     head, tail, left, rows = stock.head, stock.tail, stock.left, stock.rows
@@ -263,8 +264,11 @@ def form_clusters(
             unassigned[tree.tag[e]] -= 1
             values -= 1 if unassigned[tree.tag[e]] == 0 else 0
             size += 1
-            if size == l:
+            if size >= members.size:
                 break
+            if size == l:  # diverse enough: from here on any row will do
+                for t in range(banned.size):
+                    banned[t] = False
             e, price = nearest(space, group, bags, tree, left, banned, stack, bounds, visits)
             other, _ = nearest_cluster(
                 space, group, bags, tree, park, covers, clusters, price, shut, 1, stack, bounds
@@ -273,6 +277,8 @@ def form_clusters(
                 join_into(space, covers, other, clusters)
                 widen(tree, park, covers, other)
                 home = other
+                break
+            if e < 0:
                 break
         if home == clusters:
             park_at(tree, park, covers, clusters, seed)
