@@ -72,10 +72,11 @@ def test_an_unknown_method(refused: Refused) -> None:
 
 
 def test_an_unknown_option_of_a_method(refused: Refused) -> None:
-    message = refused("anonymize", "people.csv", *QUASI, "--option", "wieghts=unit", *OUT)
+    kaim = ["anonymize", "people.csv", *QUASI, "--method", "kaim"]
+    message = refused(*kaim, "--option", "wieghts=unit", *OUT)
     assert "kaim has no parameter 'wieghts'" in message
     assert "Did you mean 'weights'?" in message
-    message = refused("anonymize", "people.csv", *QUASI, "--option", "weights=heavy", *OUT)
+    message = refused(*kaim, "--option", "weights=heavy", *OUT)
     assert "must be one of 'balanced', 'unit'. Got 'heavy' instead." in message
     assert "NAME=VALUE" in refused("anonymize", "people.csv", *QUASI, "--option", "unit", *OUT)
 

@@ -210,7 +210,15 @@ def test_demo_shows_and_keeps(shoal: Run, folder: Path) -> None:
 
 def test_methods_lists_the_catalog(shoal: Run) -> None:
     done = shoal("methods")
-    for words in ("kaim (default)", "k-member", "weights", "seeds", "missing", "k-anonymity (--k)"):
+    for words in (
+        "shoal (default)",
+        "kaim",
+        "k-member",
+        "weights",
+        "seeds",
+        "missing",
+        "k-anonymity (--k)",
+    ):
         assert words in done.stdout
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from tests.cli.conftest import QUASI, Run
 
-ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "-o", "out.csv", "--json", "out.json"]
+ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "--method", "kaim"]
+ARGUMENTS += ["-o", "out.csv", "--json", "out.json"]
 
 # The real command with a method that needs no kernel, so that only the release and its figures are
 # written; held up at one point so that a signal meets it exactly there.
@@ -45,6 +46,21 @@ import sys, time
 def held(data, rule, rng, **options):
     sys.stdout.write("here\\n"); sys.stdout.flush(); time.sleep(60)
 module.group = held
+"""
+)
+REFINING = (
+    PLAIN
+    + """
+import sys, time
+def refining(data, rule, rng, stop, **options):
+    stop()  # the first word that it refines
+    sys.stdout.write("here\\n"); sys.stdout.flush()
+    while not stop():
+        time.sleep(0.05)
+    return real(data, rule, rng)
+real = module.group
+module.group = refining
+catalog.METHODS["kaim"] = replace(catalog.METHODS["kaim"], anytime=True)
 """
 )
 START = "\nfrom shoal.cli import main\nmain()\n"
@@ -125,3 +141,11 @@ def test_a_pipe_that_closes_early_is_no_fault(folder: Path) -> None:
     )
     assert "Traceback" not in done.stderr
     assert "40 rows" in done.stdout
+
+
+def test_ctrl_c_while_refining_takes_the_best_so_far(folder: Path) -> None:
+    code, words = stop(folder, REFINING, signal.SIGINT)
+    assert "Taking the best release found so far." in words
+    assert code == 0, words
+    assert (folder / "out.csv").exists()
+    assert (folder / "out.json").exists()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.cli.conftest import QUASI, Run
 
-ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "-o", "out.csv"]
+ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "--method", "kaim", "-o", "out.csv"]
 # The real command with a method of our own: slow, but without kernels that may have to compile.
 SLOW = """
 import sys, time, types

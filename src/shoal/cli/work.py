@@ -6,7 +6,6 @@ import contextlib
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -44,18 +43,21 @@ def watch(call: Callable[[Callable[[str], bool]], T], stages: tuple[str, ...]) -
             box["result"] = call(progress)
         except BaseException as error:  # handed to the caller's thread below
             failed.append(error)
+        finally:
+            done.set()
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
+    # An event, because a join that ctrl-C interrupts can take the thread for ended.
+    done = threading.Event()
+    threading.Thread(target=work, daemon=True).start()
     try:
         try:
-            _wait(thread, state, stages)
+            _wait(done, state, stages)
         except KeyboardInterrupt:
             if state["stage"] != "refine":
                 raise
             say.note(ENOUGH)
             enough.set()
-            _wait(thread, state, stages)
+            _wait(done, state, stages)
     except (KeyboardInterrupt, SystemExit) as stop:
         code = 130 if isinstance(stop, KeyboardInterrupt) else 143
         say.note(f"Stopped. {NOTHING}")
@@ -78,13 +80,12 @@ def stoppable() -> Iterator[None]:
         raise
 
 
-def _wait(thread: threading.Thread, state: dict[str, str], stages: tuple[str, ...]) -> None:
-    thread.join(PATIENCE)
-    if not thread.is_alive():
+def _wait(done: threading.Event, state: dict[str, str], stages: tuple[str, ...]) -> None:
+    if done.wait(PATIENCE):
         return
     if not sys.stderr.isatty():
-        while thread.is_alive():
-            thread.join(0.2)
+        while not done.wait(0.2):
+            pass
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -92,8 +93,7 @@ def _wait(thread: threading.Thread, state: dict[str, str], stages: tuple[str, ..
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=len(stages))
-        while thread.is_alive():
+        while not done.wait(0.05):
             stage = state["stage"]
-            done = stages.index(stage) if stage in stages else 0
-            bar.update(task, description=stage, completed=done)
-            time.sleep(0.05)
+            place = stages.index("group" if stage == "refine" else stage) if stage else 0
+            bar.update(task, description=stage, completed=place)
