@@ -9,7 +9,7 @@ from shoal.encode import Encoded
 from shoal.errors import ParameterError
 from shoal.groupers import l_clustering
 from shoal.groupers.growth import stock_of
-from shoal.losses.ncp import iloss
+from shoal.losses.ncp import iloss, relative_loss
 from shoal.partition import Partition
 from shoal.rules import All, KAnonymity, LDiversity
 from shoal.space import make_space
@@ -112,3 +112,14 @@ def test_loss_is_additive_along_chains(seed):
         t, star, double = widths
         assert (double - t) == pytest.approx((star - t) + (double - star))
         assert t <= star <= double
+
+
+def test_relative_loss_leaves_out_what_is_missing():
+    data = encoded(np.random.default_rng(2), 40, "os", missing=0.3)
+    everything = Partition.from_labels(np.zeros(40, np.int64))
+    known = int((~data.missing).sum())
+    total = iloss(data, everything).rate * data.codes.size
+    assert relative_loss(data, everything) == pytest.approx(total / known)
+    assert relative_loss(data, everything) == pytest.approx(1.0)
+    apart = Partition.from_labels(np.arange(40))
+    assert relative_loss(data, apart) == 0.0

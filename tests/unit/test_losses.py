@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.catalog import METHODS
 from shoal.domain import Taxonomy, flat
 from shoal.encode import encode
 from shoal.losses import average_class_size, class_sizes, discernibility, iloss, iloss_paper
@@ -50,6 +51,16 @@ def patients():
     schema = Schema((*quasi, Column("disease", Role.SENSITIVE)))
     labels = np.array([0, 0, 1, 1, 2, 2, 4, 3, 4, 3])
     return frame, schema, taxonomies, Partition.from_labels(labels)
+
+
+@pytest.mark.parametrize("method", ["kaim", "k-member", "shoal"])
+def test_the_methods_lose_no_more_than_the_papers_groups(method):
+    frame, schema, taxonomies, theirs = patients()
+    data = encode(frame, schema, taxonomies)
+    group = METHODS[method].load()
+    ours = [group(data, KAnonymity(2), np.random.default_rng(seed)) for seed in range(10)]
+    assert all(part.sizes.min() >= 2 and part.rows.size == 10 for part in ours)
+    assert min(iloss(data, part).rate for part in ours) <= iloss(data, theirs).rate + 1e-12
 
 
 def test_the_papers_release():

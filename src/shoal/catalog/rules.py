@@ -94,6 +94,12 @@ LOSSES: dict[str, LossEntry] = {
             "shoal.losses:iloss_paper",
         ),
         LossEntry(
+            "relative_loss",
+            "loss over the loss of a table that tells nothing",
+            "Wang, Xu, Wang, Shi 2010",
+            "shoal.losses:relative_loss",
+        ),
+        LossEntry(
             "discernibility",
             "sum of squared class sizes; a removed row costs the whole table",
             "Bayardo, Agrawal 2005",

@@ -40,7 +40,7 @@ Ints = npt.NDArray[np.int64]
 EFFORTS = {
     "fast": Effort(merge=0.5, visits=2_000, trials=2, heat=0.0, shard=15_000, passes=1),
     "normal": Effort(merge=0.35, visits=8_000, trials=8, heat=0.0, shard=16_000, passes=2),
-    "max": Effort(merge=0.0, visits=100_000, trials=500, heat=0.7, shard=40_000, passes=6),
+    "max": Effort(merge=0.0, visits=100_000, trials=1_500, heat=0.7, shard=40_000, passes=6),
 }
 
 LATTICE = 1e6

@@ -1,7 +1,7 @@
 """Information loss: what a release costs its reader."""
 
 from shoal.losses.classes import average_class_size, class_sizes, discernibility
-from shoal.losses.ncp import Loss, iloss, iloss_paper
+from shoal.losses.ncp import Loss, iloss, iloss_paper, relative_loss
 
 __all__ = [
     "Loss",
@@ -10,4 +10,5 @@ __all__ = [
     "discernibility",
     "iloss",
     "iloss_paper",
+    "relative_loss",
 ]

@@ -56,6 +56,17 @@ def iloss(data: Encoded, partition: Partition) -> Loss:
     return _loss(data, partition, lambda join, _: join.width)
 
 
+def relative_loss(data: Encoded, partition: Partition) -> float:
+    """Return RL: the loss over the loss of the table with every cell fully generalized.
+
+    Wang, Xu, Wang, Shi 2010. It differs from ILossRate by the cells that are missing already, which
+    cannot lose anything more.
+    """
+    known = int((~data.missing).sum())
+    loss = iloss(data, partition).rate * data.codes.size
+    return float(loss / known) if known else 0.0
+
+
 def iloss_paper(data: Encoded, partition: Partition) -> Loss:
     """Return the loss as the KAIM paper counts it: numbers by the integers they span.
 
