@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.domain import ORDERED, SET, TAXONOMY, Domain, Ordered, Taxonomy
+from shoal.domain import SET, Domain, Ordered, Taxonomy
 from shoal.encode import Encoded
 from shoal.kernels.space import Space
 
@@ -134,6 +134,3 @@ def _entropy(domain: Domain, codes: npt.NDArray[np.int32]) -> _Part:
 
 def _starts(sizes: Sequence[int]) -> npt.NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
-
-
-__all__ = ["ORDERED", "SET", "TAXONOMY", "balanced_weights", "make_space"]
