@@ -1,0 +1,22 @@
+"""Charts as pieces of SVG, made by hand: no script, no library, the same bytes every time."""
+
+from shoal.charts.columns import histogram
+from shoal.charts.paper import Chart
+from shoal.charts.plane import Line, Point, best_of, lines, scatter
+from shoal.charts.rows import bars, intervals, paired_bars
+from shoal.charts.style import CSS, FIGURE_CSS
+
+__all__ = [
+    "CSS",
+    "FIGURE_CSS",
+    "Chart",
+    "Line",
+    "Point",
+    "bars",
+    "best_of",
+    "histogram",
+    "intervals",
+    "lines",
+    "paired_bars",
+    "scatter",
+]
