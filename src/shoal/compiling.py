@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass
+class Compiled:
+    """The seconds spent compiling."""
+
+    seconds: float = 0.0
 
 
 @contextlib.contextmanager
-def announced(tell: Callable[[], object]) -> Iterator[None]:
-    """Call ``tell`` once if a kernel has to be compiled inside the block.
+def announced(tell: Callable[[], object]) -> Iterator[Compiled]:
+    """Call ``tell`` once if a kernel has to be compiled inside the block, and time it.
 
     Kernels that come from the disk cache are not compiled, so a second run stays silent.
     """
     from numba.core import event
 
+    spent = Compiled()
+
     class Listener(event.Listener):
         """Hears compilations."""
 
         told = False
+        depth = 0  # compiling a kernel compiles those it calls, all under one lock
+        since = 0.0
 
         def on_start(self, event: object) -> None:
             """Tell at the first one."""
             if not self.told:
                 self.told = True
                 tell()
+            if not self.depth:
+                self.since = time.perf_counter()
+            self.depth += 1
 
         def on_end(self, event: object) -> None:
-            """Nothing to say."""
+            """Count what the outermost one took."""
+            self.depth -= 1
+            if not self.depth:
+                spent.seconds += time.perf_counter() - self.since
 
     with event.install_listener("numba:compile", Listener()):
-        yield
+        yield spent

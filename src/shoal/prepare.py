@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import polars as pl
 
@@ -15,10 +15,71 @@ from shoal.domain import Taxonomy
 from shoal.errors import SchemaError, ShoalWarning
 from shoal.hierarchy import read_directory, read_hierarchy
 from shoal.plan import Plan
+from shoal.rule_specs import rule_spec
+from shoal.rules import Rule, flatten
 from shoal.schema import Kind, Role, Schema, declare, guess, unknown_column
 from shoal.table import from_native, read_table
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
+Names = Sequence[str] | str
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A table taken in, for one run or many: every role and kind is settled.
+
+    ``plan`` has roles and kinds written out.
+    """
+
+    frame: pl.DataFrame
+    plan: Plan
+    schema: Schema
+    taxonomies: Mapping[str, Taxonomy]
+
+
+def merge(
+    plan: Plan | str | Path | None,
+    *,
+    roles: Mapping[Role, Names | None],
+    instead: Sequence[Rule] | None = None,
+    missing: Names | None = None,
+    hierarchies: Hierarchies | None = None,
+    **parts: Any,
+) -> Plan:
+    """Return the plan, or its file, with the arguments of a call in place of what it says.
+
+    ``instead``: rules in place of all that the plan has. ``parts`` are those of
+    :meth:`shoal.plan.Plan.override`.
+    """
+    base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
+    if instead is not None:
+        base = base.with_rules([spec for rule in flatten(instead) if (spec := rule_spec(rule))])
+    return base.override(
+        roles={role: _listed(names) for role, names in roles.items() if names is not None},
+        data=({} if missing is None else {"missing": ["", *_listed(missing)]})
+        | ({"hierarchies": base.relative(hierarchies)} if is_path(hierarchies) else {}),
+        **parts,
+    )
+
+
+def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Taken:
+    """Read the table and settle what the plan leaves open.
+
+    ``hierarchies``: the call's own; a folder of them stands in the plan already.
+    """
+    frame = load(data, plan)
+    taxonomies = gather(plan, frame, None if is_path(hierarchies) else hierarchies)
+    plan, schema = resolve(frame, plan, taxonomies)
+    return Taken(frame, plan, schema, taxonomies)
+
+
+def is_path(value: object) -> TypeGuard[str | Path]:
+    """Tell whether a value names a file or a folder."""
+    return isinstance(value, (str, os.PathLike))
+
+
+def _listed(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 def load(data: Any, plan: Plan, *, released: bool = False) -> pl.DataFrame:
@@ -28,7 +89,7 @@ def load(data: Any, plan: Plan, *, released: bool = False) -> pl.DataFrame:
     quasi-identifiers stay text, since a reader can tell 1.5 from 1.50.
     """
     missing = ("",) if released else plan.data.missing
-    if isinstance(data, (str, os.PathLike)):
+    if is_path(data):
         delimiter = None if released else plan.data.delimiter
         text = plan.names(Role.QUASI) if released else ()
         return read_table(Path(data), missing=missing, delimiter=delimiter, text=text)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from shoal.errors import Infeasible, NotVerified, ShoalWarning
 from shoal.losses import Loss
 from shoal.params import check_options
 from shoal.plan import Plan
-from shoal.prepare import Hierarchies, gather, load, resolve
+from shoal.prepare import Hierarchies, Taken, is_path, merge, take_in
 from shoal.rule_specs import build_rules, check_fit, rule_spec
 from shoal.rules import All, Rule, flatten
 from shoal.schema import Role, Schema
@@ -113,14 +113,19 @@ class Outcome:
 
 
 @dataclass
-class _Clock:
-    """Measures stages and tells who watches which one is running."""
+class Clock:
+    """Measures stages and tells who watches which one is running.
+
+    ``compiling``: how much of the grouping went into compiling kernels.
+    """
 
     progress: Progress
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    compiling: float = 0.0
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
+        """Measure the block as this stage."""
         self.progress(name)
         start = time.perf_counter()
         try:
@@ -184,53 +189,52 @@ def anonymize(
     NotVerified
         When the release does not keep it; nothing is handed over.
     """
-    clock = _Clock(progress or (lambda stage: None))
+    clock = Clock(progress or (lambda stage: None))
     start = time.perf_counter()
-    base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
-    named = {
-        Role.QUASI: quasi,
-        Role.SENSITIVE: sensitive,
-        Role.IDENTIFIER: identifier,
-        Role.OTHER: other,
-    }
-    if rules is not None:
-        base = base.with_rules([spec for rule in flatten(rules) if (spec := rule_spec(rule))])
-    full = base.override(
-        roles={role: _listed(names) for role, names in named.items() if names is not None},
-        rules=[] if k is None else [{"name": "k-anonymity", "k": k}],
+    full = merge(
+        plan,
+        roles={
+            Role.QUASI: quasi,
+            Role.SENSITIVE: sensitive,
+            Role.IDENTIFIER: identifier,
+            Role.OTHER: other,
+        },
+        rules=() if k is None else [{"name": "k-anonymity", "k": k}],
+        instead=rules,
         method=method,
         options=options,
         seed=seed,
-        data=({} if missing is None else {"missing": ["", *_listed(missing)]})
-        | ({"hierarchies": base.relative(hierarchies)} if _is_path(hierarchies) else {}),
+        missing=missing,
+        hierarchies=hierarchies,
         release={} if typed is None else {"typed": typed},
     )
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", ShoalWarning)
+    with heard() as said:
         with clock.stage("read"):
-            frame = load(data, full)
-            given = None if _is_path(hierarchies) else hierarchies
-            taxonomies = gather(full, frame, given)
-            full, schema = resolve(frame, full.filled(), taxonomies)
+            taken = take_in(data, full.filled(), hierarchies)
         # Rules that no plan can hold, because they are not in the catalog.
         extra = tuple(rule for rule in flatten(rules or ()) if not rule_spec(rule))
-        outcome, native = _execute(frame, full, schema, taxonomies, extra, clock)
-    said = _pass_on(heard)
+        outcome, release = execute(taken, taken.plan, clock, extra)
     outcome.seconds["total"] = time.perf_counter() - start
     published = {
-        name: table if _is_path(data) else to_native(table, data) for name, table in native.items()
+        name: table if is_path(data) else to_native(table, data)
+        for name, table in release.tables().items()
     }
-    return replace(outcome, release=published["release"], tables=published, warnings=said)
+    texts = tuple(dict.fromkeys(said))
+    return replace(outcome, release=published["release"], tables=published, warnings=texts)
 
 
-def _execute(
-    frame: pl.DataFrame,
+def execute(
+    taken: Taken,
     plan: Plan,
-    schema: Schema,
-    taxonomies: Mapping[str, Taxonomy],
-    extra: tuple[Rule, ...],
-    clock: _Clock,
-) -> tuple[Outcome, dict[str, pl.DataFrame]]:
+    clock: Clock,
+    extra: tuple[Rule, ...] = (),
+    encoded: Encoded | None = None,
+) -> tuple[Outcome, Shape]:
+    """Carry out one plan on a table taken in before, and check the release.
+
+    ``encoded`` spares encoding the table once more for a method that takes the same form.
+    """
+    frame, schema, taxonomies = taken.frame, taken.schema, taken.taxonomies
     entry = find_method(plan.method.name)
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [part.spec for part in plan.rules]
@@ -238,12 +242,12 @@ def _execute(
     check_fit(entry, rules)
     grouping, shuffling = _generators(plan, entry)
     with clock.stage("encode"):
-        data = encode(frame, schema, taxonomies, flat_sets=entry.flat_sets)
+        data = encoded or encode(frame, schema, taxonomies, flat_sets=entry.flat_sets)
         rule: Rule = rules[0] if len(rules) == 1 else All(rules)
         if obstacle := rule.obstacle(data.whole()):
             raise Infeasible(obstacle)
     with clock.stage("group"):
-        made = group(entry, data, rule, grouping, options, clock.progress)
+        made = group(entry, data, rule, grouping, options, clock)
     with clock.stage("recode"):
         order = shuffling(frame.height) if plan.release.shuffle else None
         release, loss = publish(
@@ -265,7 +269,7 @@ def _execute(
         seconds=clock.seconds,
         notes=getattr(made, "notes", {}),
     )
-    return outcome, release.tables()
+    return outcome, release
 
 
 def group(
@@ -274,12 +278,13 @@ def group(
     rule: Rule,
     rng: np.random.Generator | None,
     options: Mapping[str, Any],
-    progress: Progress,
+    clock: Clock,
 ) -> Any:
     """Run a method, telling when its kernels have to be compiled first."""
-    stop = {"stop": lambda: progress("refine") is True} if entry.anytime else {}
-    with announced(lambda: progress("compile")):
+    stop = {"stop": lambda: clock.progress("refine") is True} if entry.anytime else {}
+    with announced(lambda: clock.progress("compile")) as compiled:
         made: Any = entry.load()(data, rule, rng, **options, **stop)
+    clock.compiling += compiled.seconds
     return made
 
 
@@ -330,22 +335,17 @@ def _secure_order(rows: int) -> npt.NDArray[np.int64]:
     return np.argsort(keys, kind="stable").astype(np.int64)
 
 
-def _pass_on(heard: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
-    """Give every warning on to the caller, and return the texts of our own."""
-    said = []
-    for message in heard:
+@contextmanager
+def heard() -> Iterator[list[str]]:
+    """Gather the texts of our own warnings; all are given on to the caller at the end."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ShoalWarning)
+        yield said
+    for message in caught:
         if issubclass(message.category, ShoalWarning):
             said.append(str(message.message))
         warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
-    return tuple(dict.fromkeys(said))
-
-
-def _is_path(value: object) -> TypeGuard[str | Path]:
-    return isinstance(value, (str, os.PathLike))
-
-
-def _listed(names: Sequence[str] | str) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
 
 
 def _versions() -> dict[str, str]:
