@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal.assessing import Risks, risk
     from shoal.auditing import audit
     from shoal.comparing import compare_queries
     from shoal.domain import Taxonomy
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 
 # Loaded at first use, so that importing the package costs nothing.
 _HOMES = {
+    "shoal.assessing": ("Risks", "risk"),
     "shoal.auditing": ("audit",),
     "shoal.comparing": ("compare_queries",),
     "shoal.domain": ("Taxonomy",),
@@ -108,6 +110,7 @@ __all__ = [
     "Plan",
     "PlanError",
     "RecursiveLDiversity",
+    "Risks",
     "Role",
     "Schema",
     "SchemaError",
@@ -124,6 +127,7 @@ __all__ = [
     "read_hierarchy",
     "read_release",
     "read_table",
+    "risk",
     "write_hierarchy",
     "write_table",
 ]

@@ -157,6 +157,27 @@ def resolve(
     return plan.with_kinds({c.name: c.kind for c in schema.columns if c.kind}), schema
 
 
+def quasi_schema(
+    frame: pl.DataFrame, plan: Plan, names: Sequence[str], taxonomies: Mapping[str, Taxonomy]
+) -> Schema:
+    """Return the kinds of some columns, taken as quasi-identifiers whatever else the plan says."""
+    parts = {name: plan.columns[name] for name in names if name in plan.columns}
+    schema = declare(
+        frame,
+        quasi=names,
+        kinds={
+            name: part.kind or Kind.ORDERED
+            for name, part in parts.items()
+            if part.kind is not None or part.order
+        },
+        missing={name: part.missing for name, part in parts.items() if part.missing},
+        order={name: part.order for name, part in parts.items() if part.order},
+        taxonomies=taxonomies,
+    )
+    schema.check(frame, taxonomies)
+    return schema
+
+
 def _guessed(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Plan:
     """Fill in guessed roles, warn, and release nothing that no role was found for."""
     schema = guess(frame, taxonomies=taxonomies)

@@ -43,14 +43,18 @@ class Published:
 def read(frame: pl.DataFrame, quasi: Sequence[str]) -> Published:
     """Find the classes of a published table. Null is a value like any other, never dropped."""
     columns = published_columns(frame, quasi)
+    # By number: polars would take a column called * or ^a$ for a pattern.
+    numbers = [str(place) for place in range(len(columns))]
     seen = pl.DataFrame([_seen(frame[name]) for name in columns])
-    grouped = seen.with_row_index(_ROW).group_by(columns, maintain_order=True).agg(_ROW)
+    seen.columns = numbers
+    grouped = seen.with_row_index(_ROW).group_by(numbers, maintain_order=True).agg(_ROW)
     lists = grouped[_ROW]
     sizes = lists.list.len().to_numpy().astype(np.int64)
     members = lists.list.explode().to_numpy() if sizes.size else np.empty(0, np.int64)
     labels = np.empty(frame.height, np.int64)
     labels[members] = np.repeat(np.arange(sizes.size), sizes)
-    return Published(frame, columns, labels, frame.select(columns)[lists.list.first()], sizes)
+    cells = pl.DataFrame([frame[name] for name in columns])
+    return Published(frame, columns, labels, cells[lists.list.first()], sizes)
 
 
 def published_columns(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[str, ...]:

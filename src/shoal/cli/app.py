@@ -21,6 +21,7 @@ COMMANDS = {
     "init": "Write a commented plan for a table, with a guessed role and kind for every column.",
     "anonymize": "Anonymize a table and check the release before it is written.",
     "audit": "Check a published file against its promise, from its cells alone.",
+    "risk": "Measure how likely people are found in a table, before and after.",
     "estimate": "Count sensitive values by category from a release, with intervals.",
     "hierarchy": "Make a hierarchy from a column, or check the ones you have.",
     "methods": "List the methods with their options, and the rules they can keep.",

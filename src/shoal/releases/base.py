@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+
+if TYPE_CHECKING:
+    from shoal.releases.posterior import Posterior
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -113,6 +116,10 @@ class Release(Protocol):
         He knows all quasi-identifiers of that person: a probability for every sensitive value,
         ``[rows, values]``.
         """
+        ...
+
+    def posterior(self, of: str) -> Posterior:
+        """Return the same for all rows, by class of those that nobody can tell apart."""
         ...
 
     def risk(self, of: str) -> dict[str, float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from shoal.estimates import tally
 from shoal.releases.base import Floats, Ints
 
 
@@ -15,7 +16,8 @@ class Posterior:
     """A probability of each sensitive value, per class of rows that nobody can tell apart.
 
     Class ``g`` has the values ``values[starts[g]:starts[g + 1]]`` with probabilities ``share``;
-    ``labels`` is the class of every released row. A class of which nothing is known has none.
+    ``labels`` is the class of every released row, ``mass`` the number of rows of each class whose
+    value is not missing. A class of which nothing is known has no values.
     """
 
     labels: Ints
@@ -23,6 +25,7 @@ class Posterior:
     values: Ints
     share: Floats
     size: int
+    mass: Floats
 
     @classmethod
     def of(
@@ -43,9 +46,9 @@ class Posterior:
         cells, inverse = np.unique(keys, return_inverse=True)
         total = np.bincount(inverse.reshape(-1), weight, cells.size)
         owner = cells // size
-        mass = np.bincount(owner, total, classes)
+        mass = tally(owner, total, classes)
         starts = np.searchsorted(cells, np.arange(classes + 1, dtype=np.int64) * size)
-        return cls(labels, starts, cells % size, total / mass[owner], size)
+        return cls(labels, starts, cells % size, total / mass[owner], size, mass)
 
     def beliefs(self, rows: npt.NDArray[np.integer]) -> Floats:
         """Return the probabilities of some rows, ``[rows, values]``."""
@@ -57,16 +60,19 @@ class Posterior:
         full[np.repeat(np.arange(wanted.size), counts), self.values[place]] = self.share[place]
         return full
 
+    def top(self) -> Floats:
+        """Return the highest belief about every released row, 0 where nothing is known."""
+        filled = np.diff(self.starts) > 0
+        top = np.zeros(filled.size)
+        if filled.any():
+            top[filled] = np.maximum.reduceat(self.share, self.starts[:-1][filled])
+        return top[self.labels]
+
     def risk(self) -> dict[str, float]:
         """Return the worst and the mean of the highest belief over the rows."""
-        filled = np.diff(self.starts) > 0
-        if not filled.any():
-            return {"worst_posterior": 0.0, "mean_posterior": 0.0}
-        top = np.zeros(filled.size)
-        top[filled] = np.maximum.reduceat(self.share, self.starts[:-1][filled])
-        rows = np.bincount(self.labels, minlength=filled.size)
-        known = rows[filled]
+        top = self.top()
+        known = top[top > 0]
         return {
-            "worst_posterior": float(top.max()),
-            "mean_posterior": float((top[filled] * known).sum() / known.sum()),
+            "worst_posterior": float(known.max(initial=0.0)),
+            "mean_posterior": float(known.mean()) if known.size else 0.0,
         }

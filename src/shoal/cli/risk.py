@@ -1,0 +1,165 @@
+"""``shoal risk``: how likely people are found in a table, and what is then believed of them."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import say
+from shoal.cli.options import (
+    Delimiter,
+    Force,
+    Hierarchies,
+    Missing,
+    PlanFile,
+    Quasi,
+    Sensitive,
+)
+
+if TYPE_CHECKING:
+    from shoal.assessing import Risks
+    from shoal.risks import AttributeRisk, Risk
+
+
+def command(
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The published file.")],
+    plan: PlanFile = None,
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    original: Annotated[
+        Path | None,
+        typer.Option(
+            "--original", metavar="FILE", help="The table it was made from: shows before and after."
+        ),
+    ] = None,
+    population: Annotated[
+        Path | None,
+        typer.Option(
+            "--population",
+            metavar="FILE",
+            help="A list of people, the table's own among them: journalist's risk and k-map.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float,
+        typer.Option("--threshold", metavar="SHARE", help="Count the rows whose risk is higher."),
+    ] = 0.2,
+    belief: Annotated[
+        float,
+        typer.Option(
+            "--belief",
+            metavar="SHARE",
+            help="Count the rows whose likeliest sensitive value is believed more.",
+        ),
+    ] = 0.5,
+    st: Annotated[
+        Path | None,
+        typer.Option(
+            "--st",
+            metavar="FILE",
+            help="Anatomy's second table; found by itself next to RELEASED (x.st.csv).",
+        ),
+    ] = None,
+    hierarchies: Hierarchies = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Measure how likely people are found in a table, before and after.
+
+    Example: shoal risk release.csv --original patients.csv --quasi age,sex,zip
+
+    Works on any table: a release of any shape, or one that was never anonymized. A missing cell is
+    a value of its own, so a gap never makes a table look safer.
+    """
+    from shoal.assessing import risk
+    from shoal.atomic import atomic_file, check_output
+    from shoal.cli.options import base_plan, split_names
+    from shoal.errors import ShoalWarning
+    from shoal.prepare import load
+
+    inputs = [path for path in (released, plan, original, population, st) if path is not None]
+    if json is not None:
+        check_output(json, force=force, inputs=inputs)
+    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    columns = load(released if original is None else original, full, released=True).columns
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", ShoalWarning)
+        found = risk(
+            released,
+            quasi=split_names(quasi, columns),
+            sensitive=split_names(sensitive, columns),
+            original=original,
+            population=population,
+            st=st,
+            threshold=threshold,
+            belief=belief,
+            plan=full,
+        )
+    report(found)
+    for each in heard:
+        say.warning(str(each.message))
+    if json is not None:
+        with atomic_file(json, force=force, inputs=inputs) as stream:
+            stream.write(found.to_json().encode())
+        say.line(f"Wrote {json}.")
+
+
+def report(found: Risks) -> None:
+    """Show the figures before and after side by side."""
+    say.line(f"{found.after.rows:,} rows, looked up by {', '.join(found.quasi)}")
+    both = [each for each in (found.before, found.after) if each is not None]
+    heads = ("before", "after") if len(both) == 2 else ("this table",)
+    say.table(("re-identification", *heads), _rows(both, found.population))
+    for name, after in found.attributes.items():
+        seen = [*([found.attributes_before[name]] if found.before else []), after]
+        say.table((f"what is believed of {name}", *heads), _beliefs(seen))
+
+
+def _rows(each: list[Risk], population: int | None) -> list[tuple[str, ...]]:
+    share = f"{each[0].threshold:g}"
+
+    def line(label: str, *cells: object) -> tuple[str, ...]:
+        return (label, *map(str, cells))
+
+    rows = [
+        line("rows", *(f"{one.rows:,}" for one in each)),
+        line("classes (rows that look alike)", *(f"{one.classes:,}" for one in each)),
+        line("smallest class (k)", *(one.k for one in each)),
+        line("highest risk, in the table for sure (prosecutor)", *_all(each, "prosecutor_highest")),
+        line("mean of it", *_all(each, "prosecutor_mean")),
+        line(f"rows with a risk above {share}", *(say.percent(one.above) for one in each)),
+        line("rows that are unique", *(say.percent(one.unique) for one in each)),
+    ]
+    if population is None:
+        return rows
+    return [
+        *rows,
+        line(f"fewest of {population:,} people (k-map)", *(one.k_map for one in each)),
+        line("highest risk among the people (journalist)", *_all(each, "journalist_highest")),
+        line("rows linked rightly if all are (marketer)", *_all(each, "marketer")),
+    ]
+
+
+def _beliefs(each: list[AttributeRisk]) -> list[tuple[str, ...]]:
+    return [
+        ("in the likeliest value, at worst", *_all(each, "worst")),
+        ("in the likeliest value, on average", *_all(each, "mean")),
+        ("without looking anybody up", *_all(each, "prior")),
+        (
+            f"rows believed more than {each[0].threshold:g}",
+            *(say.percent(one.above) for one in each),
+        ),
+        ("rows whose value is certain", *(say.percent(one.certain) for one in each)),
+    ]
+
+
+def _all(each: list[Risk] | list[AttributeRisk], name: str) -> list[str]:
+    return [f"{getattr(one, name):.4f}" for one in each]
