@@ -19,10 +19,13 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.catalog import Method, find_method
+from shoal.charts.words import say
 from shoal.compiling import announced
 from shoal.domain import Taxonomy
 from shoal.encode import Encoded, encode
 from shoal.errors import Infeasible, NotVerified, ShoalWarning
+from shoal.figures import FEW, Plots, Subject
+from shoal.figures.summary import summary
 from shoal.losses import Loss
 from shoal.params import check_options
 from shoal.plan import Plan
@@ -67,6 +70,9 @@ class Outcome:
         were suppressed, ...
     tables
         Everything that is published, by name: ``release``, and for Anatomy ``st``.
+    source, published, taxonomies
+        The original, the published tables as polars frames, and the hierarchies: for figures and
+        reports, which must never show the first.
     """
 
     release: Any
@@ -82,7 +88,42 @@ class Outcome:
     seconds: dict[str, float]
     warnings: tuple[str, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
-    tables: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    source: pl.DataFrame | None = field(default=None, repr=False)
+    published: Mapping[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict, repr=False)
+
+    @property
+    def subject(self) -> Subject:
+        """What figures of this run are drawn from."""
+        k = max((int(part.spec.get("k", 0)) for part in self.plan.rules), default=0)
+        return Subject(
+            self.published,
+            self.schema.columns,
+            self.taxonomies,
+            max(k, FEW),
+            self.source,
+            self.loss,
+        )
+
+    @property
+    def plot(self) -> Plots:
+        """The figures of this run: ``outcome.plot.loss()``, ``.classes()``, ``.risk()``, ..."""
+        return Plots(self.subject)
+
+    def _repr_html_(self) -> str:
+        """Show the run in a notebook: what was promised and what it cost, no row of the table."""
+        return summary(
+            self.verdict,
+            {
+                "method": self.method,
+                "rows": f"{self.rows_in:,} in, {self.rows_out:,} out",
+                "groups": f"{self.groups:,}",
+                "information lost": say(self.loss.rate, "share"),
+                "seconds": f"{self.seconds.get('total', 0.0):.2f}",
+            },
+            [self.plot.loss(), self.plot.classes()],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of the run as plain data: no value of the table, no seed."""
@@ -268,6 +309,9 @@ def execute(
         groups=getattr(made, "groups", frame.height),
         seconds=clock.seconds,
         notes=getattr(made, "notes", {}),
+        source=frame,
+        published=release.tables(),
+        taxonomies=taxonomies,
     )
     return outcome, release
 
