@@ -24,6 +24,7 @@ COMMANDS = {
     "risk": "Measure how likely people are found in a table, before and after.",
     "estimate": "Count sensitive values by category from a release, with intervals.",
     "hierarchy": "Make a hierarchy from a column, or check the ones you have.",
+    "serve": "Open the page on which a table is looked at, anonymized and taken away.",
     "methods": "List the methods with their options, and the rules they can keep.",
 }
 GROUPS = ("hierarchy",)

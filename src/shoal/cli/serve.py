@@ -1,0 +1,54 @@
+"""``shoal serve``: the page for people who would rather look than type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import say
+
+
+def command(
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DATA]", help="A table to open at once; it is read where it is."),
+    ] = None,
+    port: Annotated[
+        int,
+        typer.Option("--port", metavar="INT", min=0, max=65535, help="Port; 0 takes a free one."),
+    ] = 0,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host",
+            metavar="ADDRESS",
+            help="Where to listen. Anything but this machine itself lets others in.",
+        ),
+    ] = "127.0.0.1",
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address; open no browser.")
+    ] = False,
+    max_upload: Annotated[
+        int, typer.Option("--max-upload", metavar="MIB", min=1, help="Largest upload in MiB.")
+    ] = 1024,
+) -> None:
+    """Open the page on which a table is looked at, anonymized and taken away.
+
+    Example: shoal serve patients.csv
+
+    Needs pip install 'shoal[web]'. The page talks to this machine only, and asks for the key that
+    is part of the address printed here. Files stay where they are; uploads and results are kept in
+    a private folder that is removed at the end.
+    """
+    from shoal.web.serving import serve
+
+    serve(
+        data,
+        host=host,
+        port=port,
+        browser=not no_browser,
+        limit=max_upload << 20,
+        say=say.note,
+    )

@@ -1,0 +1,256 @@
+"""What the forms of the Decide page say, as the plan that it is and as a command line.
+
+A draft is the plain data of a plan, faults and all: a half-typed number must come back to its
+field as it was typed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
+from shoal.errors import ShoalError
+from shoal.params import Param
+from shoal.plan import Plan
+from shoal.schema import Kind, Role
+
+Draft = dict[str, Any]
+
+LEFT_OUT = "left out"
+ROLES = {
+    Role.QUASI.value: "others may know it: generalized",
+    Role.SENSITIVE.value: "must not be learned about a person: rules protect it",
+    Role.IDENTIFIER.value: "names a person: never released",
+    Role.OTHER.value: "harmless: released as it is",
+    LEFT_OUT: "not released",
+}
+KINDS = {
+    Kind.TAXONOMY.value: "up its hierarchy",
+    Kind.ORDERED.value: "to intervals",
+    Kind.SET.value: "to sets of values",
+}
+
+
+def first_draft(profile: Mapping[str, Any]) -> Draft:
+    """Return the draft that the guesses make; nothing harmless is released before a person says so.
+
+    A guessed 'other' means that nothing was found out: such a column is left out until someone
+    decides.
+    """
+    columns = {}
+    for column in profile["columns"]:
+        if column["role"] != Role.OTHER.value:
+            kind = {"kind": column["kind"]} if column["kind"] else {}
+            columns[column["name"]] = {"role": column["role"], **kind}
+    rule = {"name": DEFAULT_RULE, **defaults(RULES[DEFAULT_RULE].params)}
+    return {
+        "columns": columns,
+        "rules": [rule],
+        "method": {"name": DEFAULT_METHOD, **defaults(METHODS[DEFAULT_METHOD].params)},
+        "release": {},
+    }
+
+
+def defaults(params: Sequence[Param]) -> dict[str, Any]:
+    """Return the default of every parameter that has one."""
+    return {param.name: param.default for param in params if param.default is not None}
+
+
+def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -> Draft:
+    """Read the form of the Decide page.
+
+    Fields: ``role.3``, ``kind.3``, ``importance.3`` by the number of the column; ``rule.0.name``,
+    ``rule.0.k`` by the place of the rule; ``method``, ``option.effort``; ``typed``, ``seed``.
+    """
+    columns: dict[str, dict[str, Any]] = {}
+    for column in profile["columns"]:
+        number, name = column["number"], column["name"]
+        role = form.get(f"role.{number}", LEFT_OUT)
+        if role not in ROLES or role == LEFT_OUT:
+            continue
+        kept = {k: v for k, v in old["columns"].get(name, {}).items() if k in ("missing", "order")}
+        columns[name] = {"role": role, **kept}
+        if role == Role.QUASI.value:
+            kind = form.get(f"kind.{number}", column["kind"]) or _usual(column)
+            columns[name]["kind"] = kind
+            weight = form.get(f"importance.{number}", "1").strip() or "1"
+            if weight not in ("1", "1.0"):
+                columns[name]["importance"] = number_of(weight, float)
+            if hierarchy := old["columns"].get(name, {}).get("hierarchy"):
+                columns[name]["hierarchy"] = hierarchy
+    return {
+        "columns": columns,
+        "rules": _rules(form),
+        "method": _method(form, old),
+        "release": {"typed": True} if form.get("typed") else {},
+        **({"seed": number_of(seed, int)} if (seed := form.get("seed", "").strip()) else {}),
+    }
+
+
+def _usual(column: Mapping[str, Any]) -> str:
+    numbers = column["type"] in ("whole numbers", "numbers", "dates", "times")
+    return Kind.ORDERED.value if numbers else Kind.SET.value
+
+
+def _rules(form: Mapping[str, str]) -> list[dict[str, Any]]:
+    named = [key.split(".") for key in form if key.startswith("rule.") and key.endswith(".name")]
+    places = sorted({int(key[1]) for key in named if key[1].isdigit()})
+    rules = []
+    for place in places:
+        name = form[f"rule.{place}.name"]
+        if name not in RULES or form.get("remove") == str(place):
+            continue
+        spec: dict[str, Any] = {"name": name}
+        if RULES[name].sensitive and (column := form.get(f"rule.{place}.column", "")):
+            spec["column"] = column
+        spec |= _values(RULES[name].params, form, f"rule.{place}.")
+        rules.append(spec)
+    added = form.get("add", "")
+    if form.get("do") == "add" and added in RULES:
+        rules.append({"name": added, **defaults(RULES[added].params)})
+    return rules
+
+
+def _method(form: Mapping[str, str], old: Draft) -> dict[str, Any]:
+    name = form.get("method", old["method"]["name"])
+    if name not in METHODS:
+        name = DEFAULT_METHOD
+    if name != form.get("method-was", name):  # the options on the form are another method's
+        return {"name": name, **defaults(METHODS[name].params)}
+    return {"name": name, **_values(METHODS[name].params, form, "option.")}
+
+
+def _values(params: Sequence[Param], form: Mapping[str, str], prefix: str) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for param in params:
+        text = form.get(prefix + param.name, "").strip()
+        if param.type is bool:
+            values[param.name] = bool(text)
+        elif param.type is tuple:
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            if lines:
+                values[param.name] = lines
+        elif text:
+            values[param.name] = number_of(text, param.type)
+    return values
+
+
+def number_of(text: str, kind: type) -> Any:
+    """Return a number as its parameter wants it, or the text as it is for the error to name."""
+    if kind not in (int, float):
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number.is_integer() and kind is int else number
+
+
+def to_plan(draft: Draft, missing: Sequence[str], delimiter: str | None) -> Plan:
+    """Return the plan that a draft is, or raise all its faults at once."""
+    data: dict[str, Any] = {"missing": list(missing)}
+    if delimiter is not None:
+        data["delimiter"] = delimiter
+    plan = Plan().override(data=data, release=draft["release"])
+    method = {key: value for key, value in draft["method"].items() if key != "name"}
+    faults: list[str] = []
+    steps: tuple[Callable[[Plan], Plan], ...] = (
+        lambda plan: plan.with_columns(draft["columns"]),
+        lambda plan: plan.with_rules(draft["rules"]),
+        lambda plan: plan.override(method=draft["method"]["name"], options=method),
+        lambda plan: plan.override(seed=draft.get("seed")),
+    )
+    for step in steps:
+        try:
+            plan = step(plan)
+        except ShoalError as error:
+            faults += str(error).splitlines()
+    if not draft["rules"]:
+        faults.append("No rule was chosen, so nothing would be promised. Add at least one.")
+    if not any(part["role"] == Role.QUASI.value for part in draft["columns"].values()):
+        faults.append(
+            "No column is a quasi-identifier. Give that role to what others may know of a person."
+        )
+    if faults:
+        raise Faults(faults)
+    return plan
+
+
+class Faults(ShoalError):
+    """All that is wrong with a draft."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = list(faults)
+        super().__init__("\n".join(faults))
+
+
+def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
+    """Return the command line that repeats a run.
+
+    In flags where flags can say it all, else with the plan, which always can.
+    """
+    start = ["shoal", "anonymize", data]
+    end = ["-o", "release.csv"]
+    if not _flags_suffice(plan, profile):
+        return shlex.join([*start, "--plan", "plan.toml", *end])
+    words: list[str] = []
+    for role in (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER, Role.OTHER):
+        if names := plan.names(role):
+            words += [f"--{role.value}", _listed(names)]
+    for rule in plan.filled().rules:
+        words += _rule_flags(rule.spec)
+    words += ["--method", plan.method.name]
+    for name, value in plan.filled().method.options.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        words += ["--option", f"{name}={text}"]
+    for text in plan.data.missing:
+        words += ["--missing", text] if text else []
+    if plan.data.delimiter:
+        words += ["--delimiter", plan.data.delimiter]
+    if plan.seed is not None:
+        words += ["--seed", str(plan.seed)]
+    if plan.release.typed:
+        words.append("--typed")
+    return shlex.join([*start, *words, *end])
+
+
+def _flags_suffice(plan: Plan, profile: Mapping[str, Any]) -> bool:
+    """Tell whether the command line would guess the same kinds and has a flag for all the rest."""
+    usual = {column["name"]: _usual(column) for column in profile["columns"]}
+    for name, part in plan.columns.items():
+        if part.hierarchy or part.missing or part.order or part.importance != 1.0:
+            return False
+        if part.role is Role.QUASI and part.kind is not None and part.kind != usual.get(name):
+            return False
+        if name.startswith("-") or not name.strip() or name != name.strip():
+            return False
+    names = [rule.name for rule in plan.rules]
+    firsts = [RULES[name].flags[0][0] for name in names]
+    special = any(rule.column is not None or rule.spec.get("values") for rule in plan.rules)
+    # Two rules behind one flag (--l), or with a k of their own, cannot both be said.
+    alone = len(set(firsts)) == len(firsts) and not {"k-anonymity", "alpha-k-anonymity"} <= {*names}
+    return alone and not special
+
+
+def _rule_flags(spec: Mapping[str, Any]) -> list[str]:
+    entry = RULES[spec["name"]]
+    words: list[str] = []
+    for flag, name in entry.flags:
+        value = spec.get(name)
+        if isinstance(value, bool):
+            words += [f"--{flag}"] if value else []
+        elif value is not None:
+            words += [f"--{flag}", str(value)]
+    if entry.family:
+        words += [f"--{entry.family[0]}", entry.family[1]]
+    return words
+
+
+def _listed(names: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()

@@ -1,0 +1,115 @@
+"""Fields of forms, made from what the catalog declares: a new method or rule appears by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.catalog import METHODS, RULES
+from shoal.params import Param
+from shoal.web.drafts import KINDS, ROLES, Draft
+
+
+def field(param: Param, value: Any, prefix: str) -> dict[str, Any]:
+    """Describe the control of one parameter."""
+    kind = "text"
+    if param.choices:
+        kind = "select"
+    elif param.type is bool:
+        kind = "checkbox"
+    elif param.type is tuple:
+        kind = "lines"
+    elif param.type in (int, float):
+        kind = "number"
+    shown = value
+    if kind == "lines":
+        shown = "\n".join(value) if isinstance(value, (list, tuple)) else value or ""
+    return {
+        "id": prefix.replace(".", "-") + param.name,
+        "name": prefix + param.name,
+        "label": param.name,
+        "meaning": param.meaning,
+        "kind": kind,
+        "value": "" if shown is None else shown,
+        "choices": list(param.choices),
+        "low": param.low if math.isfinite(param.low) else None,
+        "high": param.high if math.isfinite(param.high) else None,
+        # 'any': a browser must not refuse what the parameter allows.
+        "step": 1 if param.type is int else "any",
+    }
+
+
+def rule_rows(draft: Draft, checked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Describe the chosen rules, each with its fields and with what the table allows."""
+    rows = []
+    for place, spec in enumerate(draft["rules"]):
+        entry = RULES[spec["name"]]
+        cases = checked[place]["cases"] if place < len(checked) else []
+        rows.append(
+            {
+                "place": place,
+                "name": entry.name,
+                "story": entry.story,
+                "citation": entry.citation,
+                "sensitive": entry.sensitive,
+                "column": spec.get("column", ""),
+                "fields": [
+                    field(param, spec.get(param.name), f"rule.{place}.") for param in entry.params
+                ],
+                "cases": list(cases),
+            }
+        )
+    return rows
+
+
+def rule_choices() -> list[dict[str, str]]:
+    """Return the rules that can be added."""
+    return [{"name": entry.name, "story": entry.story} for entry in RULES.values()]
+
+
+def method_box(draft: Draft) -> dict[str, Any]:
+    """Describe the choice of a method and the options of the one that is chosen."""
+    chosen = METHODS[draft["method"]["name"]]
+    return {
+        "chosen": chosen.name,
+        "story": chosen.story,
+        "citation": chosen.citation,
+        "release": chosen.release,
+        "anytime": chosen.anytime,
+        "choices": [{"name": m.name, "story": m.story} for m in METHODS.values()],
+        "fields": [
+            field(param, draft["method"].get(param.name), "option.") for param in chosen.params
+        ],
+    }
+
+
+def column_rows(profile: Mapping[str, Any], draft: Draft) -> list[dict[str, Any]]:
+    """Describe what is decided about every column."""
+    rows = []
+    for column in profile["columns"]:
+        part = draft["columns"].get(column["name"], {})
+        rows.append(
+            {
+                "number": column["number"],
+                "name": column["name"],
+                "type": column["type"],
+                "distinct": column["distinct"],
+                "missing": column["missing"] / profile["rows"],
+                "reason": column["reason"],
+                "suggested": column["role"],
+                "role": part.get("role", "left out"),
+                "kind": part.get("kind"),
+                "importance": part.get("importance", 1),
+                "hierarchy": part.get("hierarchy"),
+            }
+        )
+    return rows
+
+
+def choices() -> dict[str, Any]:
+    """Return the roles and kinds with what they mean."""
+    return {
+        "roles": [{"value": value, "meaning": meaning} for value, meaning in ROLES.items()],
+        "kinds": [{"value": value, "meaning": meaning} for value, meaning in KINDS.items()],
+    }

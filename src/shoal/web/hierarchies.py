@@ -1,0 +1,191 @@
+"""Hierarchies on the page: made, uploaded, edited, and what of the table they do not cover."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal import makers
+from shoal.cells import as_text, blank
+from shoal.domain import Taxonomy, flat
+from shoal.errors import ParameterError, SchemaError
+from shoal.hierarchy import read_hierarchy, write_hierarchy
+from shoal.schema import Column, Kind, Role
+from shoal.web import trees
+from shoal.web.trees import Tree
+
+# How a hierarchy can be made: what it is for, and the one field that steers it.
+MAKERS: dict[str, dict[str, str]] = {
+    "intervals": {
+        "story": "numbers, into ever wider intervals of equal width",
+        "field": "widths",
+        "hint": "5, 10, 20",
+    },
+    "quantiles": {
+        "story": "numbers, into intervals that hold about equally many rows",
+        "field": "steps",
+        "hint": "16, 8, 4, 2",
+    },
+    "prefixes": {
+        "story": "codes such as zip codes, one character hidden more on each level",
+        "field": "drop",
+        "hint": "1, 2, 3",
+    },
+    "dates": {"story": "dates, into months, quarters and years", "field": "", "hint": ""},
+    "flat": {
+        "story": "names, each right under *, to be grouped by hand",
+        "field": "",
+        "hint": "",
+    },
+}
+_SHOWN = 1500  # lines of a tree that a page can bear
+_LISTED = 200  # values without a place that are listed
+
+
+def work(frame: pl.DataFrame, column: str, do: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Carry out one step on the file of a hierarchy and return what the page shows of it."""
+    path = Path(given["path"])
+    if do != "show":
+        write_hierarchy(_STEPS[do](frame, column, given), path, force=True)
+    return _show(frame, column, path)
+
+
+def lacking(taxonomy: Taxonomy, series: pl.Series, column: Column) -> dict[str, Any]:
+    """Return the values that have no place in a hierarchy, and how many rows hold them."""
+    leaves = pl.Series("value", taxonomy.values, dtype=pl.String)
+    counted = as_text(column.clean(series)).drop_nulls().rename("value").value_counts(name="count")
+    left = counted.filter(~pl.col("value").is_in(leaves.implode()))
+    left = left.sort(["count", "value"], descending=[True, False])
+    return {
+        "rows": int(left["count"].sum()),
+        "values": left["value"].to_list(),
+        "counts": left["count"].to_list(),
+    }
+
+
+def _show(frame: pl.DataFrame, column: str, path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {"there": False}
+    taxonomy = read_hierarchy(path, column)
+    left = lacking(taxonomy, frame[column], Column(column, Role.QUASI, Kind.TAXONOMY))
+    known = frame.height - frame[column].null_count()
+    shown: dict[str, Any] = {
+        "there": True,
+        "leaves": taxonomy.size,
+        "levels": int(taxonomy.levels.shape[0]),
+        "groups": len(taxonomy.labels) - taxonomy.size - 1,
+        "known": known,
+        "covered": known - left["rows"],
+        "lacking": [
+            {"value": value, "rows": rows}
+            for value, rows in zip(left["values"][:_LISTED], left["counts"][:_LISTED], strict=True)
+        ],
+        "lacking_values": len(left["values"]),
+        "tree": None,
+        "outline": None,
+        "inner": [],
+    }
+    if len(set(taxonomy.labels)) == len(taxonomy.labels):
+        tree = trees.from_taxonomy(taxonomy, column)
+        shown["inner"] = tree.inner()[:_SHOWN]
+        if len(taxonomy.labels) <= _SHOWN:
+            shown["tree"] = _nested(tree, _rows_by_value(frame[column]))
+            shown["outline"] = trees.to_outline(tree)
+    return shown
+
+
+def _rows_by_value(series: pl.Series) -> dict[str, int]:
+    counted = as_text(blank(series)).drop_nulls().rename("value").value_counts(name="count")
+    return dict(counted.iter_rows())
+
+
+def _nested(tree: Tree, rows: Mapping[str, int]) -> dict[str, Any]:
+    def node(label: str) -> dict[str, Any]:
+        below = [node(child) for child in tree.children.get(label, ())]
+        count = sum(child["rows"] for child in below) if below else rows.get(label, 0)
+        return {"label": label, "rows": count, "children": below, "leaf": not below}
+
+    return node(tree.top)
+
+
+def _make(frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
+    how, text = given["how"], given.get("numbers", "").strip()
+    if how not in MAKERS:
+        raise ParameterError(
+            f"A hierarchy can be made of {', '.join(MAKERS)}. Got {how!r} instead."
+        )
+    field = MAKERS[how]["field"]
+    options = {field: _numbers(field, text)} if field and text else {}
+    series = frame[column]
+    if how == "dates":
+        return makers.dates(series, column)
+    if how == "flat":
+        return flat(as_text(series).drop_nulls().unique().sort().to_list(), column)
+    if how == "prefixes":
+        return makers.prefixes(series, column, **options)
+    kind = "quantile" if how == "quantiles" else "width"
+    return makers.intervals(series, column, how=kind, **options)
+
+
+def _numbers(name: str, text: str) -> list[Any]:
+    try:
+        numbers = [float(part) for part in text.replace(";", ",").split(",") if part.strip()]
+    except ValueError:
+        raise ParameterError(
+            f"The field {name!r} takes numbers with commas between them, such as 5, 10, 20. "
+            f"Got {text!r} instead."
+        ) from None
+    return [int(number) if number.is_integer() else number for number in numbers]
+
+
+def _upload(_frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
+    try:
+        return read_hierarchy(given["file"], column)
+    except SchemaError as error:
+        # The name of our temporary file would tell the reader nothing.
+        hidden = f" (file {given['file']})"
+        raise SchemaError([fault.replace(hidden, "") for fault in error.faults]) from None
+
+
+def _outline(_frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
+    return trees.to_taxonomy(trees.from_outline(given["text"], column), column)
+
+
+def _edit(
+    change: Callable[[Tree, Mapping[str, Any]], Tree],
+) -> Callable[[pl.DataFrame, str, Mapping[str, Any]], Taxonomy]:
+    def step(_frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
+        tree = trees.from_taxonomy(read_hierarchy(given["path"], column), column)
+        return trees.to_taxonomy(change(tree, given), column)
+
+    return step
+
+
+def _rename(tree: Tree, given: Mapping[str, Any]) -> Tree:
+    if len(given["labels"]) != 1:
+        raise SchemaError(f"Tick exactly one label to rename. Got {len(given['labels'])}.")
+    return trees.rename(tree, given["labels"][0], given["name"])
+
+
+def _add(frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
+    """Give every value that has no place one under a group."""
+    taxonomy = read_hierarchy(given["path"], column)
+    left = lacking(taxonomy, frame[column], Column(column, Role.QUASI, Kind.TAXONOMY))
+    tree = trees.from_taxonomy(taxonomy, column)
+    return trees.to_taxonomy(trees.add(tree, left["values"], given["under"]), column)
+
+
+_STEPS: dict[str, Callable[[pl.DataFrame, str, Mapping[str, Any]], Taxonomy]] = {
+    "make": _make,
+    "upload": _upload,
+    "outline": _outline,
+    "add": _add,
+    "rename": _edit(_rename),
+    "move": _edit(lambda tree, given: trees.move(tree, given["labels"], given["under"])),
+    "group": _edit(lambda tree, given: trees.group(tree, given["labels"], given["name"])),
+    "dissolve": _edit(lambda tree, given: trees.dissolve(tree, given["labels"])),
+    "remove": _edit(lambda tree, given: trees.remove(tree, given["labels"])),
+}

@@ -1,0 +1,249 @@
+"""How the page answers: HTML for people, the same as JSON for programs, and errors in words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.datastructures import FormData, Headers, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import Scope
+
+from shoal import __version__
+from shoal.errors import ShoalError
+from shoal.web.security import SMALL, Keys, TooLarge
+from shoal.web.state import Run, Table, Workbench
+
+HERE = Path(__file__).parent
+THEME = "shoal_theme"
+THEMES = ("auto", "light", "dark")
+_FIELDS = 20_000  # of a form: a wide table has some for every column
+
+STEPS = ("open", "see", "decide", "run", "understand", "take")
+_NAMES = {
+    "open": "Open",
+    "see": "See",
+    "decide": "Decide",
+    "run": "Run",
+    "understand": "Understand",
+    "take": "Take away",
+}
+
+
+def environment() -> Environment:
+    """Return the templates; whatever is put into them is text, never markup."""
+    found = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {"percent": percent, "count": count, "loss": loss, "took": took}
+    found.globals |= {"version": __version__, "nothing": Markup("")}
+    return found
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """Write a share."""
+    return "–" if share is None else f"{100 * share:.{digits}f} %"
+
+
+def count(number: float | None) -> str:
+    """Write a number of things."""
+    return "–" if number is None else f"{number:,.0f}"
+
+
+def loss(value: float | None) -> str:
+    """Write a loss between 0 and 1."""
+    return "–" if value is None else f"{value:.4f}"
+
+
+def took(seconds: float) -> str:
+    """Write a time."""
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds) // 60} min {int(seconds) % 60} s"
+
+
+def wants_json(scope: Scope) -> bool:
+    """Tell whether a program asks: by the ending .json, or by what it accepts."""
+    if scope.get("shoal_json") or scope["path"].endswith(".json"):
+        return True
+    accepted = Headers(scope=scope).get("accept", "")
+    return "application/json" in accepted and "text/html" not in accepted
+
+
+def bench(request: Request) -> Workbench:
+    """Return the state of the page."""
+    found = request.app.state.bench
+    assert isinstance(found, Workbench)
+    return found
+
+
+def keys(request: Request) -> Keys:
+    """Return the secrets of the server."""
+    found = request.app.state.keys
+    assert isinstance(found, Keys)
+    return found
+
+
+def page(
+    request: Request,
+    name: str,
+    shown: Mapping[str, Any],
+    *,
+    table: Table | None = None,
+    run: Run | None = None,
+    status: int = 200,
+) -> Response:
+    """Answer with a page, or with what it shows as JSON."""
+    step = name.partition("-")[0]
+    frame = {
+        "step": step,
+        "steps": _steps(table, run, step),
+        "command": _command(table, run),
+        "table": None if table is None else {"number": table.number, "name": table.name},
+        "run": None if run is None else {"number": run.number, "title": run.title},
+    }
+    if wants_json(request.scope):
+        return JSONResponse({**frame, **shown}, status)
+    theme = request.cookies.get(THEME, "auto")
+    template = request.app.state.templates.get_template(f"{name}.html")
+    text = template.render(
+        **{**frame, **shown},
+        form_key=keys(request).form,
+        theme=theme if theme in THEMES else "auto",
+        here=request.url.path,
+        limit=request.app.state.limit,
+    )
+    return HTMLResponse(text, status)
+
+
+def _steps(table: Table | None, run: Run | None, now: str) -> list[dict[str, Any]]:
+    """Return the way through the page, each step with its address once it can be taken."""
+    base = f"/tables/{table.number}" if table is not None and table.profile else None
+    done = run
+    if done is None and table is not None:
+        finished = [each for each in table.runs.values() if each.status == "done"]
+        done = finished[-1] if finished else None
+    there = f"{base}/runs/{done.number}" if base and done and done.view else None
+    places = {
+        "open": "/",
+        "see": f"{base}/see" if base else None,
+        "decide": f"{base}/decide" if base else None,
+        "run": f"{base}/runs" if base else None,
+        "understand": there,
+        "take": f"{there}/take" if there else None,
+    }
+    return [
+        {"name": _NAMES[key], "key": key, "href": places[key], "now": key == now} for key in STEPS
+    ]
+
+
+def _command(table: Table | None, run: Run | None) -> str:
+    """Return the command line that does the same as the page in view."""
+    from shoal.web import drafts
+
+    if run is not None:
+        return run.command
+    if table is None:
+        return "shoal serve"
+    if table.profile is None:
+        return shlex.join(["shoal", "inspect", table.shown_path])
+    try:
+        return drafts.command(table.plan(), table.profile, table.shown_path)
+    except ShoalError:
+        return shlex.join(["shoal", "inspect", table.shown_path])
+
+
+def plain_page(scope: Scope, status: int, head: str, text: str) -> Response:
+    """Answer with a short message; needs no state, so that it always works."""
+    if wants_json(scope):
+        return JSONResponse({"error": head, "text": text}, status)
+    template = _alone.get_template("message.html")
+    return HTMLResponse(template.render(head=head, text=text, status=status), status)
+
+
+def error_page(
+    request: Request, status: int, head: str, text: str, table: Table | None = None
+) -> Response:
+    """Answer with a message inside the page."""
+    if wants_json(request.scope):
+        return JSONResponse({"error": head, "text": text}, status)
+    shown = {"head": head, "text": text}
+    return page(request, "error", shown, table=table, status=status)
+
+
+def back(path: str) -> Response:
+    """Send the browser to a page after a form was taken in."""
+    return RedirectResponse(path, 303)
+
+
+async def form_of(request: Request) -> FormData:
+    """Read a form, and refuse one that does not come from our own page."""
+    form = await request.form(max_fields=_FIELDS, max_files=200, max_part_size=SMALL)
+    given = form.get("key")
+    if not keys(request).fits(given if isinstance(given, str) else None, keys(request).form):
+        raise HTTPException(403, "The form is out of date. Reload the page and try again.")
+    return form
+
+
+def texts(form: FormData) -> dict[str, str]:
+    """Return the fields of a form that are texts; of several with one name the last."""
+    return {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+def files(form: FormData, name: str) -> list[UploadFile]:
+    """Return the files that were chosen in a field."""
+    return [f for f in form.getlist(name) if isinstance(f, UploadFile) and f.filename]
+
+
+async def on_http(request: Request, error: Exception) -> Response:
+    """Answer what a handler refused."""
+    assert isinstance(error, HTTPException)
+    heads = {403: "Not allowed", 404: "There is no such page", 405: "Not possible"}
+    text = error.detail if error.detail != heads.get(error.status_code) else ""
+    if error.status_code == 404:
+        text = "It may belong to a table that was closed. The steps on the side lead on."
+    return error_page(request, error.status_code, heads.get(error.status_code, "Refused"), text)
+
+
+async def on_own(request: Request, error: Exception) -> Response:
+    """Answer an error that was made on purpose."""
+    return error_page(request, 400, "That did not work", str(error))
+
+
+async def on_large(request: Request, error: Exception) -> Response:
+    """Answer more bytes than are allowed."""
+    assert isinstance(error, TooLarge)
+    return too_large(request.scope, request.app.state.limit)
+
+
+def too_large(scope: Scope, most: int) -> Response:
+    """Say that an upload is above the limit, and the way around it."""
+    return plain_page(
+        scope,
+        413,
+        "That is too large",
+        f"The limit is {most >> 20:,} MiB. Start the page with 'shoal serve FILE' to open a large "
+        "file where it is, or raise the limit with --max-upload.",
+    )
+
+
+async def on_fault(request: Request, _error: Exception) -> Response:
+    """Answer what nobody foresaw; the details go to the terminal only."""
+    return plain_page(
+        request.scope,
+        500,
+        "Something went wrong",
+        "Shoal did not foresee this. The details stand in the terminal that runs 'shoal serve'. "
+        "Your table and your runs are still there: go back and try again.",
+    )
+
+
+_alone = environment()

@@ -1,0 +1,104 @@
+"""What a finished run shows and leaves behind to take away."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.atomic import atomic_file
+from shoal.plan import Plan
+from shoal.run import Outcome
+from shoal.table import write_table
+from shoal.web.profiles import clip
+from shoal.web.worker import plain
+
+_EXAMPLES = 6
+
+
+def view(outcome: Outcome, frame: pl.DataFrame) -> dict[str, Any]:
+    """Return everything the page shows of a run, as plain data."""
+    release = outcome.tables["release"]
+    found = plain(
+        {
+            "summary": outcome.to_dict(),
+            "warnings": list(outcome.warnings),
+            "rules": [
+                {"promise": result.promise, "achieved": result.achieved, "holds": result.holds}
+                for result in outcome.verdict.rules
+            ],
+            "groups": examples(outcome, release),
+        }
+    )
+    assert isinstance(found, dict)
+    return found
+
+
+def examples(outcome: Outcome, release: pl.DataFrame) -> dict[str, Any]:
+    """Return a few classes as they are published: small, middling and large ones."""
+    quasi = [name for name in release.columns if _of(name, outcome.schema.quasi)]
+    sensitive = [name for name in outcome.schema.sensitive if name in release.columns]
+    classes = (
+        release.group_by(quasi)
+        .agg(pl.len().alias("\0rows"), *(pl.col(n).n_unique().alias(f"\0{n}") for n in sensitive))
+        .sort(["\0rows", *quasi], nulls_last=True)
+    )
+    last = classes.height - 1
+    middle = last // 2
+    places = sorted({0, 1, middle, middle + 1, last - 1, last} & set(range(classes.height)))
+    rows = [
+        {
+            "rows": row["\0rows"],
+            "cells": [None if row[name] is None else clip(str(row[name])) for name in quasi],
+            "different": [row[f"\0{name}"] for name in sensitive],
+        }
+        for row in classes[places[:_EXAMPLES]].iter_rows(named=True)
+    ]
+    sizes = classes["\0rows"]
+    return {
+        "columns": quasi,
+        "sensitive": sensitive,
+        "classes": rows,
+        "number": classes.height,
+        "smallest": sizes.min(),
+        "median": sizes.median(),
+        "mean": sizes.mean(),
+        "largest": sizes.max(),
+    }
+
+
+def _of(name: str, quasi: tuple[str, ...]) -> bool:
+    """Tell whether a published column is a quasi-identifier, whole or as two ends."""
+    return name in quasi or name.removesuffix("_lo").removesuffix("_hi") in quasi
+
+
+def write(
+    outcome: Outcome,
+    frame: pl.DataFrame,
+    folder: Path,
+    asked: Plan,
+    shown: dict[str, Any],
+    command: str,
+) -> None:
+    """Write release, plan, hierarchies, figures and report into a folder."""
+    for name, table in outcome.tables.items():
+        stem = "release" if name == "release" else f"release.{name}"
+        write_table(table, folder / f"{stem}.csv")
+        write_table(table, folder / f"{stem}.parquet")
+    texts = {
+        "plan.toml": asked.to_toml(),
+        "result.json": outcome.to_json(),
+        "view.json": json.dumps(shown),
+        "command.txt": command + "\n",
+    }
+    for name, text in texts.items():
+        with atomic_file(folder / name) as stream:
+            stream.write(text.encode())
+    used = [part.hierarchy for part in asked.columns.values() if part.hierarchy]
+    if used:
+        (folder / "hierarchies").mkdir()
+        for name in used:
+            shutil.copyfile(asked.path(name), folder / name)

@@ -1,0 +1,256 @@
+"""Who may talk to the page: checked before anything else, for every request.
+
+The page runs on the machine of somebody who also has a browser full of other sites. None of them
+may read or steer it: not by a name that suddenly points here (Host), not from their own pages
+(Origin, Sec-Fetch-Site), not with a form (SameSite cookie and a token in each form), and not
+without the address that ``shoal serve`` printed.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+WILD = ("0.0.0.0", "::", "")  # noqa: S104 -- compared with, not bound to
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "style-src 'self'",
+        "script-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    )
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    # Not 'no-referrer': with that, browsers send 'Origin: null' along with our own forms.
+    "referrer-policy": "same-origin",
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-embedder-policy": "require-corp",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+}
+_SAFE = ("GET", "HEAD")
+SMALL = 16 << 20  # bytes of a form that carries no file
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The secrets of one server: what opens the page, what the browser then holds, what forms hold.
+
+    The cookie's name has the port in it, since browsers share cookies between ports.
+    """
+
+    port: int
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    session: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    form: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+
+    @property
+    def cookie(self) -> str:
+        """Name of the session cookie."""
+        return f"shoal_{self.port}"
+
+    def fits(self, given: str | None, secret: str) -> bool:
+        """Compare in a time that tells nothing."""
+        return given is not None and hmac.compare_digest(given.encode(), secret.encode())
+
+
+@dataclass(frozen=True)
+class Doors:
+    """Under which names the server may be addressed."""
+
+    host: str
+    port: int
+
+    def known(self, given: str) -> bool:
+        """Tell whether a Host header names this server.
+
+        A name that an attacker owns can be made to point here; a bare number cannot. So a server
+        that listens everywhere answers to numbers and to the machine's own name only.
+        """
+        name, _, port = given.rpartition(":") if not given.endswith("]") else (given, "", "")
+        if not name:
+            name, port = given, "80"
+        if not port.isdigit() or int(port) != self.port:
+            return False
+        if self.host in WILD:
+            return name in LOCAL or _number(name) or name == socket.gethostname()
+        return name in (self.host, f"[{self.host}]") or (self._loops() and name in LOCAL)
+
+    def _loops(self) -> bool:
+        return self.host == "localhost" or _loopback(self.host)
+
+
+def _number(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _loopback(host: str) -> bool:
+    return _number(host) and ipaddress.ip_address(host).is_loopback
+
+
+Say = Callable[[Scope, int, str, str], Response]
+
+
+class Guard:
+    """The outermost layer: refuses strangers, adds the headers, and bounds what is sent in.
+
+    Parameters
+    ----------
+    say, too_large
+        Make the pages that say why a request was refused.
+    limit
+        Largest upload in bytes.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: Keys,
+        doors: Doors,
+        say: Say,
+        too_large: Callable[[Scope, int], Response],
+        limit: int,
+    ) -> None:
+        self.app, self.keys, self.doors, self.limit = app, keys, doors, limit
+        self.say, self.too_large = say, too_large
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check one request and hand it on."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # no websockets here
+            return
+        answer = self._refuse(scope)
+        # An overlong body is refused by its announced length, or at the byte that is too much.
+        most = self.limit if scope["path"].endswith(("/open", "/upload", "/plan")) else SMALL
+        length = Headers(scope=scope).get("content-length", "0")
+        if answer is None and (not length.isdigit() or int(length) > most):
+            answer = self.too_large(scope, most)
+        if answer is not None:
+            await answer(scope, receive, _with_headers(send))
+            return
+        await self.app(scope, _Bounded(receive, most), _with_headers(send))
+
+    def _refuse(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self.doors.known(hosts[0]):
+            return self.say(
+                scope,
+                421,
+                "Wrong address",
+                "This page answers only under the address that 'shoal serve' printed.",
+            )
+        origin = headers.get("origin")
+        strange = origin is not None and origin != f"http://{hosts[0]}"
+        if scope["method"] not in (*_SAFE, "POST"):
+            return self.say(scope, 405, "Not possible", "The page knows GET and POST only.")
+        if strange or (scope["method"] == "POST" and origin is None):
+            return self.say(
+                scope, 403, "Not from here", "Requests from other sites are not answered."
+            )
+        query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if "token" in query and scope["method"] in _SAFE:
+            return self._enter(scope, query)
+        if scope["path"].startswith("/static/"):
+            return None  # the same files for everybody, nothing of the table
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return self.say(
+                scope,
+                403,
+                "Not from here",
+                "The page was asked for by another site. Reload it, or open the address that "
+                "'shoal serve' printed.",
+            )
+        if not self.keys.fits(_cookies(headers).get(self.keys.cookie), self.keys.session):
+            return self.say(
+                scope,
+                403,
+                "Locked",
+                "Open the page with the address that 'shoal serve' printed; it holds the key.",
+            )
+        return None
+
+    def _enter(self, scope: Scope, query: Mapping[str, list[str]]) -> Response:
+        """Trade the token in the address for a cookie, and take it out of the address."""
+        if not self.keys.fits(query["token"][0], self.keys.token):
+            return self.say(
+                scope,
+                403,
+                "Wrong key",
+                "The key in this address is not the one of the running server. Copy the address "
+                "that 'shoal serve' printed last.",
+            )
+        rest = urlencode([(k, v) for k, vs in query.items() if k != "token" for v in vs])
+        # A path that starts with two slashes would lead to another host.
+        path = "/" + scope["path"].lstrip("/\\")
+        answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
+        answer.set_cookie(
+            self.keys.cookie, self.keys.session, httponly=True, samesite="strict", path="/"
+        )
+        return answer
+
+
+class TooLarge(Exception):
+    """More bytes came in than were allowed."""
+
+
+class _Bounded:
+    """Counts the bytes of a body as they come in."""
+
+    def __init__(self, receive: Receive, most: int) -> None:
+        self.receive, self.left = receive, most
+
+    async def __call__(self) -> Message:
+        message = await self.receive()
+        if message["type"] == "http.request":
+            self.left -= len(message.get("body", b""))
+            if self.left < 0:
+                raise TooLarge
+        return message
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers[name] = value
+        await send(message)
+
+    return sending
+
+
+def _cookies(headers: Headers) -> dict[str, Any]:
+    found: SimpleCookie = SimpleCookie()
+    try:
+        found.load(headers.get("cookie", ""))
+    except CookieError:
+        return {}
+    return {name: morsel.value for name, morsel in found.items()}

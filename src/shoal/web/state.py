@@ -1,0 +1,262 @@
+"""What the page remembers: the tables that were opened, their drafts, and their runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError, ShoalError
+from shoal.plan import Plan
+from shoal.web import drafts
+from shoal.web.drafts import Draft
+from shoal.web.jobs import Died, Refused, Worker
+from shoal.web.private import safe_name
+
+STAGES = ("read", "encode", "group", "recode", "verify", "measure", "write")
+WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
+
+
+@dataclass
+class Run:
+    """One run: what was asked for, how far it is, what came out."""
+
+    number: int
+    title: str
+    toml: str
+    command: str
+    folder: Path
+    anytime: bool
+    method: str
+    rules: list[dict[str, Any]]
+    status: str = WAITING
+    stage: str = ""
+    compiling: bool = False
+    enough: bool = False
+    began: float = 0.0
+    ended: float = 0.0
+    error: str = ""
+    view: dict[str, Any] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether it still waits or works."""
+        return self.status in (WAITING, RUNNING)
+
+    @property
+    def seconds(self) -> float:
+        """How long it took, or has taken up to now."""
+        if not self.began:
+            return 0.0
+        return (self.ended or time.monotonic()) - self.began
+
+
+@dataclass
+class Table:
+    """An opened table: where it is, what it looks like, what is decided about it."""
+
+    number: int
+    name: str
+    path: Path
+    shown_path: str
+    folder: Path
+    missing: tuple[str, ...] = ("",)
+    delimiter: str | None = None
+    profile: dict[str, Any] | None = None
+    error: str = ""
+    stage: str = ""
+    draft: Draft = field(default_factory=dict)
+    runs: dict[int, Run] = field(default_factory=dict)
+    undo: dict[int, list[bytes]] = field(default_factory=dict)
+    opening: asyncio.Task[None] | None = None
+
+    def described(self) -> dict[str, Any]:
+        """Return how a worker is told to read the table."""
+        return {"path": str(self.path), "missing": list(self.missing), "delimiter": self.delimiter}
+
+    def columns(self) -> list[dict[str, Any]]:
+        """Return the profiles of the columns."""
+        columns: list[dict[str, Any]] = self.profile["columns"] if self.profile else []
+        return columns
+
+    def hierarchy_path(self, number: int) -> Path:
+        """Return where the hierarchy of a column lies, whether there is one or not."""
+        name = self.columns()[number]["name"]
+        return self.folder / "hierarchies" / safe_name(name, number, ".csv")
+
+    def plan(self) -> Plan:
+        """Return the plan that the draft is, or raise its faults."""
+        return drafts.to_plan(self.draft, self.missing, self.delimiter)
+
+
+class Workbench:
+    """All of it, and the two workers: one for quick questions, one for runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.tables: dict[int, Table] = {}
+        self.desk, self.press = Worker(), Worker()
+        self._queue: asyncio.Queue[tuple[Table, Run]] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._count = 0
+
+    def start(self) -> None:
+        """Begin to carry out runs, one after the other."""
+        self.background(self._print())
+
+    def background(self, work: Any) -> asyncio.Task[Any]:
+        """Do something besides, and remember it: a task nobody holds may vanish."""
+        task: asyncio.Task[Any] = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def close(self) -> None:
+        """End all work."""
+        for task in list(self._tasks):
+            task.cancel()
+        await self.desk.close()
+        await self.press.close()
+
+    def table(self, number: int) -> Table | None:
+        """Return an opened table."""
+        return self.tables.get(number)
+
+    def add(self, path: Path, name: str, shown_path: str | None = None) -> Table:
+        """Take a file up as a table, and begin to look at it."""
+        self._count += 1
+        folder = self.folder / f"table-{self._count}"
+        (folder / "hierarchies").mkdir(mode=0o700, parents=True)
+        table = Table(self._count, name, path, shown_path or name, folder)
+        self.tables[table.number] = table
+        self.reopen(table)
+        return table
+
+    def reopen(self, table: Table) -> None:
+        """Look at a table (again), as its missing texts and delimiter now say."""
+        table.profile, table.error, table.stage = None, "", "read"
+        table.opening = self.background(self._open(table))
+
+    async def _open(self, table: Table) -> None:
+        def stage(name: str) -> None:
+            table.stage = name
+
+        try:
+            table.profile = await self.desk.ask("look", stage, table=table.described())
+            old = table.draft
+            table.draft = drafts.first_draft(table.profile)
+            if old:
+                table.draft |= {key: old[key] for key in ("rules", "method", "release")}
+        except Refused as error:
+            text = str(error).replace(str(table.path), table.name)
+            table.error = text
+        except Died as error:
+            table.error = str(error)
+
+    def forget(self, table: Table) -> None:
+        """Close a table: its runs, and its copy if it was uploaded, are removed."""
+        for run in table.runs.values():
+            self.cancel(run)
+        del self.tables[table.number]
+        shutil.rmtree(table.folder, ignore_errors=True)
+
+    def order(self, table: Table, plan: Plan) -> Run:
+        """Put a run into the queue."""
+        from shoal.catalog import find_method
+
+        number = max(table.runs, default=0) + 1
+        full = plan.filled()
+        run = Run(
+            number=number,
+            title=title(full),
+            toml=plan.to_toml(),
+            command=drafts.command(plan, table.profile or {"columns": []}, table.shown_path),
+            folder=table.folder / f"run-{number}",
+            anytime=find_method(plan.method.name).anytime,
+            method=plan.method.name,
+            rules=[part.spec for part in full.rules],
+        )
+        table.runs[number] = run
+        self._queue.put_nowait((table, run))
+        return run
+
+    async def _print(self) -> None:
+        with contextlib.suppress(ShoalError):
+            await self.press.ask("warm")
+        while True:
+            table, run = await self._queue.get()
+            if run.status == WAITING:
+                await self._carry_out(table, run)
+
+    async def _carry_out(self, table: Table, run: Run) -> None:
+        run.status, run.began = RUNNING, time.monotonic()
+        # A later change of a hierarchy must not change what this run is said to have used.
+        frozen = table.folder / f"plan-{run.number}"
+        shutil.copytree(table.folder / "hierarchies", frozen / "hierarchies", dirs_exist_ok=True)
+
+        def stage(name: str) -> None:
+            run.compiling = name == "compile"
+            run.stage = run.stage if run.compiling else name
+
+        try:
+            run.view = await self.press.ask(
+                "run",
+                stage,
+                table=table.described(),
+                plan=run.toml,
+                folder=str(frozen),
+                target=str(run.folder),
+                command=run.command,
+            )
+            run.status = DONE
+        except Refused as error:
+            run.status, run.error = FAILED, str(error)
+        except Died as error:
+            if run.status != CANCELLED:
+                run.status, run.error = FAILED, str(error)
+        finally:
+            run.ended = time.monotonic()
+            shutil.rmtree(f"{run.folder}.part", ignore_errors=True)
+            shutil.rmtree(frozen, ignore_errors=True)
+
+    def cancel(self, run: Run) -> None:
+        """End a run; nothing of it is kept."""
+        if run.status == RUNNING:
+            run.status = CANCELLED
+            self.press.kill()
+        elif run.status == WAITING:
+            run.status = CANCELLED
+
+    def enough(self, run: Run) -> None:
+        """Have a run take the best release it has found so far."""
+        if run.status == RUNNING and run.stage == "refine":
+            run.enough = True
+            self.press.enough()
+
+
+def title(plan: Plan) -> str:
+    """Name a run by what was asked for: ``k = 10, l = 3 · shoal``."""
+    from shoal.catalog import RULES
+
+    told = []
+    for rule in plan.rules:
+        main = RULES[rule.name].flags[0][1]
+        value = rule.spec.get(main)
+        family = RULES[rule.name].family
+        kind = f"{family[1]} " if family and family[1] != "distinct" else ""
+        of = f" ({rule.column})" if rule.column else ""
+        told.append(f"{kind}{main} = {value:g}{of}" if isinstance(value, (int, float)) else kind)
+        if rule.name == "alpha-k-anonymity":
+            told[-1] += f", k = {rule.spec.get('k')}"
+    return f"{', '.join(told)} · {plan.method.name}"
+
+
+def known_file(path: Path) -> Path:
+    """Return a file named on the command line, or say that it is not one."""
+    if not path.is_file():
+        raise InputError(f"{path} does not exist or is not a file. Check the name of the table.")
+    return path.resolve()

@@ -1,0 +1,181 @@
+"""What a worker can do with a table; every task is a plain function from JSON to JSON."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.catalog import find_method
+from shoal.errors import SchemaError, ShoalError
+from shoal.inspection import inspect
+from shoal.partition import GroupStats
+from shoal.plan import Plan
+from shoal.prepare import gather, load, resolve
+from shoal.rule_specs import build_rules, check_fit
+from shoal.schema import Role, Schema
+from shoal.web import hierarchies
+from shoal.web.feasible import feasibility, histogram
+from shoal.web.profiles import profile
+
+Tell = Callable[[str], object]
+
+SIZES = (2, 5, 10, 20)
+
+# The table that was read last: pages and runs ask about the same one again and again.
+_last: dict[str, Any] = {}
+
+
+def frame_of(table: Mapping[str, Any]) -> pl.DataFrame:
+    """Read the table that a message names, or take it from the last message."""
+    key = json.dumps(table, sort_keys=True)
+    if _last.get("key") != key:
+        _last.clear()
+        frame = load(table["path"], reading(table))
+        _last.update(key=key, frame=frame, histograms={}, standing={})
+    frame = _last["frame"]
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def reading(table: Mapping[str, Any]) -> Plan:
+    """Return the plan that says how a table is read, and nothing more."""
+    data = {"missing": list(table["missing"]), "delimiter": table.get("delimiter")}
+    return Plan().override(data={key: value for key, value in data.items() if value is not None})
+
+
+def warm(_tell: Tell) -> dict[str, Any]:
+    """Import what every run needs, so that the first one does not wait for it."""
+    import shoal.groupers.shoal
+    import shoal.run  # noqa: F401
+
+    return {}
+
+
+def look(tell: Tell, *, table: Mapping[str, Any], have: Sequence[str] = ()) -> dict[str, Any]:
+    """Open a table and say what it holds; ``have``: columns with a hierarchy."""
+    tell("read")
+    frame = frame_of(table)
+    tell("look")
+    found = inspect(frame, plan=reading(table))
+    return profile(frame, found)
+
+
+def check(
+    _tell: Tell, *, table: Mapping[str, Any], plan: str, folder: str, method: str
+) -> dict[str, Any]:
+    """Say what stands in the way of a plan, how alone rows are, and what the table allows."""
+    frame = frame_of(table)
+    asked = Plan.from_toml(plan, "", Path(folder))
+    faults: list[str] = []
+    schema: Schema | None = None
+    try:
+        taxonomies = gather(asked, frame)
+        asked, schema = resolve(frame, asked, taxonomies)
+        for name, taxonomy in taxonomies.items():
+            lacking = hierarchies.lacking(taxonomy, frame[name], schema[name])
+            if lacking["rows"]:
+                faults.append(
+                    f"The hierarchy of column {name!r} lacks {len(lacking['values']):,} values "
+                    f"that are in {lacking['rows']:,} rows. Add them on its page."
+                )
+    except SchemaError as error:
+        faults += error.faults
+    except ShoalError as error:
+        faults.append(str(error))
+    rules: list[dict[str, Any]] = []
+    if schema is not None:
+        whole = _whole(frame, schema)
+        rules = feasibility(asked, schema.sensitive, whole)
+        faults += _fit(asked, schema, method)
+    quasi = [name for name in asked.names(Role.QUASI) if name in frame.columns]
+    return {"faults": faults, "rules": rules, "standing": _standing(frame, quasi)}
+
+
+def _fit(plan: Plan, schema: Schema, method: str) -> list[str]:
+    try:
+        specs = [part.spec for part in plan.filled().rules]
+        check_fit(find_method(method), build_rules(specs, schema.sensitive))
+    except ShoalError as error:
+        return str(error).splitlines()
+    return []
+
+
+def _whole(frame: pl.DataFrame, schema: Schema) -> GroupStats:
+    known: dict[Any, Any] = _last["histograms"]
+    for name in schema.sensitive:
+        column = schema[name]
+        if (name, column.missing) not in known:
+            known[name, column.missing] = histogram(column, frame[name])
+    found = {name: known[name, schema[name].missing] for name in schema.sensitive}
+    return GroupStats(np.array([frame.height], np.int64), found)
+
+
+def _standing(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, Any] | None:
+    """Say how many rows share their quasi-identifiers with few others, missing as a value."""
+    if not quasi:
+        return None
+    known: dict[Any, Any] = _last["standing"]
+    key = tuple(quasi)
+    if key not in known:
+        sizes = frame.group_by(list(quasi)).len()["len"]
+        holes = frame.select(pl.any_horizontal(pl.col(quasi).is_null()).sum()).item()
+        cells = sum(frame[name].null_count() for name in quasi)
+        known[key] = {
+            "rows": frame.height,
+            "classes": len(sizes),
+            "below": {size: int(sizes.filter(sizes < size).sum()) for size in SIZES},
+            "rmr": int(holes) / frame.height,
+            "vmr": cells / (frame.height * len(quasi)),
+        }
+    found: dict[str, Any] = known[key]
+    return found
+
+
+def tree(
+    _tell: Tell, *, table: Mapping[str, Any], column: str, step: str, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Show, make, check or change the hierarchy of a column."""
+    return hierarchies.work(frame_of(table), column, step, given)
+
+
+def run(
+    tell: Tell,
+    *,
+    table: Mapping[str, Any],
+    plan: str,
+    folder: str,
+    target: str,
+    command: str,
+) -> dict[str, Any]:
+    """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
+    from shoal.run import anonymize
+    from shoal.web import results
+
+    tell("read")
+    frame = frame_of(table)
+    asked = Plan.from_toml(plan, "plan.toml", Path(folder))
+    outcome = anonymize(frame, plan=asked, progress=tell)
+    tell("measure")
+    view = results.view(outcome, frame)
+    tell("write")
+    part = Path(f"{target}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(mode=0o700, parents=True)
+    results.write(outcome, frame, part, asked, view, command)
+    part.rename(target)
+    return view
+
+
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    "warm": warm,
+    "look": look,
+    "check": check,
+    "tree": tree,
+    "run": run,
+}
