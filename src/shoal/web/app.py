@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import mimetypes
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -58,6 +58,18 @@ async def _file(request: Request) -> Response:
     return Response(known[0], media_type=known[1])
 
 
+def _post(path: str, handler: Callable[[Request], Awaitable[Response]]) -> Route:
+    """Return a route for a form, which lets go of uploaded files whatever happens."""
+
+    async def handle(request: Request) -> Response:
+        try:
+            return await handler(request)
+        finally:
+            await request.close()
+
+    return Route(path, handle, methods=["POST"])
+
+
 def build(
     folder: Path,
     keys: Keys,
@@ -82,14 +94,14 @@ def build(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.bench = Workbench(folder)
-        app.state.bench.start()
+        bench = app.state.bench = Workbench(folder)
+        bench.start()
         if data is not None:
-            app.state.bench.add(data.resolve(), data.name, str(data))
+            bench.add(data.resolve(), data.name, str(data))
         try:
             yield
         finally:
-            await app.state.bench.close()
+            await bench.close()
 
     table, run = "/tables/{table:int}", "/tables/{table:int}/runs/{run:int}"
     column = f"{table}/columns/{{column:int}}"
@@ -97,23 +109,23 @@ def build(
         routes=[
             Route("/", pages.opening),
             Route("/static/{name}", _file),
-            Route("/theme", pages.theme, methods=["POST"]),
-            Route("/open", pages.take_in, methods=["POST"]),
+            _post("/theme", pages.theme),
+            _post("/open", pages.take_in),
             Route(f"{table}/see", pages.see),
-            Route(f"{table}/see", pages.reread, methods=["POST"]),
-            Route(f"{table}/close", pages.close, methods=["POST"]),
+            _post(f"{table}/see", pages.reread),
+            _post(f"{table}/close", pages.close),
             Route(f"{table}/decide", pages.decide),
-            Route(f"{table}/decide", pages.decided, methods=["POST"]),
-            Route(f"{table}/plan", pages.use_plan, methods=["POST"]),
-            Route(f"{table}/hierarchies/upload", pages_trees.upload_many, methods=["POST"]),
+            _post(f"{table}/decide", pages.decided),
+            _post(f"{table}/plan", pages.use_plan),
+            _post(f"{table}/hierarchies/upload", pages_trees.upload_many),
             Route(column, pages_trees.hierarchy),
-            Route(column, pages_trees.change, methods=["POST"]),
-            Route(f"{column}/upload", pages_trees.upload, methods=["POST"]),
+            _post(column, pages_trees.change),
+            _post(f"{column}/upload", pages_trees.upload),
             Route(f"{column}/hierarchy.csv", pages_trees.download),
             Route(f"{table}/runs", pages_runs.runs),
-            Route(f"{table}/runs", pages_runs.start, methods=["POST"]),
+            _post(f"{table}/runs", pages_runs.start),
             Route(run, pages_runs.understand),
-            Route(run, pages_runs.act, methods=["POST"]),
+            _post(run, pages_runs.act),
             Route(f"{run}/take", pages_runs.take),
             Route(f"{run}/files/{{name}}", pages_runs.hand_out),
         ],

@@ -44,6 +44,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None
+        self._starting: asyncio.Future[asyncio.subprocess.Process] | None = None
         self._turn = asyncio.Lock()
 
     @property
@@ -55,17 +56,10 @@ class Worker:
     async def start(self) -> asyncio.subprocess.Process:
         """Return the process, a new one if the last has ended."""
         if self._process is None or self._process.returncode is not None:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                # Nothing that lies in the folder of the data may pass for one of our modules.
-                "-P",
-                "-m",
-                "shoal.web.worker",
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                limit=_LINE,
-                start_new_session=True,  # ctrl-C in the terminal is the server's to hear
-            )
+            # Shielded: a process that is being started when nobody wants it any more must still
+            # be known, or nobody could end it.
+            self._starting = asyncio.ensure_future(_spawn())
+            self._process = await asyncio.shield(self._starting)
         return self._process
 
     async def ask(
@@ -111,7 +105,23 @@ class Worker:
 
     async def close(self) -> None:
         """End the process and wait until it is gone."""
+        if self._starting is not None:
+            self._process = await self._starting
         self.kill()
         if self._process is not None:
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(self._process.wait(), 5)
+
+
+async def _spawn() -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        # Nothing that lies in the folder of the data may pass for one of our modules.
+        "-P",
+        "-m",
+        "shoal.web.worker",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=_LINE,
+        start_new_session=True,  # ctrl-C in the terminal is the server's to hear
+    )

@@ -85,7 +85,30 @@ async def runs(request: Request) -> Response:
 
 def _frontier(table: Table) -> str | None:
     """Draw loss against risk; every point leads to its run."""
-    return None
+    from shoal.charts import Point, scatter
+
+    points = [
+        Point(
+            run.view["summary"]["loss"]["rate"],
+            run.view["risk"]["after"]["highest"],
+            f"{run.number}: {run.title.partition(' · ')[0]}",
+            run.method,
+            href=f"/tables/{table.number}/runs/{run.number}",
+        )
+        for run in table.runs.values()
+        if run.view is not None
+    ]
+    if len(points) < 2:
+        return None
+    chart = scatter(
+        "Loss against risk",
+        points,
+        x="loss (less is better)",
+        y="highest risk of a row (less is better)",
+        y_form="share",
+        frontier=True,
+    )
+    return chart.html()
 
 
 async def start(request: Request) -> Response:

@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.atomic import atomic_file
 from shoal.plan import Plan
+from shoal.risks import assess
 from shoal.run import Outcome
 from shoal.table import write_table
 from shoal.web.profiles import clip
@@ -31,10 +32,28 @@ def view(outcome: Outcome, frame: pl.DataFrame) -> dict[str, Any]:
                 for result in outcome.verdict.rules
             ],
             "groups": examples(outcome, release),
+            "risk": risk(outcome, frame, release),
         }
     )
     assert isinstance(found, dict)
     return found
+
+
+def risk(outcome: Outcome, frame: pl.DataFrame, release: pl.DataFrame) -> dict[str, Any]:
+    """Return the risk that a row is found, before and after."""
+    quasi = outcome.schema.quasi
+    known = pl.DataFrame([outcome.schema[name].clean(frame[name]) for name in quasi])
+    found = {"before": assess(known, quasi, raw=True), "after": assess(release, quasi)}
+    return {
+        when: {
+            "highest": each.prosecutor_highest,
+            "mean": each.prosecutor_mean,
+            "unique": each.unique,
+            "above": each.above,
+            "threshold": each.threshold,
+        }
+        for when, each in found.items()
+    }
 
 
 def examples(outcome: Outcome, release: pl.DataFrame) -> dict[str, Any]:

@@ -117,8 +117,10 @@ class Workbench:
 
     async def close(self) -> None:
         """End all work."""
-        for task in list(self._tasks):
+        working = list(self._tasks)
+        for task in working:
             task.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
         await self.desk.close()
         await self.press.close()
 
