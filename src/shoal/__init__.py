@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.assessing import Risks, risk
     from shoal.auditing import audit
-    from shoal.comparing import compare_queries
+    from shoal.comparing import Comparison, compare, compare_queries
     from shoal.domain import Taxonomy
     from shoal.errors import (
         Infeasible,
@@ -53,7 +53,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "shoal.assessing": ("Risks", "risk"),
     "shoal.auditing": ("audit",),
-    "shoal.comparing": ("compare_queries",),
+    "shoal.comparing": ("Comparison", "compare", "compare_queries"),
     "shoal.domain": ("Taxonomy",),
     "shoal.errors": (
         "Infeasible",
@@ -94,6 +94,7 @@ __all__ = [
     "AlphaK",
     "BetaLikeness",
     "Column",
+    "Comparison",
     "EntropyLDiversity",
     "Estimates",
     "FrequencyLDiversity",
@@ -121,6 +122,7 @@ __all__ = [
     "Verdict",
     "anonymize",
     "audit",
+    "compare",
     "compare_queries",
     "estimate",
     "inspect",

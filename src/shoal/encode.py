@@ -237,14 +237,14 @@ def _ordered(series: pl.Series, column: Column) -> tuple[Ordered, Codes]:
 def _ranked(texts: pl.Series, column: Column) -> tuple[Ordered, Codes]:
     """Order texts by the list that the schema gives."""
     order = pl.Series(list(dict.fromkeys(column.order)), dtype=pl.String)
-    strange = texts.filter(~texts.is_in(order)).drop_nulls()
+    strange = texts.filter(~texts.is_in(order.to_list())).drop_nulls()
     if len(strange):
         raise SchemaError(
             f"Column {column.name!r} holds values that its order does not list: "
             f"{listed(strange.unique().sort())} in {len(strange):,} rows. "
             "Add them to the order, or list them as missing."
         )
-    ranks = np.flatnonzero(order.is_in(texts.drop_nulls().unique()).to_numpy())
+    ranks = np.flatnonzero(order.is_in(texts.drop_nulls().unique().to_list()).to_numpy())
     known = order.gather(ranks)
     return Ordered(known, ranks.astype(np.float64)), _positions(texts, known)
 

@@ -62,6 +62,15 @@ class Param:
                 raise self._error(value, owner)
         return value
 
+    def read(self, text: str) -> Any:
+        """Return what a text says in the declared type, or else the text itself, to be refused."""
+        try:
+            if self.type is bool:
+                return {"true": True, "false": False}[text.lower()]
+            return self.type(text)
+        except (ValueError, KeyError):
+            return text
+
     def _error(self, value: Any, owner: str, hint: str = "") -> ParameterError:
         return ParameterError(
             f"The {self.name!r} parameter of {owner} must be {self.allowed()}. "

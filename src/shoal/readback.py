@@ -46,6 +46,8 @@ class Sides:
         Number of positions.
     shown
         Every cell as published.
+    known
+        What the positions but the last stand for.
     """
 
     values: Ints
@@ -56,6 +58,7 @@ class Sides:
     members: Ints | None
     span: int
     shown: pl.Series
+    known: pl.Series
 
     def covered(self, values: Ints, cells: Ints) -> Bools:
         """Say for pairs of a position and a cell whether the cell covers the position."""
@@ -118,7 +121,7 @@ def match(
         values, known = _ranks(source, column)
         ends = notation.read_ordered(shown, known.dtype)
         lo, hi = _place(known, ends["lo"], ends["hi"])
-        return _starred(Sides(values, numbers, lo, hi, None, None, len(known) + 1, shown))
+        return _starred(Sides(values, numbers, lo, hi, None, None, len(known) + 1, shown, known))
     return _sets(as_text(source), numbers, shown)
 
 
@@ -154,9 +157,9 @@ def _taxonomy(source: pl.Series, numbers: Ints, shown: pl.Series, taxonomy: Taxo
     # A label that the taxonomy does not know covers nothing.
     lo = np.where(node < 0, _NOTHING[0], lowest[node])
     hi = np.where(node < 0, _NOTHING[1], highest[node])
-    values = _leaves(source, labels[: taxonomy.size])
-    values = _missing_last(values, source, taxonomy.size)
-    return _starred(Sides(values, numbers, lo, hi, None, None, taxonomy.size + 1, shown))
+    leaves = labels[: taxonomy.size]
+    values = _missing_last(_leaves(source, leaves), source, taxonomy.size)
+    return _starred(Sides(values, numbers, lo, hi, None, None, taxonomy.size + 1, shown, leaves))
 
 
 def _leaves(source: pl.Series, leaves: pl.Series) -> Ints:
@@ -210,7 +213,7 @@ def _typed_pair(source: pl.Series, ends: pl.DataFrame, column: Column) -> Sides:
     lo[star], hi[star] = -1, len(known)
     said = pl.DataFrame({"low": low.fill_null(STAR), "high": high.fill_null(STAR)})
     shown = said.select(pl.format("{} to {}", "low", "high")).to_series()
-    return Sides(values, np.arange(ends.height), lo, hi, None, None, len(known) + 1, shown)
+    return Sides(values, np.arange(ends.height), lo, hi, None, None, len(known) + 1, shown, known)
 
 
 def _place(known: pl.Series, low: pl.Series, high: pl.Series) -> tuple[Ints, Ints]:
@@ -257,4 +260,4 @@ def _sets(texts: pl.Series, numbers: Ints, shown: pl.Series) -> Sides:
     starts = np.searchsorted(keys, np.arange(len(shown) + 1) * (len(known) + 1))
     lo, hi = (np.full(len(shown), end, np.int64) for end in _NOTHING)
     members = keys % (len(known) + 1)
-    return _starred(Sides(values, numbers, lo, hi, starts, members, len(known) + 1, shown))
+    return _starred(Sides(values, numbers, lo, hi, starts, members, len(known) + 1, shown, known))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -74,29 +74,76 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
 
     The command takes ``rules: list[dict]``, one plan entry for each rule that was asked for.
     """
-    flags = {flag.replace("-", "_"): (flag, param) for flag, param in rule_flags().items()}
+    kinds = {
+        flag: (list[str] if param.type is tuple else param.type, _help(param), _word(param))
+        for flag, param in rule_flags().items()
+    }
+    return _with_flags(command, kinds, "rules", rules_asked)
+
+
+def with_grid(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the flags of every rule with several values each, handed over as ``grid``.
+
+    The command takes ``grid: dict[str, list]``: per flag that was given its values.
+    """
+    kinds = {
+        flag: (
+            (list[str], _help(param), _word(param))
+            if param.type is tuple
+            else (bool, _help(param), None)
+            if param.type is bool
+            else (str, f"{param.meaning}; several with commas.", f"{_word(param)},...")
+        )
+        for flag, param in rule_flags().items()
+    }
+    return _with_flags(command, kinds, "grid", read_grid)
+
+
+def read_grid(values: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Read the values of flags (None: not given): a text holds one value or more."""
+    flags = rule_flags()
+    grid: dict[str, list[Any]] = {}
+    for flag, value in values.items():
+        if value is None or value is False:
+            continue
+        if not isinstance(value, str):
+            grid[flag] = [value]
+            continue
+        words = [word.strip() for word in value.split(",") if word.strip()]
+        grid[flag] = [flags[flag].check(flags[flag].read(word), f"--{flag}") for word in words]
+    return grid
+
+
+def _with_flags(
+    command: Callable[..., Any],
+    kinds: Mapping[str, tuple[Any, str, str | None]],
+    name: str,
+    read: Callable[[dict[str, Any]], Any],
+) -> Callable[..., Any]:
+    """Add flags to a command (type, help, metavar) and hand what is read from them over."""
+    flags = {flag.replace("-", "_"): flag for flag in kinds}
     hints = get_type_hints(command, include_extras=True)
     kept = [
         parameter.replace(annotation=hints[parameter.name])
         for parameter in inspect.signature(command).parameters.values()
-        if parameter.name != "rules"
+        if parameter.name != name
     ]
     added = [
         inspect.Parameter(
-            name,
+            key,
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
             annotation=Annotated[
-                (list[str] if param.type is tuple else param.type) | None,
-                typer.Option(f"--{flag}", help=_help(param), metavar=_word(param)),
+                kinds[flag][0] | None,
+                typer.Option(f"--{flag}", help=kinds[flag][1], metavar=kinds[flag][2]),
             ],
         )
-        for name, (flag, param) in flags.items()
+        for key, flag in flags.items()
     ]
 
     def wrapper(**given: Any) -> Any:
-        values = {flag: given.pop(name, None) for name, (flag, _) in flags.items()}
-        return command(rules=rules_asked(values), **given)
+        values = {flag: given.pop(key, None) for key, flag in flags.items()}
+        return command(**{name: read(values)}, **given)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept] + added
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -149,17 +196,8 @@ def parse_options(given: Sequence[str] | None, method: str) -> dict[str, Any]:
             )
         param = declared.get(name)
         # An unknown name is kept as it is: the plan names it together with all other faults.
-        options[name] = _typed(value, param) if param else value
+        options[name] = param.read(value) if param else value
     return options
-
-
-def _typed(value: str, param: Param) -> Any:
-    try:
-        if param.type is bool:
-            return {"true": True, "false": False}[value.lower()]
-        return param.type(value)
-    except (ValueError, KeyError):
-        return value
 
 
 def methods_help() -> str:

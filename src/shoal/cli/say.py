@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -44,8 +44,13 @@ def console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
-    """Write a table; cells are data, never markup."""
+def table(
+    headers: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    title: str = "",
+    strong: Container[tuple[int, int]] = (),
+) -> None:
+    """Write a table; cells are data, never markup. ``strong``: rows and columns of bold cells."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -53,8 +58,11 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], title: str = ""
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left")
     for header in headers:
         grid.add_column(Text(header), overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(visible(str(cell))) for cell in row))
+    for at, row in enumerate(rows):
+        cells = enumerate(row)
+        grid.add_row(
+            *(Text(visible(str(cell)), "bold" if (at, j) in strong else "") for j, cell in cells)
+        )
     console().print(grid)
 
 

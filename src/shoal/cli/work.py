@@ -19,21 +19,27 @@ ENOUGH = "Taking the best release found so far. Press ctrl-C again to stop witho
 COMPILING = "Compiling the search for this machine. This happens once and can take half a minute."
 
 
-def watch(call: Callable[[Callable[[str], bool]], T], stages: tuple[str, ...]) -> T:
+def watch(
+    call: Callable[[Callable[[str], bool]], T], stages: tuple[str, ...], between: str = ""
+) -> T:
     """Run ``call(progress)`` in a thread and show which stage it is in.
 
     The kernels run without the interpreter lock, so this thread stays free to draw and to hear
     ctrl-C. Nothing is written in the background, so stopping at any moment leaves nothing behind.
-    A method that refines its result is asked by the first ctrl-C to take the best it has.
+    A method that refines its result is asked by the first ctrl-C to take the best it has. Work that
+    can end after any stage is asked to do so: ``between`` is what is said then.
     """
     state = {"stage": ""}
     enough = threading.Event()
+    compiled = threading.Event()
     box: dict[str, T] = {}
     failed: list[BaseException] = []
 
     def progress(stage: str) -> bool:
         if stage == "compile":
-            say.note(COMPILING)
+            if not compiled.is_set():  # one of many runs may have told so before
+                say.note(COMPILING)
+            compiled.set()
         else:
             state["stage"] = stage
         return enough.is_set()
@@ -53,9 +59,9 @@ def watch(call: Callable[[Callable[[str], bool]], T], stages: tuple[str, ...]) -
         try:
             _wait(done, state, stages)
         except KeyboardInterrupt:
-            if state["stage"] != "refine":
+            if state["stage"] != "refine" and not between:
                 raise
-            say.note(ENOUGH)
+            say.note(between or ENOUGH)
             enough.set()
             _wait(done, state, stages)
     except (KeyboardInterrupt, SystemExit) as stop:

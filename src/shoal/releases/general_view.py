@@ -17,6 +17,7 @@ from shoal.errors import InputError, ParameterError, listed
 from shoal.estimates import tally
 from shoal.estimates.intervals import normal_interval
 from shoal.published import Published, read
+from shoal.readback import Sides
 from shoal.releases.base import By, Counts, Floats, Ints, Query
 from shoal.releases.categories import Field, chosen, combine, sort
 from shoal.releases.posterior import Posterior
@@ -44,6 +45,14 @@ class Spread:
     starts: Ints | None = None
     members: Ints | None = None
 
+    @classmethod
+    def of(cls, side: Sides) -> Spread:
+        """Take cells that were read beside the original; a cell that says nothing can be any."""
+        # Of a set only the members count, unless it has none.
+        whole = unknown(side) if side.starts is None else np.ones(side.lo.size, np.bool_)
+        lo, hi = np.where(whole, 0, side.lo), np.where(whole, side.span - 2, side.hi)
+        return cls(side.known, side.cells, lo, hi, side.starts, side.members)
+
     def shares(self, category: Ints, many: int) -> Floats:
         """Return which part of every class falls into each category, ``[classes, many]``."""
         size = len(self.values)
@@ -67,6 +76,14 @@ class Spread:
             part[some] = of_sets[some] / counts[some, None]
         shares: Floats = part[self.cells]
         return shares
+
+
+def unknown(side: Sides) -> npt.NDArray[np.bool_]:
+    """Say which cells leave every value possible: ``*``, and those published empty."""
+    open_ = (side.lo < 0) | (side.hi >= side.span - 1) | (side.hi < side.lo)
+    if side.starts is not None:
+        open_ &= np.diff(side.starts) == 0
+    return np.asarray(open_)
 
 
 def spread(
@@ -177,12 +194,14 @@ class GeneralizedView:
     """A generalized table, with the hierarchies it was made with.
 
     ``domains``: per column the values that it can have, when they are known from elsewhere.
+    ``given``: cells that were read before, and need not be understood from their texts alone.
     """
 
     frame: pl.DataFrame
     quasi: tuple[str, ...]
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
     domains: Mapping[str, pl.Series] = field(default_factory=dict)
+    given: Mapping[str, Spread] = field(default_factory=dict)
     shape = "generalized"
 
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -196,7 +215,7 @@ class GeneralizedView:
 
     @cached_property
     def _spreads(self) -> dict[str, Spread]:
-        return {}
+        return dict(self.given)
 
     def spread(self, name: str) -> Spread:
         """Return the cells of a column, read once."""

@@ -1,0 +1,341 @@
+"""``shoal compare``: methods and settings side by side."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import say
+from shoal.cli.options import (
+    Data,
+    Delimiter,
+    Force,
+    Hierarchies,
+    Identifier,
+    Missing,
+    Other,
+    PlanFile,
+    Quasi,
+    Sensitive,
+    with_grid,
+)
+
+if TYPE_CHECKING:
+    from shoal.comparing import Comparison, Setting
+
+STOPPING = (
+    "Stopping after the setting that is running; what is done by then is shown. "
+    "Press ctrl-C again to stop at once."
+)
+
+
+@with_grid
+def command(
+    data: Data,
+    plan: PlanFile = None,
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    identifier: Identifier = None,
+    other: Other = None,
+    hierarchies: Hierarchies = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--methods",
+            metavar="NAMES",
+            help="Methods, comma-separated, with options if wanted (shoal:effort=max). "
+            "By default the plan's own, shoal, k-member, mondrian.",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int,
+        typer.Option("--repeats", metavar="INT", min=1, help="Runs per setting; means are shown."),
+    ] = 1,
+    queries: Annotated[
+        bool,
+        typer.Option("--queries/--no-queries", help="Ask every release random counting queries."),
+    ] = True,
+    classifier: Annotated[
+        bool | None,
+        typer.Option(
+            "--classifier/--no-classifier",
+            help="Train a classifier on every release and test it on the original; needs "
+            "scikit-learn (shoal[ml]).",
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            metavar="NAME",
+            help="The column that the classifier predicts; by default the first sensitive one.",
+        ),
+    ] = None,
+    risk: Annotated[
+        str | None,
+        typer.Option(
+            "--risk",
+            metavar="highest|mean|belief",
+            help="Weigh settings by re-identification risk, or by belief in a sensitive value.",
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            "--cost", metavar="loss|queries|classifier", help="What is to be kept low against it."
+        ),
+    ] = None,
+    threshold: Annotated[
+        float,
+        typer.Option(
+            "--threshold", metavar="SHARE", help="Largest risk that a recommended setting may have."
+        ),
+    ] = 0.2,
+    belief: Annotated[
+        float | None,
+        typer.Option(
+            "--belief",
+            metavar="SHARE",
+            help="Largest belief that it may have, with --risk belief; by default halfway from the "
+            "share of the commonest value to certainty.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="INT", help="Repeat a comparison.")
+    ] = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write everything found to this file."),
+    ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write the table with all figures."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE.svg", help="Draw the privacy-utility frontier."),
+    ] = None,
+    force: Force = False,
+    *,
+    grid: dict[str, list[Any]],
+) -> None:
+    """Compare methods and settings side by side, and recommend one of them.
+
+    Example: shoal compare patients.csv --plan plan.toml --methods shoal,mondrian --k 2,5,10,50
+
+    Every flag of a rule takes several values, and every combination is tried. Without any: k = 2,
+    5, 10, 50 and the plan's own. The table is read once and no release is written; each is checked
+    like one that is. A setting that is not possible says why and the others go on.
+    """
+    from shoal.cli.options import base_plan, split_names
+    from shoal.cli.work import stoppable, watch
+
+    inputs = [path for path in (data, plan) if path is not None]
+    files = {name: path for name, path in (("json", json), ("csv", csv), ("plot", plot)) if path}
+    _check_outputs(files, force, inputs)
+
+    from shoal.comparing import compare
+    from shoal.comparing.choices import choices
+    from shoal.comparing.measuring import QUERIES
+    from shoal.prepare import load
+
+    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed)
+    wanted = split_names(methods, ())
+    labels = tuple(choice.label for choice in choices(full, wanted, grid))
+
+    def work(progress: Any) -> Comparison:
+        progress("reading")
+        frame = load(data, full)
+        known = frame.columns
+        return compare(
+            frame,
+            quasi=split_names(quasi, known),
+            sensitive=split_names(sensitive, known),
+            identifier=split_names(identifier, known),
+            other=split_names(other, known),
+            plan=full,
+            methods=wanted,
+            grid=grid,
+            repeats=repeats,
+            queries=QUERIES if queries else 0,
+            classifier=classifier,
+            target=target,
+            risk=risk,
+            cost=cost,
+            threshold=threshold,
+            belief=belief,
+            keep=False,
+            progress=progress,
+        )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the comparison carries them; shown below
+        found = watch(work, ("reading", *labels), STOPPING)
+    for text in found.warnings:
+        say.warning(text)
+    report(found)
+    if found.recommended is not None and not found.stopped:
+        say.line(f"Make it with: {_again(found.recommended, data, plan)}")
+    if found.stopped:
+        say.note(
+            f"Stopped: {len(found.settings)} of {len(labels)} settings are shown, no file was "
+            "written."
+        )
+        raise typer.Exit(130)
+    with stoppable():
+        _write(found, files, force, inputs)
+
+
+def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Path]) -> None:
+    """Refuse what cannot be written before the work starts."""
+    from shoal.atomic import check_output
+    from shoal.errors import OutputError
+
+    seen: dict[Path, str] = {}
+    for name, path in files.items():
+        target = check_output(path, force=force, inputs=inputs)
+        if target in seen:
+            raise OutputError(
+                f"--{seen[target]} and --{name} both name {path}. Give each a file of its own."
+            )
+        seen[target] = name
+    if "plot" in files and files["plot"].suffix.lower() != ".svg":
+        raise OutputError(
+            f"The frontier is drawn as SVG, and {files['plot']} does not end in .svg. Give it that "
+            "ending."
+        )
+
+
+def _write(found: Comparison, files: Mapping[str, Path], force: bool, inputs: list[Path]) -> None:
+    from shoal.atomic import atomic_file
+
+    for name, path in files.items():
+        if name == "plot":
+            found.plot().save(path, force=force)
+        else:
+            text = found.to_json() if name == "json" else found.frame().write_csv()
+            with atomic_file(path, force=force, inputs=inputs) as stream:
+                stream.write(text.encode())
+    if files:
+        say.line(f"Wrote {' and '.join(str(path) for path in files.values())}.")
+
+
+# The figures of the table: name, what it is called there, how it is written.
+_SHOWN = (
+    ("loss", "loss", ".4f"),
+    ("left_out", "left out", ",.0f"),
+    ("classes", "classes", ",.0f"),
+    ("risk_highest", "risk", ".4f"),
+    ("risk_mean", "mean", ".4f"),
+    ("risk_above", "above", ".1%"),
+    ("belief_worst", "belief", ".3f"),
+    ("query_median", "queries", ".1%"),
+    ("accuracy", "correct", ".1%"),
+    ("seconds", "seconds", ".2f"),
+)
+
+
+def report(found: Comparison) -> None:
+    """Show the table, what is not possible, and what is recommended."""
+    say.line(
+        f"{found.rows:,} rows, {len(found.quasi)} quasi-identifiers, {len(found.settings)} "
+        f"settings{f', {found.repeats} runs each' if found.repeats > 1 else ''}"
+    )
+    if found.verified:
+        _table(found)
+    impossible: dict[str, list[str]] = {}
+    for setting in found.settings:
+        if not setting.verified:
+            impossible.setdefault(setting.detail, []).append(setting.label)
+    for detail, labels in impossible.items():
+        say.line(f"Not possible: {', '.join(labels)}. {detail}")
+    for note in found.notes:
+        say.note(note)
+    chosen = found.recommended
+    say.line(f"\nRecommended: {chosen.label if chosen else 'none'}")
+    say.line(found.why)
+
+
+def _table(found: Comparison) -> None:
+    from shoal.comparing.measuring import FIGURES
+
+    given = {name for each in found.verified for name in each.figures}
+    some_left = any(each.figures.get("left_out") for each in found.verified)
+    shown = [
+        (name, head, form)
+        for name, head, form in _SHOWN
+        if name in given and (name != "left_out" or some_left)
+    ]
+    rows, strong = [], set()
+    best = {
+        name: (max if FIGURES[name] else min)(
+            each.figures[name] for each in found.verified if name in each.figures
+        )
+        for name, _, _ in shown
+    }
+    for at, each in enumerate(found.verified):
+        mark = ">" if each is found.recommended else "+" if each in found.frontier else ""
+        row = [mark, each.method, *(_flag(each, flag) for flag in found.flags)]
+        for name, _, form in shown:
+            value = each.figures.get(name)
+            # What looks alike in the table is marked alike.
+            top = value is not None and f"{value:{form}}" == f"{best[name]:{form}}"
+            if top:
+                strong.add((at, len(row)))
+            row.append("-" if value is None else f"{value:{form}}{'*' if top else ''}")
+        rows.append(row)
+    heads = ["", "method", *found.flags, *(head for _, head, _ in shown)]
+    say.table(heads, rows, strong=strong)
+    say.line("> recommended   + also on the frontier   * best of its column")
+    for line in _legend(found, {name for name, _, _ in shown}):
+        say.line(line)
+
+
+def _legend(found: Comparison, shown: set[str]) -> list[str]:
+    """Say what the columns are."""
+    lines = [
+        "risk: highest and mean chance to find a person's row; above: rows with more than "
+        f"{found.threshold:g}"
+    ]
+    if "belief_worst" in shown:
+        lines.append("belief: strongest belief in somebody's sensitive value")
+    if "query_median" in shown:
+        lines.append("queries: median error of counts estimated from the release")
+    if "accuracy" in shown:
+        scores = {name: f"{score['accuracy']:.1%}" for name, score in found.baselines.items()}
+        lines.append(
+            f"correct: {found.target} predicted by a classifier trained on the release; trained on "
+            f"the original {scores['original']}, always the commonest value {scores['majority']}"
+        )
+    return lines
+
+
+def _flag(setting: Setting, flag: str) -> str:
+    from shoal.comparing.choices import say as written
+
+    return written(setting.values[flag]) if flag in setting.values else ""
+
+
+def _again(setting: Setting, data: Path, plan: Path | None) -> str:
+    """Return the command that makes the release of a setting."""
+    from shoal.comparing.choices import read_method
+
+    words = ["shoal", "anonymize", str(data), *(["--plan", str(plan)] if plan else [])]
+    name, options = read_method(setting.method)
+    words += ["--method", name]
+    for option, value in options.items():
+        words += ["--option", f"{option}={value}"]
+    for flag, value in setting.values.items():
+        if isinstance(value, (list, tuple)):
+            words += [word for each in value for word in (f"--{flag}", each)]
+        else:
+            words += [f"--{flag}"] if value is True else [f"--{flag}", _flag(setting, flag)]
+    rest = "" if plan else " (with the same columns)"
+    return f"{shlex.join([*words, '-o', 'release.csv'])}{rest}"
