@@ -42,13 +42,28 @@ def typed(series: pl.Series) -> pl.Series:
     known = series.drop_nulls()
     if known.is_empty():
         return series
-    for attempt in (_integers, _decimals, _booleans, _dates, _moments):
+    for attempt in TYPES.values():
         # A glance at the first cells spares most columns most attempts.
         if attempt(known.head(_GLANCE)) is not None:
             result = attempt(series)
             if result is not None:
                 return result
     return series
+
+
+def fitting(series: pl.Series) -> tuple[str, ...]:
+    """Return the names in :data:`TYPES` of all the types that every known cell has.
+
+    For a column that is looked at piece by piece: the first type that fits all pieces is the one
+    that :func:`typed` gives the whole.
+    """
+    known = series.drop_nulls()
+    if known.is_empty():
+        return tuple(TYPES)
+    numbers = known.filter(~known.str.strip_chars().is_in(_NOT_A_NUMBER))
+    if numbers.is_empty():  # nothing but NaN: missing, if the rest are numbers
+        return ("decimal",)
+    return tuple(name for name, attempt in TYPES.items() if attempt(known) is not None)
 
 
 def _complete(result: pl.Series, series: pl.Series) -> pl.Series | None:
@@ -99,6 +114,16 @@ def _moments(series: pl.Series) -> pl.Series | None:
     )
     moments = padded.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")
     return _complete(moments, series)
+
+
+TYPES = {
+    "integer": _integers,
+    "decimal": _decimals,
+    "boolean": _booleans,
+    "date": _dates,
+    "moment": _moments,
+}
+"""How a text is read as each type, in the order in which they are tried; None: it is none."""
 
 
 def as_text(series: pl.Series) -> pl.Series:

@@ -144,12 +144,24 @@ def histogram(
     codes: npt.NDArray[np.integer],
     groups: int,
     names: tuple[str, ...],
+    weights: Ints | None = None,
 ) -> Histogram:
-    """Count sensitive codes (-1 = missing) by group label (-1 = row not released)."""
+    """Count sensitive codes (-1 = missing) by group label (-1 = row not released).
+
+    ``weights``: how many rows each entry stands for; 1 when not given.
+    """
     span = max(len(names), 1)
     counted = (codes >= 0) & (labels >= 0)
-    whole = np.bincount(codes[counted], minlength=span).astype(np.int64)
     keys = labels[counted].astype(np.int64) * span + codes[counted]
-    cells, counts = np.unique(keys, return_counts=True)
+    if weights is None:
+        whole = np.bincount(codes[counted], minlength=span).astype(np.int64)
+        cells, counts = np.unique(keys, return_counts=True)
+    else:
+        # Sums of whole numbers in whole numbers: a float would round beyond 2**53.
+        whole = np.zeros(span, np.int64)
+        np.add.at(whole, codes[counted], weights[counted])
+        cells, which = np.unique(keys, return_inverse=True)
+        counts = np.zeros(cells.size, np.int64)
+        np.add.at(counts, which.reshape(-1), weights[counted])
     starts = np.searchsorted(cells, np.arange(groups + 1, dtype=np.int64) * span)
     return Histogram(starts.astype(np.int64), cells % span, counts.astype(np.int64), whole, names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +15,7 @@ from shoal.domain import STAR, Domain, Nominal, Ordered, Taxonomy
 from shoal.encode import Encoded
 from shoal.errors import SchemaError, ShoalError
 from shoal.partition import Cover, Ints, Partition
-from shoal.schema import Kind, Role, Schema
+from shoal.schema import Column, Kind, Role, Schema
 
 Floats = npt.NDArray[np.float64]
 
@@ -169,13 +170,7 @@ def generalize(
             continue
         column = schema[name]
         if name in found:
-            join = found[name]
-            if typed and isinstance(join.domain, Ordered):
-                columns.extend(_typed(name, join, groups))
-            else:
-                labels = _labels(join, quote=column.kind is Kind.SET)
-                _, which = join.distinct
-                columns.append(labels.gather(which[groups]).alias(name))
+            columns.extend(written(column, found[name], groups, typed=typed))
         elif column.role is Role.QUASI:
             raise SchemaError(
                 f"The quasi-identifier {name!r} was not encoded, so it cannot be generalized: "
@@ -183,8 +178,17 @@ def generalize(
             )
         elif column.role in (Role.SENSITIVE, Role.OTHER):
             columns.append(frame[name].gather(rows))
-    _check_names(columns)
+    check_names([column.name for column in columns])
     return Generalized(pl.DataFrame(columns), rows)
+
+
+def written(column: Column, join: Join, groups: Ints, *, typed: bool) -> list[pl.Series]:
+    """Return a quasi-identifier as it is published, a cell for each of ``groups``."""
+    if typed and isinstance(join.domain, Ordered):
+        return _typed(column.name, join, groups)
+    labels = _labels(join, quote=column.kind is Kind.SET)
+    _, which = join.distinct
+    return [labels.gather(which[groups]).alias(column.name)]
 
 
 def check_partition(data: Encoded, partition: Partition) -> None:
@@ -341,12 +345,13 @@ def _each_once(rows: Ints, total: int) -> bool:
     return bool(inside and (np.bincount(rows, minlength=total) == 1).all())
 
 
-def _check_names(columns: list[pl.Series]) -> None:
+def check_names(names: Sequence[str]) -> None:
+    """Refuse a typed release whose pair of columns takes the name of another column."""
     seen: set[str] = set()
-    for column in columns:
-        if column.name in seen:
+    for name in names:
+        if name in seen:
             raise SchemaError(
-                f"The typed release needs a column named {column.name!r}, but the table has one "
+                f"The typed release needs a column named {name!r}, but the table has one "
                 "already. Rename that column, or publish intervals as text."
             )
-        seen.add(column.name)
+        seen.add(name)

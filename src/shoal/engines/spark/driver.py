@@ -1,0 +1,108 @@
+"""Group a table whose distinct tuples fit the driver: there, with the local engine's methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.encode import Encoded, encode
+from shoal.engines.assigning import Assignment, assign, whole
+from shoal.engines.spark.columns import without_missing
+from shoal.engines.spark.handout import LABEL, hand_out, is_small, shares, to_spark, with_cells
+from shoal.engines.spark.job import Job, Staged
+from shoal.engines.spark.layout import Layout, generalized
+from shoal.engines.spark.tuples import Tuples, reduced
+from shoal.errors import Infeasible
+from shoal.plan import Plan
+from shoal.prepare import resolve
+from shoal.schema import Schema
+
+KEPT = "kept"
+
+
+def stage_generalized(job: Job) -> Staged:
+    """Make a generalized release and stage it."""
+    with job.clock.stage("encode"):
+        counting = reduced(job.table, [*job.quasi, *job.spoken])
+        tuples = counting.__enter__()
+    try:
+        if job.settings.fits(tuples.size, tuples.total, len(tuples.columns)):
+            return _on_the_driver(job, tuples)
+        from shoal.engines.spark.shards import on_the_executors
+
+        return on_the_executors(job, tuples)
+    finally:
+        counting.__exit__(None, None, None)
+
+
+def _on_the_driver(job: Job, tuples: Tuples) -> Staged:
+    with job.clock.stage("encode"):
+        cells, counts, keys = tuples.collect()
+        plan, schema = resolve(job.table.head(cells), job.plan, job.taxonomies)
+        data = encoded(job, cells, schema)
+        many = counts.to_numpy().astype(np.int64)
+        if obstacle := job.rule.obstacle(whole(data, many)):
+            raise Infeasible(obstacle)
+    with job.clock.stage("group"):
+        rng = generator(plan)
+        made = assign(
+            data,
+            many,
+            schema,
+            lambda rows: job.group(job.entry, rows, job.rule, rng, job.options),
+            typed=plan.release.typed,
+        )
+    with job.clock.stage("recode"):
+        layout = generalized(job.table, schema, made.cells.columns)
+        rows = _handed_out(job, tuples, layout, made, keys)
+        staged = stage(job, rows, layout)
+    notes = {**made.notes, "engine": "spark", "tuples": tuples.size, "shards": 1}
+    return Staged(staged, layout, plan, schema, tuples.total, made.loss, made.groups, notes)
+
+
+def encoded(job: Job, cells: pl.DataFrame, schema: Schema) -> Encoded:
+    """Turn cells, each combination once, into positions over the domains of the whole table."""
+    wanted = [*job.quasi, *job.spoken]
+    ordered = [name for name in job.table.names if name in wanted]
+    clean = without_missing(schema, schema.quasi)
+    small = Schema(tuple(column for column in clean.columns if column.name in wanted))
+    flat = job.entry.flat_sets
+    return encode(cells.select(ordered), small, dict(job.taxonomies), flat_sets=flat)
+
+
+def generator(plan: Plan, *place: int) -> np.random.Generator:
+    """Return the randomness for grouping: with a seed, the same as the local engine's.
+
+    ``place``: the number of a shard, which has a stream of its own.
+    """
+    if plan.seed is None:
+        return np.random.default_rng()
+    return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(0, *place)))
+
+
+def _handed_out(job: Job, tuples: Tuples, layout: Layout, made: Assignment, keys: pl.Series) -> Any:
+    share = shares(made, keys)
+    cells = made.cells.rename({name: layout.inside(name) for name in made.cells.columns})
+    cells = cells.with_columns(pl.Series(LABEL, np.arange(cells.height, dtype=np.int64)))
+    passed = [job.table.at(name) for name in layout.passed().values()]
+    rows = hand_out(tuples, to_spark(job.spark, share), passed, small=is_small(share))
+    return with_cells(rows, to_spark(job.spark, cells), small=is_small(cells))
+
+
+def stage(job: Job, rows: Any, layout: Layout) -> Any:
+    """Write rows with their originals and published cells, and return them read from the disk.
+
+    What is checked is then what is written: nothing is computed a second time in between.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    passed = {inner: job.table.at(source) for inner, source in layout.passed().items()}
+    path = f"{job.folder}/rows"
+    rows.select(
+        *(F.col(job.table.at(name)).alias(inner) for inner, name in layout.before.items()),
+        *(F.col(passed.get(inner, inner)).alias(inner) for inner in layout.published),
+        KEPT,
+    ).write.parquet(path)
+    return job.spark.read.parquet(path)

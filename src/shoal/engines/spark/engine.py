@@ -1,0 +1,179 @@
+"""Carry out a plan on Spark: read, reduce to tuples, group, hand out, stage, check, write."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shoal import errors
+from shoal.catalog import Method, find_method
+from shoal.engines.spark import files
+from shoal.engines.spark.columns import take_in
+from shoal.engines.spark.driver import stage_generalized
+from shoal.engines.spark.job import Clock, Job
+from shoal.engines.spark.publishing import publish
+from shoal.engines.spark.session import first_line, require, session, session_of
+from shoal.engines.spark.settings import Spark, address, is_spark_frame
+from shoal.errors import MissingExtra, ParameterError, ShoalError
+from shoal.losses import Loss
+from shoal.params import check_options
+from shoal.plan import Plan
+from shoal.prepare import Hierarchies, gather, is_path, resolve
+from shoal.rule_specs import build_rules, check_fit
+from shoal.rules import Rule
+from shoal.schema import Schema
+from shoal.verify import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """What a run on Spark gives back: what an outcome has, but for times and warnings."""
+
+    release: Any
+    loss: Loss
+    achieved: dict[str, Any]
+    verdict: Verdict
+    method: str
+    plan: Plan
+    schema: Schema
+    rows_in: int
+    rows_out: int
+    groups: int
+    notes: dict[str, Any]
+
+
+def carry_out(
+    data: Any,
+    plan: Plan,
+    hierarchies: Hierarchies | None,
+    extra: Sequence[Rule],
+    settings: Spark,
+    group: Callable[..., Any],
+    clock: Clock,
+) -> Made:
+    """Anonymize a Spark frame, or a folder or file of Parquet or CSV.
+
+    Parameters
+    ----------
+    data, plan, hierarchies
+        As for ``shoal.anonymize``.
+    extra
+        Rules that no plan can hold.
+    group
+        Runs a method: ``group(entry, data, rule, rng, options)``.
+    """
+    require()
+    settings = settings if settings.out is None else replace(settings, out=address(settings.out))
+    entry = find_method(plan.method.name)
+    options = check_options(plan.method.options, entry.params, entry.name)
+    _refuse(entry, plan)
+    with _translated():
+        with clock.stage("read"):
+            spark, frame, kind, source = _opened(data, plan, settings)
+            files.check_out(spark, settings, source)
+            table = take_in(frame, plan, texts=kind == "csv")
+            head = table.head()
+            taxonomies = gather(plan, head, None if is_path(hierarchies) else hierarchies)
+            # Everything that can be refused without looking at a value is refused now.
+            _, schema = resolve(head, plan, taxonomies)
+        specs = [part.spec for part in plan.rules]
+        rules = (*build_rules(specs, schema.sensitive), *extra)
+        check_fit(entry, rules)
+        with files.staging(spark, settings) as folder:
+            job = Job(
+                spark,
+                settings,
+                table,
+                plan,
+                schema,
+                taxonomies,
+                entry,
+                options,
+                rules,
+                group,
+                clock,
+                folder,
+            )
+            staged = stage_generalized(job)
+            release, verdict = publish(job, staged, kind)
+    return Made(
+        release,
+        staged.loss,
+        verdict.achieved,
+        verdict,
+        entry.name,
+        staged.plan,
+        staged.schema,
+        staged.size,
+        verdict.rows,
+        staged.groups,
+        staged.notes,
+    )
+
+
+def _opened(data: Any, plan: Plan, settings: Spark) -> tuple[Any, Any, str, str | None]:
+    """Return the session, the table as a Spark frame, its format, and where it lies."""
+    if is_spark_frame(data):
+        return session_of(data), data, "parquet", None
+    if not is_path(data):
+        raise ParameterError(
+            "The Spark engine takes a Spark frame, or the path of a folder or file of Parquet or "
+            f"CSV. Got {type(data).__module__}.{type(data).__qualname__} instead: anonymize it "
+            "without engine=, or make a Spark frame of it."
+        )
+    spark = session(settings)
+    source = address(data)
+    frame, kind = files.read(spark, source, plan.data.delimiter)
+    return spark, frame, kind, source
+
+
+def _refuse(entry: Method, plan: Plan) -> None:
+    """Name the methods that Spark cannot carry out soundly, and why."""
+    if entry.release == "anatomized":
+        raise ParameterError(
+            f"The method {entry.name!r} cannot run on Spark: it draws a group for every single "
+            "row and publishes it, so that rows cannot be reduced to tuples and the draw would "
+            "need a list as long as the table in one place. Use the local engine, or the method "
+            "'dummies'."
+        )
+    if entry.release == "dummies" and plan.seed is not None:
+        raise ParameterError(
+            "The method 'dummies' takes no seed on Spark: the executors draw from their own "
+            "secure sources, and no seed could repeat that. Leave the seed out."
+        )
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Say in our words what Spark says in pages of Java."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException) as fault:
+        raise _in_our_words(str(fault), fault) from fault
+
+
+def _in_our_words(text: str, fault: BaseException) -> ShoalError:
+    own = re.findall(r"^\s*shoal\.errors\.(\w+): (.+)$", text, re.MULTILINE)
+    if own:  # one of ours, raised on an executor
+        kind: type[ShoalError] = getattr(errors, own[-1][0], ShoalError)
+        return kind(own[-1][1])
+    if lacking := re.search(r"ModuleNotFoundError: No module named '([\w.]+)'", text):
+        return MissingExtra(
+            f"The Python of Spark's executors has no module {lacking[1]!r}. Install Shoal there "
+            "too (pip install 'shoal[spark]'), or set PYSPARK_PYTHON to the Python that has it "
+            f"before Spark starts, for instance {sys.executable!r}. Nothing was released."
+        )
+    traced = re.findall(r"^(\w[\w.]*(?:Error|Exception)\b.*)$", text, re.MULTILINE)
+    worker = "Python worker" in text and traced
+    said = f"{traced[-1].rstrip('.')}." if worker else first_line(fault)
+    return ShoalError(
+        f"Spark gave up: {said} Nothing was released and nothing was written; the whole message "
+        "of Spark is the cause of this error."
+    )

@@ -1,0 +1,91 @@
+"""Give every row what its tuple is published as: exactly so many rows of each tuple per class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.engines.assigning import Assignment
+from shoal.engines.spark.hashing import fresh_salt, hashed
+from shoal.engines.spark.tuples import KEY, Tuples
+
+LABEL, FIRST, LAST, MANY, TURN = "label", "first", "last", "many", "turn"
+_SMALL = 200 << 20
+"""Bytes of a table that is sent whole to every executor rather than shuffled."""
+
+
+def shares(assignment: Assignment, keys: pl.Series) -> pl.DataFrame:
+    """Say which turns of each tuple's rows go to which class: from ``first`` to ``last``."""
+    owner, count = assignment.owner, assignment.count
+    ends = np.cumsum(count)
+    fresh = np.append(True, owner[1:] != owner[:-1])
+    before = (ends - count)[fresh][np.cumsum(fresh) - 1]
+    classes = np.bincount(owner, minlength=len(keys))[owner]
+    return pl.DataFrame(
+        {
+            KEY: keys.gather(owner),
+            LABEL: assignment.label,
+            FIRST: ends - count - before + 1,
+            LAST: ends - before,
+            MANY: classes > 1,
+        }
+    )
+
+
+def to_spark(spark: Any, frame: pl.DataFrame) -> Any:
+    """Send a polars frame to Spark."""
+    return spark.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
+
+
+def _joined(rows: Any, table: Any, on: Any, small: bool) -> Any:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return rows.join(F.broadcast(table) if small else table, on)
+
+
+def hand_out(tuples: Tuples, shared: Any, passed: Sequence[str], *, small: bool) -> Any:
+    """Join every row with its share.
+
+    Most tuples are published as one class, and their rows need no turn. The rows of the others are
+    numbered within their tuple, in an order that depends on nothing but their own published cells
+    and a secret salt: a task that is run again numbers them again in the same way, and rows that
+    are equal in all that is published can be exchanged without a difference.
+
+    Parameters
+    ----------
+    shared
+        The shares on Spark; it may hold published cells besides.
+    passed
+        The columns that are published as they are.
+    small
+        Whether the shares can be sent to every executor.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812
+
+    rows, salt = tuples.rows, fresh_salt()
+    alone = shared.where(~F.col(MANY)).drop(FIRST, LAST, MANY)
+    split = shared.where(MANY).drop(MANY)
+    single = _joined(rows, alone, KEY, small)
+    cut = split.select(KEY).distinct()
+    turns = Window.partitionBy(KEY).orderBy(hashed(passed, salt), *passed)
+    numbered = _joined(rows, cut, KEY, small).withColumn(TURN, F.row_number().over(turns))
+    both = _joined(numbered, split.withColumnRenamed(KEY, "of"), F.col(KEY) == F.col("of"), small)
+    chosen = both.where(F.col(TURN).between(F.col(FIRST), F.col(LAST)))
+    return single.unionByName(chosen.drop("of", TURN, FIRST, LAST))
+
+
+def with_cells(rows: Any, classes: Any, *, small: bool) -> Any:
+    """Join every row's class with its published cells; ``kept`` says whether it has one."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    told = F.broadcast(classes) if small else classes
+    return rows.join(told, LABEL, "left").withColumn("kept", F.col(LABEL) >= 0)
+
+
+def is_small(frame: pl.DataFrame) -> bool:
+    """Tell whether a frame can be sent whole to every executor."""
+    return int(frame.estimated_size()) <= _SMALL

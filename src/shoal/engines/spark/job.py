@@ -1,0 +1,92 @@
+"""What one run on Spark knows, from the session to the rules, and what it leaves on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from shoal.catalog import Method
+from shoal.domain import Taxonomy
+from shoal.engines.spark.columns import Table
+from shoal.engines.spark.layout import Layout
+from shoal.engines.spark.settings import Spark
+from shoal.losses import Loss
+from shoal.plan import Plan
+from shoal.rules import All, Rule
+from shoal.schema import Schema
+
+
+class Clock(Protocol):
+    """Measures stages and tells who watches which one is running."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Measure the block as this stage."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One run.
+
+    Parameters
+    ----------
+    spark, settings
+        The session, and what the engine was told.
+    table, plan, schema, taxonomies
+        The input and what is declared of it. Kinds that the plan leaves open are settled when the
+        values are known.
+    entry, options, rules
+        The method and the promises.
+    group
+        Runs the method: ``group(entry, data, rule, rng, options)``.
+    clock, folder
+        Measures; where to stage.
+    """
+
+    spark: Any
+    settings: Spark
+    table: Table
+    plan: Plan
+    schema: Schema
+    taxonomies: Mapping[str, Taxonomy]
+    entry: Method
+    options: Mapping[str, Any]
+    rules: tuple[Rule, ...]
+    group: Callable[..., Any]
+    clock: Clock
+    folder: str
+
+    @property
+    def rule(self) -> Rule:
+        """All promises as one."""
+        return self.rules[0] if len(self.rules) == 1 else All(self.rules)
+
+    @property
+    def quasi(self) -> list[str]:
+        """The quasi-identifiers in the order of the table."""
+        return [name for name in self.table.names if name in self.schema.quasi]
+
+    @property
+    def spoken(self) -> list[str]:
+        """The sensitive columns that a rule speaks of, in the order of the table."""
+        wanted = {rule.column for rule in self.rules}
+        return [name for name in self.table.names if name in wanted]
+
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """A staged table: every row as it was, beside what it is published as.
+
+    ``rows`` reads it from the disk; the column ``kept`` says which rows are published at all.
+    """
+
+    rows: Any
+    layout: Layout
+    plan: Plan
+    schema: Schema
+    size: int
+    loss: Loss
+    groups: int
+    notes: dict[str, Any] = field(default_factory=dict)

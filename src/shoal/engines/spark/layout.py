@@ -1,0 +1,101 @@
+"""How a staged table is laid out: originals beside what is published, all columns numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.engines.spark.columns import Table
+from shoal.engines.spark.hashing import fresh_salt, hashed
+from shoal.releases.generalized import check_names
+from shoal.schema import Role, Schema
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a staged table.
+
+    Parameters
+    ----------
+    names
+        The published columns, in their order; staged as ``p0``, ``p1``, ...
+    sources
+        For each of them the column of the input that it is published from as it is, or None.
+    originals
+        The columns of the input that are changed, by name; staged as ``o0``, ``o1``, ...
+    """
+
+    names: tuple[str, ...]
+    sources: tuple[str | None, ...]
+    originals: tuple[str, ...]
+
+    @property
+    def published(self) -> list[str]:
+        """The published columns as they are called inside."""
+        return [f"p{i}" for i in range(len(self.names))]
+
+    @property
+    def before(self) -> dict[str, str]:
+        """Where the changed columns stand as they were, by what they are called inside."""
+        return {f"o{j}": name for j, name in enumerate(self.originals)}
+
+    def inside(self, name: str) -> str:
+        """Return what a published column is called inside."""
+        return f"p{self.names.index(name)}"
+
+    def passed(self) -> dict[str, str]:
+        """Return the columns that are published as they are: inside, and in the input."""
+        return {f"p{i}": source for i, source in enumerate(self.sources) if source is not None}
+
+
+def generalized(table: Table, schema: Schema, cells: Sequence[str]) -> Layout:
+    """Lay out a release whose quasi-identifiers are published as the columns ``cells``."""
+    names: list[str] = []
+    sources: list[str | None] = []
+    for name in table.names:
+        if schema[name].role is not Role.QUASI:
+            names.append(name)
+            sources.append(name)
+            continue
+        own = [name] if name in cells else [f"{name}_lo", f"{name}_hi"]
+        names += own
+        sources += [None] * len(own)
+    check_names(names)
+    return Layout(tuple(names), tuple(sources), tuple(n for n in table.names if n in schema.quasi))
+
+
+def dummied(table: Table, schema: Schema) -> Layout:
+    """Lay out a release whose sensitive columns are published as sets."""
+    kept = [None if name in schema.sensitive else name for name in table.names]
+    return Layout(
+        table.names, tuple(kept), tuple(name for name in table.names if name in schema.sensitive)
+    )
+
+
+def shuffled(rows: Any, columns: Sequence[str], pieces: int | None = None) -> Any:
+    """Put rows in an order that says nothing: that of a salted hash of their published cells.
+
+    Neither the input's order nor its files play a part, so the order carries nothing even for
+    somebody who knows the salt; and a task that is run again makes the same order again.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    marked = rows.select(*columns, hashed(columns, fresh_salt()).alias("h"))
+    spread = marked.repartition(F.col("h")) if pieces is None else marked.repartition(pieces, "h")
+    return spread.sortWithinPartitions("h").select(*columns)
+
+
+def written(rows: Any, kind: str) -> dict[str, Any]:
+    """Return every column as it is written, by name: in a CSV file as text, sets as JSON lists."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    columns = {}
+    for name, type_ in rows.dtypes:
+        column = F.col(name)
+        if kind == "csv" and type_.startswith(("array", "struct")):
+            column = F.to_json(column)
+        elif kind == "csv" and type_ != "string":
+            column = column.cast("string")
+        columns[name] = column
+    return columns

@@ -1,0 +1,99 @@
+"""Start Spark, or say what is missing to start it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from shoal.engines.spark.settings import Spark
+from shoal.errors import InputError, MissingExtra, ShoalError
+
+
+def require() -> None:
+    """Say what to install when Spark's library or Java is missing."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        raise MissingExtra(
+            "The Spark engine needs the library pyspark, which is not installed. "
+            "Install it with: pip install 'shoal[spark]'"
+        ) from None
+
+
+def _require_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
+    if not found:
+        where = f"JAVA_HOME is {home!r}" if home else "there is no 'java' on the PATH"
+        raise MissingExtra(
+            f"Spark needs Java 17 or newer, and none was found: {where}. Install it, on Debian or "
+            "Ubuntu with: apt-get install openjdk-17-jre-headless (or set JAVA_HOME to where it is)."
+        )
+
+
+def session(settings: Spark) -> Any:
+    """Return the running session, or start one for this run."""
+    require()
+    from pyspark.sql import SparkSession
+
+    if (running := SparkSession.getActiveSession()) is not None:
+        return running
+    _require_java()
+    builder = SparkSession.builder.appName("shoal")
+    master = settings.master or (None if _configured() else "local[*]")
+    if master is not None:
+        builder = builder.master(master)
+    if master is not None and master.startswith("local"):
+        # Workers on this machine need the libraries of this Python.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        # One machine: few, large pieces; the default heap of 1 GB is too small for millions.
+        for key, value in (
+            ("spark.ui.enabled", "false"),
+            ("spark.ui.showConsoleProgress", "false"),
+            ("spark.driver.memory", os.environ.get("SPARK_DRIVER_MEMORY", "2g")),
+            ("spark.sql.shuffle.partitions", "16"),
+            ("spark.driver.bindAddress", "127.0.0.1"),
+            ("spark.driver.host", "127.0.0.1"),
+        ):
+            builder = builder.config(key, value)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            started = builder.getOrCreate()
+    except Exception as fault:  # what Java says in many lines
+        raise ShoalError(
+            f"Spark could not be started on {master or 'the configured master'!r}: "
+            f"{first_line(fault)} Check --master and the version of Java (17 or newer)."
+        ) from fault
+    started.sparkContext.setLogLevel("ERROR")
+    return started
+
+
+def _configured() -> bool:
+    """Tell whether a master is set outside, by spark-submit or a configuration file."""
+    if "--master" in os.environ.get("PYSPARK_SUBMIT_ARGS", "") or "MASTER" in os.environ:
+        return True
+    folder = os.environ.get("SPARK_CONF_DIR")
+    file = Path(folder) / "spark-defaults.conf" if folder else None
+    return file is not None and file.is_file() and "spark.master" in file.read_text()
+
+
+def session_of(frame: Any) -> Any:
+    """Return the session of a frame; Spark Connect has none that we can use."""
+    if "connect" in type(frame).__module__:
+        raise InputError(
+            "This is a frame of Spark Connect, whose driver Shoal cannot reach. Give a frame of a "
+            "session in this process, or write the table as Parquet and anonymize that."
+        )
+    return frame.sparkSession
+
+
+def first_line(fault: BaseException) -> str:
+    """Return what a Java error says in its first line."""
+    lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
+    line = lines[0] if lines else type(fault).__name__
+    return line if line.endswith(".") else f"{line}."

@@ -1,0 +1,93 @@
+"""What the Spark engine can be told, and how it knows a Spark frame. Imports no Spark."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import ParameterError
+
+DRIVER_TUPLES = 2_000_000
+
+
+def _half_the_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+@dataclass(frozen=True)
+class Spark:
+    """Carry a plan out on Spark: ``shoal.anonymize(..., engine=Spark(master="local[2]"))``.
+
+    Parameters
+    ----------
+    master
+        Where Spark runs, for instance ``"local[2]"``; None: what Spark is configured for, else
+        all cores of this machine. A frame brings its own session, and this is ignored.
+    driver_tuples
+        How many distinct tuples one process may group at once. A table with more is cut into
+        shards, which the executors group.
+    driver_bytes
+        How much memory that grouping may need by our estimate (:func:`estimated_bytes`); half of
+        this machine's memory by default.
+    staging
+        A folder that the driver and all executors can write to, for what must be on a disk before
+        it is checked. Not needed on one machine, nor with ``out``, which is staged next to it.
+    out
+        Where to write the release: a folder, or one file when the name ends in ``.csv``,
+        ``.csv.gz``, ``.tsv`` or ``.parquet``. None: the release is only a frame.
+    force
+        Replace an existing ``out``.
+    """
+
+    master: str | None = None
+    driver_tuples: int = DRIVER_TUPLES
+    driver_bytes: int | None = None
+    staging: str | None = None
+    out: str | None = None
+    force: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in (
+            ("driver_tuples", self.driver_tuples),
+            ("driver_bytes", self.driver_bytes),
+        ):
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise ParameterError(
+                    f"The parameter '{name}' of the Spark engine must be a whole number in "
+                    f"[1, inf). Got {value!r} instead."
+                )
+
+    def fits(self, tuples: int, rows: int, columns: int) -> bool:
+        """Tell whether one process may group so many tuples, rows and columns."""
+        limit = self.driver_bytes if self.driver_bytes is not None else _half_the_memory()
+        return tuples <= self.driver_tuples and estimated_bytes(tuples, rows, columns) <= limit
+
+
+def estimated_bytes(tuples: int, rows: int, columns: int) -> int:
+    """Return the memory that grouping needs in one process, measured generously.
+
+    Per tuple the texts of its cells; per row a position in every column and what the methods keep
+    of a row.
+    """
+    return tuples * (columns * 48 + 100) + rows * (columns * 8 + 120)
+
+
+def is_spark_frame(data: Any) -> bool:
+    """Tell a Spark frame by where its class lives, without importing Spark."""
+    return any(
+        base.__module__.startswith("pyspark.sql") and base.__name__ == "DataFrame"
+        for base in type(data).__mro__
+    )
+
+
+def address(path: str | Path) -> str:
+    """Return a path as Spark wants it: absolute, or with its scheme (``hdfs://``) intact."""
+    text = str(path)
+    # A Path makes one slash of two.
+    if scheme := re.match(r"^([A-Za-z][A-Za-z0-9+.-]+):/+", text):
+        rest = text[scheme.end() :]
+        return f"{scheme[1]}:///{rest}" if scheme[1] == "file" else f"{scheme[1]}://{rest}"
+    return str(Path(text).absolute())
