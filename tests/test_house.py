@@ -50,6 +50,7 @@ LAYERS = [
     ["prepare", "shaping"],
     ["auditing_exact", "engines"],
     ["figures"],
+    ["outcome"],
     ["run", "auditing", "inspection", "demo", "estimating", "plotting", "assessing"],
     ["attacking"],
     ["comparing"],

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shoal.auditing import audit
     from shoal.comparing import Comparison, compare, compare_queries
     from shoal.domain import Taxonomy
+    from shoal.engines.spark.settings import Spark
     from shoal.errors import (
         Infeasible,
         InputError,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from shoal.estimating import Estimates, estimate, read_release
     from shoal.hierarchy import read_hierarchy, write_hierarchy
     from shoal.inspection import inspect
+    from shoal.outcome import Outcome
     from shoal.plan import Plan
     from shoal.rules import (
         All,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
         RecursiveLDiversity,
         TCloseness,
     )
-    from shoal.run import Outcome, anonymize
+    from shoal.run import anonymize
     from shoal.schema import Column, Kind, Role, Schema
     from shoal.table import read_table, write_table
     from shoal.verify import Verdict
@@ -55,6 +57,7 @@ _HOMES = {
     "shoal.auditing": ("audit",),
     "shoal.comparing": ("Comparison", "compare", "compare_queries"),
     "shoal.domain": ("Taxonomy",),
+    "shoal.engines.spark.settings": ("Spark",),
     "shoal.errors": (
         "Infeasible",
         "InputError",
@@ -70,6 +73,7 @@ _HOMES = {
     "shoal.estimating": ("Estimates", "estimate", "read_release"),
     "shoal.hierarchy": ("read_hierarchy", "write_hierarchy"),
     "shoal.inspection": ("inspect",),
+    "shoal.outcome": ("Outcome",),
     "shoal.plan": ("Plan",),
     "shoal.rules": (
         "All",
@@ -82,7 +86,7 @@ _HOMES = {
         "RecursiveLDiversity",
         "TCloseness",
     ),
-    "shoal.run": ("Outcome", "anonymize"),
+    "shoal.run": ("anonymize",),
     "shoal.schema": ("Column", "Kind", "Role", "Schema"),
     "shoal.table": ("read_table", "write_table"),
     "shoal.verify": ("Verdict",),
@@ -117,6 +121,7 @@ __all__ = [
     "SchemaError",
     "ShoalError",
     "ShoalWarning",
+    "Spark",
     "TCloseness",
     "Taxonomy",
     "Verdict",

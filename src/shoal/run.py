@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import platform
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +16,12 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.catalog import Method, find_method
-from shoal.charts.words import say
 from shoal.compiling import announced
 from shoal.domain import Taxonomy
 from shoal.encode import Encoded, encode
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.errors import Infeasible, NotVerified, ShoalWarning
-from shoal.figures import FEW, Plots, Subject
-from shoal.figures.summary import summary
-from shoal.losses import Loss
+from shoal.outcome import Outcome
 from shoal.params import check_options
 from shoal.plan import Plan
 from shoal.prepare import Hierarchies, Taken, is_path, merge, take_in
@@ -38,120 +32,22 @@ from shoal.shaping import Shape, publish, verify_shape
 from shoal.table import to_native
 from shoal.verify import Verdict
 
+__all__ = [
+    "STAGES",
+    "Clock",
+    "Outcome",
+    "Progress",
+    "anonymize",
+    "check",
+    "execute",
+    "group",
+    "heard",
+]
+
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
 
 Progress = Callable[[str], object]
 """Told the name of a stage; during ``refine`` True means: enough, take the best so far."""
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a run gives back.
-
-    Parameters
-    ----------
-    release
-        The release, in the kind of frame that was given (polars for a file).
-    loss
-        What it costs.
-    achieved
-        What the weakest class reaches, by parameter name.
-    verdict
-        What ``verify`` found in the published cells.
-    method, plan, schema
-        How it was made.
-    rows_in, rows_out, groups
-        Rows read and released, and groups made.
-    seconds
-        Time per stage and in total.
-    warnings
-        What the reader should know.
-    notes
-        What the method has to tell besides: the levels of a full-domain release, the rows that
-        were suppressed, ...
-    tables
-        Everything that is published, by name: ``release``, and for Anatomy ``st``.
-    source, published, taxonomies
-        The original, the published tables as polars frames, and the hierarchies: for figures and
-        reports, which must never show the first.
-    """
-
-    release: Any
-    loss: Loss
-    achieved: dict[str, Any]
-    verdict: Verdict
-    method: str
-    plan: Plan
-    schema: Schema
-    rows_in: int
-    rows_out: int
-    groups: int
-    seconds: dict[str, float]
-    warnings: tuple[str, ...] = ()
-    notes: Mapping[str, Any] = field(default_factory=dict)
-    tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    source: pl.DataFrame | None = field(default=None, repr=False)
-    published: Mapping[str, pl.DataFrame] = field(default_factory=dict, repr=False)
-    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict, repr=False)
-
-    @property
-    def subject(self) -> Subject:
-        """What figures of this run are drawn from."""
-        k = max((int(part.spec.get("k", 0)) for part in self.plan.rules), default=0)
-        return Subject(
-            self.published,
-            self.schema.columns,
-            self.taxonomies,
-            max(k, FEW),
-            self.source,
-            self.loss,
-        )
-
-    @property
-    def plot(self) -> Plots:
-        """The figures of this run: ``outcome.plot.loss()``, ``.classes()``, ``.risk()``, ..."""
-        return Plots(self.subject)
-
-    def _repr_html_(self) -> str:
-        """Show the run in a notebook: what was promised and what it cost, no row of the table."""
-        return summary(
-            self.verdict,
-            {
-                "method": self.method,
-                "rows": f"{self.rows_in:,} in, {self.rows_out:,} out",
-                "groups": f"{self.groups:,}",
-                "information lost": say(self.loss.rate, "share"),
-                "seconds": f"{self.seconds.get('total', 0.0):.2f}",
-            },
-            [self.plot.loss(), self.plot.classes()],
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures of the run as plain data: no value of the table, no seed."""
-        return {
-            "method": self.method,
-            "rows_in": self.rows_in,
-            "rows_out": self.rows_out,
-            "groups": self.groups,
-            "notes": dict(self.notes),
-            "loss": {
-                "rate": self.loss.rate,
-                "generalization": self.loss.generalization,
-                "removal": self.loss.removal,
-                "by_column": self.loss.by_column,
-            },
-            "achieved": self.achieved,
-            "promised": [result.promise for result in self.verdict.rules],
-            "verified": self.verdict.holds,
-            "seeded": self.plan.seed is not None,
-            "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
-            "versions": _versions(),
-            "plan": self.plan.public(),
-        }
-
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
 @dataclass
@@ -283,8 +179,8 @@ def _on_spark(
     """Carry out the plan where the rows are."""
     from shoal.engines.spark.engine import carry_out
 
-    def run(entry: Method, *given: Any) -> Any:
-        return group(entry, *given, clock)
+    def run(entry: Method, rows: Encoded, rule: Rule, rng: Any, options: Mapping[str, Any]) -> Any:
+        return group(entry, rows, rule, rng, options, clock)
 
     with heard() as said:
         made = carry_out(data, plan, hierarchies, extra, engine, run, clock)
@@ -420,8 +316,3 @@ def heard() -> Iterator[list[str]]:
         if issubclass(message.category, ShoalWarning):
             said.append(str(message.message))
         warnings.warn_explicit(message.message, message.category, message.filename, message.lineno)
-
-
-def _versions() -> dict[str, str]:
-    names = ("shoal", "numpy", "numba", "polars")
-    return {name: version(name) for name in names} | {"python": platform.python_version()}

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,7 @@ if REASON is None and not (os.environ.get("JAVA_HOME") or shutil.which("java")):
 
 
 def pytest_collection_modifyitems(items):
-    here = os.path.dirname(__file__)
+    here = str(Path(__file__).parent)
     for item in items:
         if not str(item.path).startswith(here):
             continue

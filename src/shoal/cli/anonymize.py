@@ -27,7 +27,7 @@ from shoal.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from shoal.run import Outcome
+    from shoal.outcome import Outcome
 
 
 @with_rules
@@ -85,6 +85,29 @@ def command(
         typer.Option("--json", metavar="FILE", help="Write the figures of the run to this file."),
     ] = None,
     force: Force = False,
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            metavar="NAME",
+            help="Where the work is done: local, or spark for folders of Parquet or CSV too "
+            "(DATA and --out may then be folders; needs shoal\\[spark]).",
+        ),
+    ] = "local",
+    master: Annotated[
+        str | None,
+        typer.Option(
+            "--master", metavar="URL", help="Spark's master, for instance 'local\\[2]' or yarn."
+        ),
+    ] = None,
+    driver_tuples: Annotated[
+        int | None,
+        typer.Option(
+            "--driver-tuples",
+            metavar="INT",
+            help="How many distinct tuples Spark's driver groups itself; more are cut into shards.",
+        ),
+    ] = None,
     *,
     rules: list[dict[str, Any]],
 ) -> None:
@@ -105,7 +128,9 @@ def command(
     started = time.perf_counter()
     inputs = [path for path in (data, plan) if path is not None]
     # Everything that can be refused is refused before the work starts.
-    _check_outputs(out, json, force, inputs)
+    on_spark = _on_spark(engine, master, driver_tuples)
+    if not on_spark:
+        _check_outputs(out, json, force, inputs)
 
     from shoal.atomic import check_output
     from shoal.prepare import load
@@ -118,6 +143,16 @@ def command(
     chosen = method or full.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
     full = full.override(method=chosen, options=parse_options(words, chosen))
+    if on_spark:
+        from shoal.cli.on_spark import Order, carry_out
+
+        roles = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
+        roles |= {Role.IDENTIFIER: identifier, Role.OTHER: other}
+        full = full.override(
+            roles={role: split_names(names, ()) or [] for role, names in roles.items() if names}
+        )
+        carry_out(Order(data, out, json, force, master, driver_tuples), full, started)
+        return
     files = _files(out, chosen)
     for file in files.values():
         check_output(file, force=force, inputs=inputs)
@@ -152,6 +187,24 @@ def command(
     report(outcome)
     written = [*files.values(), *([json] if json else [])]
     say.line(f"Wrote {' and '.join(map(str, written))}.")
+
+
+def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> bool:
+    """Tell whether Spark does the work, and refuse its flags without it."""
+    from shoal.errors import ParameterError, nearest
+
+    engines = ("local", "spark")
+    if engine not in engines:
+        raise ParameterError(
+            f"--engine must be one of {', '.join(map(repr, engines))}. Got {engine!r} instead."
+            f"{nearest(engine, engines)}"
+        )
+    if engine == "local" and (master is not None or driver_tuples is not None):
+        raise ParameterError(
+            "--master and --driver-tuples are for Spark, and the engine is local. Add "
+            "--engine spark, or leave them out."
+        )
+    return engine == "spark"
 
 
 def _check_outputs(out: Path, json: Path | None, force: bool, inputs: list[Path]) -> None:

@@ -15,7 +15,7 @@ from shoal.cli.options import Force
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.run import Outcome
+    from shoal.outcome import Outcome
 
 K = 5
 SHOWN = 6

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from shoal.atomic import atomic_file
+from shoal.outcome import Outcome
 from shoal.plan import Plan
 from shoal.risks import assess
-from shoal.run import Outcome
 from shoal.table import write_table
 from shoal.web.profiles import clip
 from shoal.web.worker import plain

@@ -14,7 +14,7 @@ from shoal.engines.spark.handout import LABEL, hand_out, is_small, shares, to_sp
 from shoal.engines.spark.job import Job, Staged
 from shoal.engines.spark.layout import Layout, generalized
 from shoal.engines.spark.tuples import Tuples, reduced
-from shoal.errors import Infeasible
+from shoal.errors import Infeasible, ParameterError
 from shoal.plan import Plan
 from shoal.prepare import resolve
 from shoal.schema import Schema
@@ -30,9 +30,11 @@ def stage_generalized(job: Job) -> Staged:
     try:
         if job.settings.fits(tuples.size, tuples.total, len(tuples.columns)):
             return _on_the_driver(job, tuples)
-        from shoal.engines.spark.shards import on_the_executors
-
-        return on_the_executors(job, tuples)
+        raise ParameterError(
+            f"The table has {tuples.size:,} distinct tuples, more than one process may group at "
+            f"once ({job.settings.driver_tuples:,} tuples, or its memory). Raise --driver-tuples "
+            "(driver_tuples, driver_bytes)."
+        )
     finally:
         counting.__exit__(None, None, None)
 

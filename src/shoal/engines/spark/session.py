@@ -30,8 +30,8 @@ def _require_java() -> None:
     if not found:
         where = f"JAVA_HOME is {home!r}" if home else "there is no 'java' on the PATH"
         raise MissingExtra(
-            f"Spark needs Java 17 or newer, and none was found: {where}. Install it, on Debian or "
-            "Ubuntu with: apt-get install openjdk-17-jre-headless (or set JAVA_HOME to where it is)."
+            f"Spark needs Java 17 or newer, and none was found: {where}. Install it, on Debian "
+            "with: apt-get install openjdk-17-jre-headless (or set JAVA_HOME to where it is)."
         )
 
 

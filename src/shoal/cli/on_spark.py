@@ -1,0 +1,95 @@
+"""``shoal anonymize --engine spark``: folders in, a verified folder out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.cli import say
+
+if TYPE_CHECKING:
+    from shoal.outcome import Outcome
+    from shoal.plan import Plan
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the flags say besides the plan."""
+
+    data: Path
+    out: Path
+    json: Path | None
+    force: bool
+    master: str | None
+    driver_tuples: int | None
+
+
+def carry_out(order: Order, plan: Plan, started: float) -> None:
+    """Run the plan on Spark, write the release and the figures, and say what came out.
+
+    Everything happens in this thread: ctrl-C reaches Spark, which ends its jobs, and what was
+    staged is deleted before the program ends.
+    """
+    from shoal.cli.anonymize import report
+    from shoal.cli.work import stoppable
+    from shoal.engines.spark.settings import DRIVER_TUPLES, Spark
+    from shoal.run import anonymize
+
+    if order.json is not None:
+        _check_json(order)
+    tuples = DRIVER_TUPLES if order.driver_tuples is None else order.driver_tuples
+    engine = Spark(order.master, tuples, out=str(order.out), force=order.force)
+    shown: list[str] = []
+
+    def progress(stage: str) -> bool:
+        if stage == "compile":
+            from shoal.cli.work import COMPILING
+
+            say.note(COMPILING)
+        elif stage != "refine" and shown[-1:] != [stage]:
+            shown.append(stage)
+            say.note(f"{time.perf_counter() - started:6.1f} s  {stage}")
+        return False
+
+    with stoppable(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the outcome carries them; shown below
+        outcome = anonymize(str(order.data), plan=plan, progress=progress, engine=engine)
+        outcome.seconds["total"] = time.perf_counter() - started
+        if order.json is not None:
+            _write_figures(order, outcome)
+    for text in outcome.warnings:
+        say.warning(text)
+    report(outcome)
+    written = [str(order.out), *([str(order.json)] if order.json else [])]
+    say.line(f"Wrote {' and '.join(written)}.")
+
+
+def _check_json(order: Order) -> None:
+    from shoal.atomic import check_output
+    from shoal.errors import OutputError
+
+    assert order.json is not None
+    target = check_output(order.json, force=order.force)
+    if target == order.out.resolve():
+        raise OutputError(
+            f"--out and --json both name {order.out}. Give the figures a file of their own."
+        )
+
+
+def _write_figures(order: Order, outcome: Outcome) -> None:
+    from shoal.atomic import atomic_file
+    from shoal.engines.spark.files import Files
+    from shoal.engines.spark.settings import address
+
+    assert order.json is not None
+    try:
+        with atomic_file(order.json, force=order.force) as stream:
+            stream.write(outcome.to_json().encode())
+    except BaseException:
+        # Both or neither; what was replaced with --force is gone already.
+        if not order.force:
+            Files(outcome.release.sparkSession).delete(address(order.out))
+        raise
