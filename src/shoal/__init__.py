@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.assessing import Risks, risk
+    from shoal.attacking import attack
     from shoal.auditing import audit
     from shoal.comparing import Comparison, compare, compare_queries
     from shoal.domain import Taxonomy
@@ -54,6 +55,7 @@ __version__ = "0.1.0"
 # Loaded at first use, so that importing the package costs nothing.
 _HOMES = {
     "shoal.assessing": ("Risks", "risk"),
+    "shoal.attacking": ("attack",),
     "shoal.auditing": ("audit",),
     "shoal.comparing": ("Comparison", "compare", "compare_queries"),
     "shoal.domain": ("Taxonomy",),
@@ -126,6 +128,7 @@ __all__ = [
     "Taxonomy",
     "Verdict",
     "anonymize",
+    "attack",
     "audit",
     "compare",
     "compare_queries",

@@ -21,7 +21,7 @@ from shoal.releases.base import Release
 from shoal.releases.general_view import GeneralizedView
 from shoal.releases.opening import open_release
 from shoal.risks import AttributeRisk, Risk, assess, attribute_risk
-from shoal.schema import Role, unknown_column
+from shoal.schema import Role, plain, unknown_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +118,8 @@ def risk(
     raw = table is not None or holds_sets(published, hidden)
     source = None if original is None else load(original, full)
     people = None if population is None else load(population, full)
-    _check(source, "The original", [*names, *hidden])
-    _check(people, "The population", names)
+    check_columns(source, "The original", [*names, *hidden])
+    check_columns(people, "The population", names)
     options: dict[str, Any] = {"threshold": threshold, "population": people}
     if people is not None:
         guide = people if source is None else source
@@ -135,7 +135,7 @@ def risk(
             stacklevel=2,
         )
     views = {
-        name: view(published, name, table=table, quasi=names, missing=_gaps(full, name))
+        name: view(published, name, table=table, quasi=names, missing=missing_texts(full, name))
         for name in hidden
     }
     before = None if source is None else assess(source, names, raw=True, **options)
@@ -147,7 +147,9 @@ def risk(
         attributes={k: attribute_risk(v, k, threshold=belief) for k, v in views.items()},
         attributes_before={
             name: attribute_risk(
-                view(source, name, quasi=names, missing=_gaps(full, name)), name, threshold=belief
+                view(source, name, quasi=names, missing=missing_texts(full, name)),
+                name,
+                threshold=belief,
             )
             for name in seen
             if source is not None
@@ -197,17 +199,27 @@ def view(
         raise SchemaError(unknown_column(of, frame.columns, "The release", Role.SENSITIVE))
     if holds_sets(frame, [of]):
         return open_release(frame, of, quasi=quasi)
+    check_columns(frame, "The release", [of])
     return GeneralizedView(frame.with_columns(blank(frame[of], missing)), tuple(quasi))
 
 
-def _gaps(plan: Plan, name: str) -> tuple[str, ...]:
+def missing_texts(plan: Plan, name: str) -> tuple[str, ...]:
     """Return what means missing in a sensitive column."""
     own = plan.columns[name].missing if name in plan.columns else ()
     return tuple(dict.fromkeys([*plan.data.missing, *own]))
 
 
-def _check(frame: pl.DataFrame | None, what: str, names: Sequence[str]) -> None:
+def check_columns(frame: pl.DataFrame | None, what: str, names: Sequence[str]) -> None:
+    """Refuse a table that lacks one of some columns, or holds more than single values there."""
     if frame is None:
         return
-    if lacking := [name for name in names if name not in frame.columns]:
-        raise SchemaError([unknown_column(name, frame.columns, what) for name in lacking])
+    faults = [
+        f"Column {name!r} of {what.lower()} holds values of type {frame[name].dtype}; needed are "
+        "numbers, texts, dates, booleans or categories. Split it into plain columns first."
+        if name in frame.columns
+        else unknown_column(name, frame.columns, what)
+        for name in names
+        if name not in frame.columns or not plain(frame[name].dtype)
+    ]
+    if faults:
+        raise SchemaError(faults)

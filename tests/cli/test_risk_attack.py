@@ -60,3 +60,61 @@ def test_risk_refusals(refused: Refused, made: Path) -> None:
     told = refused("risk", "g.csv", *QUASI, "--sensitive", "illness")
     assert "has no column 'illness'" in told
     assert "input" in refused("risk", "g.csv", *QUASI, "--json", "g.csv", "--force")
+
+
+ATTACK = ("attack", "people.csv", "g.csv", "--known", "age,sex,zip")
+
+
+def test_attacks_are_shown_and_written(shoal: Run, made: Path) -> None:
+    done = shoal(*ATTACK, *SENSITIVE, "--seed", "1", "--json", "attack.json")
+    assert done.returncode == 0, done.stderr
+    for word in ("linkage", "homogeneity", "inference", "background", "blind guess", "control"):
+        assert word in done.stdout
+    assert "The right row is picked for" in done.stdout
+    found = json.loads((made / "attack.json").read_text())
+    assert found["targets"] == 40
+    assert found["results"][0]["success"] <= 0.25
+    assert shoal(*ATTACK, *SENSITIVE, "--seed", "1").stdout in done.stdout
+    done = shoal(*ATTACK, "--noise", "0.1", "--gaps", "0.2", "--targets", "10")
+    assert (
+        "10 people attacked by age, sex, zip; 10.0 % of that wrong; 20.0 % of that" in done.stdout
+    )
+    assert "homogeneity" not in done.stdout
+
+
+def test_attacks_by_a_plan_on_every_shape(shoal: Run, folder: Path) -> None:
+    columns = "".join(f'[columns.{name}]\nrole = "quasi"\n' for name in ("age", "sex", "zip"))
+    columns += '[columns.disease]\nrole = "sensitive"\n'
+    for method, rule, shape in (
+        ("dummies", "l-diversity", "dummies"),
+        ("anatomy", "frequency-l-diversity", "anatomized"),
+    ):
+        (folder / "plan.toml").write_text(
+            f'{columns}[method]\nname = "{method}"\n[[rules]]\nname = "{rule}"\nl = 2\n'
+        )
+        made = shoal("anonymize", "people.csv", "--plan", "plan.toml", "-o", "x.csv", "--force")
+        assert made.returncode == 0, made.stderr
+        done = shoal("attack", "people.csv", "x.csv", "--plan", "plan.toml")
+        assert done.returncode == 0, done.stderr
+        assert f"{shape} release of 40 rows" in done.stdout
+        assert "0 % of 40 people" in done.stdout  # nobody's value is certain
+
+
+def test_outsiders_as_control(shoal: Run, made: Path) -> None:
+    (made / "out.csv").write_text("age,sex,zip,disease\n20,m,101,flu\n33,f,102,cold\n")
+    done = shoal(*ATTACK, *SENSITIVE, "--control", "out.csv")
+    assert done.returncode == 0, done.stderr
+    assert "people who are not in the table" in done.stdout
+
+
+def test_attack_refusals(refused: Refused, made: Path) -> None:
+    told = refused("attack", "people.csv", "g.csv")
+    assert "An attack needs to know something, and nothing was given" in told
+    told = refused("attack", "people.csv", "g.csv", "--known", "age,name")
+    assert "The release has no column 'name', nor the pair 'name_lo' and 'name_hi'" in told
+    assert "the original has only 40 rows" in refused(*ATTACK, "--targets", "41")
+    told = refused(*ATTACK, "--kinds", "linkag")
+    assert "There is no attack 'linkag'. Did you mean 'linkage'?" in told
+    told = refused(*ATTACK, "--noise", "1.5")
+    assert "'noise' parameter of attack must be a number in [0, 1]. Got 1.5" in told
+    assert "is the input" in refused(*ATTACK, "--json", "people.csv", "--force")

@@ -164,7 +164,7 @@ def test_before_and_after_of_every_shape(tmp_path):
     frame = pl.DataFrame(
         {
             "a,ge": rng.integers(20, 60, 120),
-            "*": rng.choice(["*", "{x, y}", '"q"', None], 120),
+            "*": rng.choice(["*", "{x, y}", '"q"', None], 120).tolist(),
             "ill": rng.choice(["flu", "cold", "gout", "?"], 120),
         }
     )

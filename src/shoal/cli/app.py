@@ -23,6 +23,7 @@ COMMANDS = {
     "audit": "Check a published file against its promise, from its cells alone.",
     "risk": "Measure how likely people are found in a table, before and after.",
     "compare": "Compare methods and settings side by side, and recommend one of them.",
+    "attack": "Attack a release as somebody would who knows a little about the people in it.",
     "estimate": "Count sensitive values by category from a release, with intervals.",
     "hierarchy": "Make a hierarchy from a column, or check the ones you have.",
     "serve": "Open the page on which a table is looked at, anonymized and taken away.",

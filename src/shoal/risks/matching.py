@@ -23,12 +23,12 @@ from shoal.schema import Column
 
 Bits = npt.NDArray[np.uint8]
 ANY = -2  # a key that fits everything: nothing is known
-_BLOCK = 1 << 29  # bits of a block of answers
+_BLOCK = 1 << 26  # bits of a block of answers
 _CHUNK = 1 << 26  # truth values unpacked at once
 
 
 def sides(
-    values: pl.DataFrame,
+    values: pl.DataFrame | Mapping[str, pl.Series],
     cells: pl.DataFrame,
     columns: Sequence[Column],
     taxonomies: Mapping[str, Taxonomy],
@@ -41,7 +41,7 @@ def sides(
     Parameters
     ----------
     values
-        Exact values, a row each.
+        Exact values by column.
     cells
         Published cells, one row per class.
     columns
@@ -69,17 +69,26 @@ def sides(
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """What is searched: items with a code in every column, and how much each weighs."""
+    """What is searched: items with a code in every column, and how much each weighs.
 
-    codes: Ints
+    ``held``: the different codes of each column; ``at``: which of them each item has.
+    """
+
+    held: tuple[Ints, ...]
+    at: tuple[Ints, ...]
     weight: npt.NDArray[np.float64]
 
     @classmethod
-    def collapse(cls, codes: Ints, weight: npt.NDArray[np.float64] | None = None) -> Items:
-        """Make items of rows: equal rows become one, which weighs as much as they do together."""
-        each = np.ones(codes.shape[0]) if weight is None else weight
-        different, which = distinct(codes)
-        return cls(different, tally(which, each, different.shape[0]))
+    def of(cls, codes: Ints, weight: npt.NDArray[np.float64]) -> Items:
+        """Take items by their codes, ``[items, columns]``."""
+        found = [np.unique(column, return_inverse=True) for column in codes.T]
+        held, at = ([pair[place] for pair in found] for place in (0, 1))
+        return cls(tuple(held), tuple(each.reshape(-1).astype(np.int64) for each in at), weight)
+
+    @property
+    def size(self) -> int:
+        """Number of items."""
+        return self.weight.size
 
 
 def distinct(codes: Ints) -> tuple[Ints, Ints]:
@@ -99,37 +108,43 @@ def distinct(codes: Ints) -> tuple[Ints, Ints]:
     return codes[first], which
 
 
-def search(
-    both: Sequence[Sides], keys: Ints, items: Items, *, by_cell: bool
-) -> Iterator[tuple[int, int, list[Bits]]]:
-    """Yield blocks of keys, and per column which items (bits) fit each key of the block.
+def blocks(keys: int, items: int, most: int = _BLOCK) -> Iterator[tuple[int, int]]:
+    """Cut a number of keys into runs whose answers fit in memory."""
+    step = max(1, most // max(items, 1))
+    for begin in range(0, keys, step):
+        yield begin, min(begin + step, keys)
 
-    ``by_cell``: keys are cells and items hold values; otherwise the other way round.
+
+def fitting(
+    both: Sequence[Sides], keys: Ints, items: Items, *, by_cell: bool = False
+) -> list[Bits]:
+    """Say per column which items (bits) fit each key.
+
+    Parameters
+    ----------
+    both
+        The columns.
+    keys
+        What is looked for, ``[keys, columns]``; ``ANY`` fits everything.
+    items
+        Where it is looked for.
+    by_cell
+        Keys are cells and items hold values; otherwise the other way round.
     """
-    step = max(1, _BLOCK // max(items.weight.size, 1))
-    for begin in range(0, keys.shape[0], step):
-        end = min(begin + step, keys.shape[0])
-        yield (
-            begin,
-            end,
-            [
-                _fits(side, keys[begin:end, j], items.codes[:, j], by_cell)
-                for j, side in enumerate(both)
-            ],
-        )
+    return [
+        _fits(side, keys[:, j], items.held[j], items.at[j], by_cell=by_cell)
+        for j, side in enumerate(both)
+    ]
 
 
-def _fits(side: Sides, keys: Ints, codes: Ints, by_cell: bool) -> Bits:
-    """Say for each key which items (bits) fit it in one column."""
+def _fits(side: Sides, keys: Ints, held: Ints, at: Ints, *, by_cell: bool) -> Bits:
     wanted, row = np.unique(keys, return_inverse=True)
-    held, at = np.unique(codes, return_inverse=True)
     if by_cell:
         fits = side.table(held, wanted).T
     else:
         fits = side.table(wanted, held)
         fits[wanted == ANY] = True
-    step = max(1, _CHUNK // max(codes.size, 1))
-    at = at.reshape(-1)
+    step = max(1, _CHUNK // max(at.size, 1))
     packed = [
         np.packbits(fits[first : first + step][:, at], axis=1)
         for first in range(0, wanted.size, step)
@@ -153,6 +168,14 @@ def pairs(bits: Bits) -> tuple[Ints, Ints]:
     return row[at], byte[at] * 8 + place
 
 
+def best(columns: Sequence[Bits], items: int) -> Bits:
+    """Say which items fit in most columns."""
+    agree = np.zeros((columns[0].shape[0], items), np.uint8)
+    for bits in columns:
+        agree += np.unpackbits(bits, axis=1, count=items)
+    return np.packbits(agree == agree.max(axis=1, keepdims=True), axis=1)
+
+
 def total(bits: Bits, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Add up the weights of the items that are set, row by row."""
     row, item = pairs(bits)
@@ -174,25 +197,38 @@ def exact(both: Sequence[Sides]) -> Ints | None:
 
 def covered(both: Sequence[Sides]) -> npt.NDArray[np.float64]:
     """Count for every class the values (rows of the source) that all its cells fit."""
-    values = Items.collapse(np.stack([side.values for side in both], axis=1))
-    cells = np.stack([side.cells for side in both], axis=1)
+    people, which = distinct(np.stack([side.values for side in both], axis=1))
+    weight = tally(which, np.ones(which.size), people.shape[0])
     single = exact(both)
     if single is not None:
-        return _equal(single, values)
-    different, which = distinct(cells)
-    counts = np.zeros(different.shape[0])
-    for begin, end, columns in search(both, different, values, by_cell=True):
-        counts[begin:end] = total(joint(columns), values.weight)
-    return counts[which]
+        return _equal(single, people, weight)
+    cells, which = distinct(np.stack([side.cells for side in both], axis=1))
+    counts = np.zeros(cells.shape[0])
+    items = Items.of(people, weight)
+    for begin, end in blocks(cells.shape[0], items.size):
+        fits = fitting(both, cells[begin:end], items, by_cell=True)
+        counts[begin:end] = total(joint(fits), weight)
+    return np.asarray(counts[which])
 
 
-def _equal(codes: Ints, values: Items) -> npt.NDArray[np.float64]:
-    """Count the values equal to each row of codes."""
-    names = [str(j) for j in range(codes.shape[1])]
-    left, right = (
-        pl.DataFrame({name: each[:, j] for j, name in enumerate(names)})
-        for each in (codes, values.codes)
-    )
-    right = right.with_columns(pl.Series("weight", values.weight))
-    found = left.join(right, on=names, how="left", maintain_order="left")["weight"]
-    return found.fill_null(0.0).to_numpy()
+def _equal(codes: Ints, people: Ints, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Count the people equal to each row of codes."""
+    _, which = distinct(np.concatenate((people, codes)))
+    counts = tally(which[: weight.size], weight, int(which.max(initial=0)) + 1)
+    return np.asarray(counts[which[weight.size :]])
+
+
+def widths(side: Sides) -> npt.NDArray[np.float64]:
+    """Return how many values each cell fits."""
+    fits = np.maximum(np.minimum(side.hi, side.span - 1) - np.maximum(side.lo, 0) + 1, 0)
+    if side.starts is not None:
+        fits = np.maximum(fits, np.diff(side.starts))
+    return np.asarray(np.maximum(fits, 1), np.float64)
+
+
+def senseless(side: Sides) -> str | None:
+    """Return a cell that fits no value at all, so nobody knows what it stands for."""
+    nothing = side.lo > side.hi
+    if side.starts is not None:
+        nothing &= np.diff(side.starts) == 0
+    return str(side.shown[int(np.argmax(nothing))]) if nothing.any() else None

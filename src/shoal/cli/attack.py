@@ -1,0 +1,186 @@
+"""``shoal attack``: what somebody finds out who knows a little about the people in a release."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import say
+from shoal.cli.options import Delimiter, Force, Hierarchies, Missing, PlanFile, Sensitive
+
+if TYPE_CHECKING:
+    from shoal.risks.results import Attacks
+
+
+def command(
+    original: Annotated[
+        Path, typer.Argument(metavar="ORIGINAL", help="The table that was released: the truth.")
+    ],
+    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The published file.")],
+    plan: PlanFile = None,
+    known: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--known",
+            metavar="NAMES",
+            help="Columns that the attacker knows of a person; the plan's quasi-identifiers "
+            "by default.",
+        ),
+    ] = None,
+    sensitive: Sensitive = None,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kinds",
+            metavar="NAMES",
+            help="Of linkage, homogeneity, inference, background; all by default, linkage alone "
+            "without a sensitive column.",
+        ),
+    ] = None,
+    targets: Annotated[
+        int | None,
+        typer.Option(
+            "--targets",
+            metavar="INT",
+            help="People to attack, drawn at random. [default: 2000, or all if there are fewer]",
+        ),
+    ] = None,
+    noise: Annotated[
+        float,
+        typer.Option("--noise", metavar="SHARE", help="Share of what is known that is wrong."),
+    ] = 0.0,
+    gaps: Annotated[
+        float,
+        typer.Option(
+            "--gaps", metavar="SHARE", help="Share of what is known that is unknown after all."
+        ),
+    ] = 0.0,
+    rule_out: Annotated[
+        int,
+        typer.Option(
+            "--rule-out",
+            metavar="INT",
+            help="Background knowledge: how many wrong sensitive values can be ruled out.",
+        ),
+    ] = 1,
+    control: Annotated[
+        Path | None,
+        typer.Option(
+            "--control",
+            metavar="FILE",
+            help="People who are not in the table: what is learnt of them is no leak.",
+        ),
+    ] = None,
+    st: Annotated[
+        Path | None,
+        typer.Option(
+            "--st",
+            metavar="FILE",
+            help="Anatomy's second table; found by itself next to RELEASED (x.st.csv).",
+        ),
+    ] = None,
+    hierarchies: Hierarchies = None,
+    missing: Missing = None,
+    delimiter: Delimiter = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="INT", help="Repeats the draw of targets, noise and gaps."),
+    ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Attack a release as somebody would who knows a little about the people in it.
+
+    Example: shoal attack patients.csv release.csv --known age,sex,zip --sensitive disease
+
+    Tries to pick a person's row and to guess sensitive values, and compares that with guessing
+    blindly and with a control. Give the hierarchies that the release was made with.
+    """
+    from shoal.atomic import atomic_file, check_output
+    from shoal.attacking import attack
+    from shoal.cli.options import base_plan, split_names
+    from shoal.errors import ShoalWarning
+    from shoal.prepare import load
+
+    inputs = [path for path in (original, released, plan, control, st) if path is not None]
+    if json is not None:
+        check_output(json, force=force, inputs=inputs)
+    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    columns = load(original, full).columns if known or sensitive else []
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", ShoalWarning)
+        found = attack(
+            original,
+            released,
+            known=split_names(known, columns),
+            sensitive=split_names(sensitive, columns),
+            kinds=split_names(kinds, ()),
+            targets=targets,
+            noise=noise,
+            gaps=gaps,
+            rule_out=rule_out,
+            control=control,
+            st=st,
+            seed=seed,
+            plan=full,
+        )
+    report(found)
+    for each in heard:
+        say.warning(str(each.message))
+    if json is not None:
+        with atomic_file(json, force=force, inputs=inputs) as stream:
+            stream.write(found.to_json().encode())
+        say.line(f"Wrote {json}.")
+
+
+def report(found: Attacks) -> None:
+    """Show every attack in a line, then in words."""
+    from shoal.risks.results import percent
+
+    wrong = "".join(
+        f"; {percent(share)} of that {what}"
+        for share, what in ((found.noise, "wrong"), (found.gaps, "unknown"))
+        if share
+    )
+    say.line(
+        f"{found.shape} release of {found.rows:,} rows; {found.targets:,} people attacked by "
+        f"{', '.join(found.known)}{wrong}"
+    )
+    say.table(
+        ("attack", "on", "success", "95 % interval", "blind guess", "control"),
+        [
+            (
+                each.name,
+                each.column or "the row",
+                percent(each.success),
+                f"{percent(each.low)} to {percent(each.high)}",
+                percent(each.baseline),
+                "" if each.control is None else percent(each.control),
+            )
+            for each in found.results
+        ],
+    )
+    for each in found.results:
+        say.line(f"{each.name}: {each.question}")
+        say.line(f"  {each.verdict}")
+        if each.warning:
+            say.line(f"  Careful: {each.warning}")
+    if found.unmatched:
+        say.line(f"{found.unmatched:,} targets fit no released row; they count as not found.")
+    say.line({"others": _OTHERS, "outsiders": _OUTSIDERS, "none": ""}[found.control])
+
+
+_OTHERS = (
+    "Control: the same attack with what is known of somebody else. Give people who are not in the "
+    "table with --control to see what is true of everybody like them."
+)
+_OUTSIDERS = (
+    "Control: the same attack on people who are not in the table (for linkage, with what is known "
+    "of somebody else)."
+)
