@@ -62,7 +62,7 @@ def told(run: Run) -> dict[str, Any]:
         "seconds": round(run.seconds, 1),
         "error": run.error,
         "loss": summary["loss"]["rate"] if summary else None,
-        "groups": summary["groups"] if summary else None,
+        "classes": view["groups"]["number"] if view else None,
         "rows_out": summary["rows_out"] if summary else None,
         "risk": view.get("risk"),
         "achieved": summary["achieved"] if summary else {},
@@ -76,11 +76,22 @@ async def runs(request: Request) -> Response:
     shown = {
         "runs": [told(run) for run in table.runs.values()],
         "busy": any(run.busy for run in table.runs.values()),
-        "methods": [m.name for m in METHODS.values() if m.release == "generalized"],
+        "methods": _able(table),
         "chosen": table.draft["method"]["name"],
         "frontier": await run_in_threadpool(_frontier, table),
     }
     return page(request, "run", shown, table=table)
+
+
+def _able(table: Table) -> list[str]:
+    """Return the methods that can keep the rules of the draft, and k-anonymity with them."""
+    asked = {rule["name"] for rule in table.draft["rules"]} | {"k-anonymity"}
+    return [
+        method.name
+        for method in METHODS.values()
+        if (not method.needs or asked & {*method.needs})
+        and (method.rules is None or asked <= {*method.rules})
+    ]
 
 
 def _frontier(table: Table) -> str | None:

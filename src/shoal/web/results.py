@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from shoal.atomic import atomic_file
+from shoal.catalog import find_method
+from shoal.charts import Chart
+from shoal.errors import ShoalError
 from shoal.outcome import Outcome
 from shoal.plan import Plan
 from shoal.risks import assess
@@ -18,6 +23,7 @@ from shoal.web.profiles import clip
 from shoal.web.worker import plain
 
 _EXAMPLES = 6
+_DRAWN = 16  # columns whose distribution is drawn
 
 
 def view(outcome: Outcome, frame: pl.DataFrame) -> dict[str, Any]:
@@ -33,10 +39,38 @@ def view(outcome: Outcome, frame: pl.DataFrame) -> dict[str, Any]:
             ],
             "groups": examples(outcome, release),
             "risk": risk(outcome, frame, release),
+            "shape": find_method(outcome.method).release,
+            "attacks": [],
+            **charts(outcome),
         }
     )
     assert isinstance(found, dict)
     return found
+
+
+def charts(outcome: Outcome) -> dict[str, Any]:
+    """Draw the figures of the report; one that cannot be drawn is named with the reason."""
+    plot = outcome.plot
+    wanted: dict[str, Callable[[], Chart]] = {
+        "loss": plot.loss,
+        "classes": plot.classes,
+        "risk": plot.risk,
+        "missing": plot.missing,
+    }
+    if outcome.schema.sensitive:
+        wanted["belief"] = plot.belief
+    names = [*outcome.schema.quasi, *outcome.schema.sensitive]
+    for number, name in enumerate(names[:_DRAWN]):
+        wanted[f"column-{number}"] = partial(plot.distribution, name)
+    drawn, skipped = [], []
+    for key, draw in wanted.items():
+        try:
+            drawn.append({"key": key, "html": draw().html(key)})
+        except ShoalError as error:
+            skipped.append(str(error))
+    if len(names) > _DRAWN:
+        skipped.append(f"Only the first {_DRAWN} columns are drawn.")
+    return {"charts": drawn, "skipped": skipped}
 
 
 def risk(outcome: Outcome, frame: pl.DataFrame, release: pl.DataFrame) -> dict[str, Any]:
@@ -62,7 +96,7 @@ def examples(outcome: Outcome, release: pl.DataFrame) -> dict[str, Any]:
     sensitive = [name for name in outcome.schema.sensitive if name in release.columns]
     classes = (
         release.group_by(quasi)
-        .agg(pl.len().alias("\0rows"), *(pl.col(n).n_unique().alias(f"\0{n}") for n in sensitive))
+        .agg(pl.len().alias("\0rows"), *(_known(n) for n in sensitive))
         .sort(["\0rows", *quasi], nulls_last=True)
     )
     last = classes.height - 1
@@ -87,6 +121,11 @@ def examples(outcome: Outcome, release: pl.DataFrame) -> dict[str, Any]:
         "mean": sizes.mean(),
         "largest": sizes.max(),
     }
+
+
+def _known(name: str) -> pl.Expr:
+    """Count the different values of a sensitive column; a missing one adds no diversity."""
+    return pl.col(name).drop_nulls().n_unique().alias(f"\0{name}")
 
 
 def _of(name: str, quasi: tuple[str, ...]) -> bool:
