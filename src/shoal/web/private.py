@@ -52,7 +52,8 @@ def _alive(pid: int) -> bool:
 def safe_name(text: str, number: int, ending: str = "") -> str:
     """Return a file name for a column or table whose own name may be anything at all."""
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", text).strip("_-")[:60]
-    # The name in full only if nothing was changed: two columns must never share a file.
-    if plain == text and not re.fullmatch(r"column_\d+.*", plain):
+    # The name in full only if nothing was changed: two columns must never share a file, also not
+    # where 'Age' and 'age' are one name.
+    if plain and plain == text.lower() and not plain.startswith("column_"):
         return plain + ending
     return f"column_{number + 1}{'_' + plain if plain else ''}{ending}"

@@ -89,7 +89,8 @@ def rename(tree: Tree, old: str, new: str) -> Tree:
 
 def move(tree: Tree, labels: Sequence[str], under: str) -> Tree:
     """Put labels, with all that stands under them, under a group; groups left empty go."""
-    _known(tree, [*labels, under])
+    _known(tree, labels)
+    _known(tree, [under])
     if under not in tree.children:
         raise SchemaError(f"{under!r} is a value and holds no others. Choose a group.")
     parents = tree.parents()

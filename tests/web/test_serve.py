@@ -1,0 +1,93 @@
+"""The command itself: what it prints, what it leaves behind, what it needs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from shoal import demo
+from tests.web.conftest import address, serving
+
+SHOAL = Path(sys.executable).with_name("shoal")
+
+
+def folders(root: Path) -> list[Path]:
+    return list(root.glob("shoal-page-*"))
+
+
+def children(pid: int) -> list[int]:
+    listed = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(word) for word in listed.read_text().split()] if listed.exists() else []
+
+
+def alive(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_behind(tmp_path, monkeypatch, how) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process = subprocess.Popen(
+        [str(SHOAL), "serve", "--no-browser", str(demo.TABLE)], stderr=subprocess.PIPE, text=True
+    )
+    where = address(process)
+    with httpx.Client(base_url=where.split("/?")[0], follow_redirects=True) as client:
+        assert client.get(where).status_code == 200
+        while client.get("/tables/1/see").status_code == 202:
+            time.sleep(0.05)
+    (folder,) = folders(tmp_path)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    workers = children(process.pid)
+    assert len(workers) == 2
+    os.kill(process.pid, how)
+    process.wait(15)
+    process.stderr.close()
+    end = time.monotonic() + 10
+    while any(alive(pid) for pid in workers) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(alive(pid) for pid in workers)
+    if how == signal.SIGKILL:  # nobody could tidy up; the next server does
+        assert folders(tmp_path) == [folder]
+        with serving():
+            assert folder not in folders(tmp_path)
+    assert not folders(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["nowhere.csv"], "nowhere.csv does not exist or is not a file"),
+        (["--host", "192.0.2.1"], "Cannot listen on 192.0.2.1, port 0"),
+        (["--port", "70000"], "Invalid value for '--port'"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_words(tmp_path, words, text) -> None:
+    done = subprocess.run(
+        [str(SHOAL), "serve", "--no-browser", *words],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert text in " ".join(done.stderr.replace("│", " ").split())
+    assert "Traceback" not in done.stderr
+
+
+def test_without_the_extra_the_way_to_get_it_is_told() -> None:
+    code = (
+        "import sys; sys.modules['uvicorn'] = None; sys.argv = ['shoal', 'serve']; "
+        "from shoal.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "pip install 'shoal[web]'" in done.stderr

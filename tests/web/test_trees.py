@@ -1,0 +1,139 @@
+"""Hierarchies as trees: every step, its refusals, and the way to text and back."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.domain import Taxonomy
+from shoal.errors import SchemaError
+from shoal.schema import Column, Kind, Role
+from shoal.web import hierarchies, trees
+from shoal.web.trees import Tree
+
+ROWS = [
+    ("nurse", "care", "public", "*"),
+    ("doctor", "care", "public", "*"),
+    ("teacher", "school", "public", "*"),
+    ("mason", "crafts", "crafts", "*"),
+]
+
+
+def tree() -> Tree:
+    return trees.from_taxonomy(Taxonomy.from_rows(ROWS, "job"), "job")
+
+
+def below(shape: Tree) -> dict[str, set[str]]:
+    return {label: set(kids) for label, kids in shape.children.items()}
+
+
+def test_a_tree_says_what_the_hierarchy_says() -> None:
+    assert below(tree()) == {
+        "*": {"public", "crafts"},
+        "public": {"care", "school"},
+        "care": {"nurse", "doctor"},
+        "school": {"teacher"},
+        "crafts": {"mason"},
+    }
+    again = trees.to_taxonomy(tree(), "job")
+    assert set(again.values) == {row[0] for row in ROWS}
+    assert below(trees.from_taxonomy(again, "job")) == below(tree())
+
+
+def test_moving_takes_the_subtree_along_and_empty_groups_go() -> None:
+    moved = trees.move(tree(), ["care", "nurse"], "crafts")
+    assert below(moved)["crafts"] == {"mason", "care"}
+    assert below(moved)["care"] == {"nurse", "doctor"}
+    moved = trees.move(tree(), ["teacher"], "crafts")
+    assert "school" not in moved.children
+    assert below(moved)["public"] == {"care"}
+
+
+def test_grouping_stands_where_the_first_one_stood() -> None:
+    grouped = trees.group(tree(), ["nurse", "teacher"], " helpers ")
+    assert below(grouped)["helpers"] == {"nurse", "teacher"}
+    assert below(grouped)["care"] == {"helpers", "doctor"}
+    assert "school" not in grouped.children
+
+
+def test_dissolving_renaming_adding_removing() -> None:
+    assert below(trees.dissolve(tree(), ["care"]))["public"] == {"nurse", "doctor", "school"}
+    renamed = trees.rename(tree(), "care", "health")
+    assert below(renamed)["health"] == {"nurse", "doctor"}
+    assert "care" not in renamed.children
+    assert below(trees.add(tree(), ["baker"], "crafts"))["crafts"] == {"mason", "baker"}
+    assert "crafts" not in trees.remove(tree(), ["mason"]).children
+    assert "care" not in trees.remove(tree(), ["public"]).children
+
+
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        (lambda t: trees.move(t, ["public"], "care"), "which stands under it"),
+        (lambda t: trees.move(t, ["nurse"], "doctor"), "is a value and holds no others"),
+        (lambda t: trees.move(t, [], "care"), "Nothing was chosen"),
+        (lambda t: trees.move(t, ["nurze"], "care"), "Did you mean 'nurse'"),
+        (lambda t: trees.group(t, ["*"], "x"), "below the top"),
+        (lambda t: trees.group(t, ["nurse"], "care"), "already has a label 'care'"),
+        (lambda t: trees.rename(t, "nurse", "  "), "needs a name"),
+        (lambda t: trees.dissolve(t, ["nurse"]), "not a group"),
+        (lambda t: trees.dissolve(t, ["*"]), "not a group below the top"),
+        (lambda t: trees.remove(t, ["*"]), "every hierarchy has one"),
+        (lambda t: trees.to_taxonomy(trees.remove(t, ["public", "crafts"]), "job"), "no values"),
+        (lambda t: trees.from_outline("*\n  a\n  a\n", "job"), "Line 3: 'a' already stands in"),
+        (lambda t: trees.from_outline("*\n  a\nb", "job"), "Line 3: 'b' is not indented"),
+        (lambda t: trees.from_outline("*", "job"), "at least one value"),
+        (lambda t: trees.from_outline('*\n  "a', "job"), "starts with a quote"),
+    ],
+)
+def test_a_step_that_makes_no_tree_is_refused_in_words(step, text) -> None:
+    with pytest.raises(SchemaError, match=text):
+        step(tree())
+
+
+LABELS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
+
+
+@given(st.lists(LABELS, min_size=3, max_size=12, unique=True), st.randoms(use_true_random=False))
+def test_text_and_back_is_the_same_tree(labels, random) -> None:
+    children: dict[str, list[str]] = {}
+    for place, label in enumerate(labels[1:], 1):
+        children.setdefault(labels[random.randrange(place)], []).append(label)
+    shape = Tree(labels[0], {label: tuple(kids) for label, kids in children.items()})
+    text = trees.to_outline(shape)
+    assert trees.from_outline(text, "x") == shape
+    assert trees.from_outline(text.replace("\n", "\r\n"), "x") == shape
+
+
+def test_what_a_hierarchy_lacks_is_counted_in_rows() -> None:
+    series = pl.Series("job", ["nurse", "pilot", "pilot", None, "baker", "?"])
+    column = Column("job", Role.QUASI, Kind.TAXONOMY, missing=("?",))
+    left = hierarchies.lacking(Taxonomy.from_rows(ROWS, "job"), series, column)
+    assert left == {"rows": 3, "values": ["pilot", "baker"], "counts": [2, 1]}
+
+
+def test_every_maker_makes_a_hierarchy_that_covers(tmp_path) -> None:
+    frame = pl.DataFrame(
+        {
+            "n": list(range(100)),
+            "d": pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 4, 9), eager=True),
+            "z": [f"{10_000 + i * 37}" for i in range(100)],
+        }
+    )
+    for column, how, numbers in (
+        ("n", "intervals", "5, 10; 20"),
+        ("n", "quantiles", "4,2"),
+        ("z", "prefixes", "1,3"),
+        ("d", "dates", ""),
+        ("z", "flat", ""),
+    ):
+        path = tmp_path / f"{column}-{how}.csv"
+        given_ = {"path": str(path), "how": how, "numbers": numbers}
+        shown = hierarchies.work(frame, column, "make", given_)
+        assert shown["covered"] == 100, how
+        assert shown["lacking"] == []
+        assert shown["tree"]["rows"] == 100
+    with pytest.raises(Exception, match="numbers with commas"):
+        hierarchies.work(frame, "n", "make", {**given_, "how": "intervals", "numbers": "five"})
