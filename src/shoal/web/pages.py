@@ -129,9 +129,7 @@ async def see(request: Request) -> Response:
     """Show the profile of a table, or how far opening it is."""
     table = table_of(request, ready=False)
     if table.error:
-        state = bench(request)
         why = {"head": f"{table.name} cannot be opened", "text": table.error}
-        state.forget(table)
         return page(request, "error", why, status=422)
     if table.profile is None:
         return page(request, "see-wait", {"stage": table.stage}, table=table, status=202)
