@@ -97,6 +97,11 @@ def test_bad_use_is_refused_before_any_work(refused) -> None:
     assert "'age' cannot be predicted" in refused(*HEAD, "--k", "3", "--target", "age")
 
 
+def test_nothing_is_possible(refused) -> None:
+    said = refused(*HEAD, *FAST, "--k", "100,200", "--plot", "c.svg")
+    assert said == ""  # the reasons are what was asked for: they stand in the result
+
+
 HELD = """
 import sys, time, types
 module = types.ModuleType("held")

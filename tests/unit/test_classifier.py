@@ -108,9 +108,12 @@ def test_many_values_become_few_classes():
         ill=pl.Series([f"v{i % 40 if i % 2 else 0}" for i in range(2_000)])
     )
     task = make_task(frame, SCHEMA, "ill")
-    assert len(task.classes) == 11
+    assert len(task.classes) == 10
     assert task.classes[0] == "v0"
-    assert task.classes[-1] == "(all others)"
+    # Rows with a rarer value are neither trained on nor tested.
+    assert set(task.of_value) == set(task.classes)
+    assert (task.truth >= 0).sum() == frame["ill"].is_in(list(task.classes)).sum()
+    assert (task.truth[task.tested] >= 0).all()
     numbers = people(2_000).with_columns(ill=pl.Series(range(2_000)))
     task = make_task(numbers, SCHEMA, "ill")
     assert task.classes == ("0 to 499", "500 to 999", "1000 to 1499", "1500 to 1999")

@@ -132,7 +132,8 @@ def command(
 
     Every flag of a rule takes several values, and every combination is tried. Without any: k = 2,
     5, 10, 50 and the plan's own. The table is read once and no release is written; each is checked
-    like one that is. A setting that is not possible says why and the others go on.
+    like one that is. A setting that is not possible says why and the others go on; exit code 2 and
+    no file if none is.
     """
     from shoal.cli.options import base_plan, split_names
     from shoal.cli.work import stoppable, watch
@@ -189,6 +190,8 @@ def command(
             "written."
         )
         raise typer.Exit(130)
+    if not found.verified:
+        raise typer.Exit(2)
     with stoppable():
         _write(found, files, force, inputs)
 

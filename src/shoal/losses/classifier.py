@@ -23,8 +23,8 @@ from shoal.losses.features import Reading, features, read_beside
 from shoal.releases.base import Floats, Ints, Release
 from shoal.schema import Role, Schema
 
-MOST_ROWS = 20_000  # to train on, and to test on
-MOST_CLASSES = 11  # more are taken together
+MOST_LEARNT, MOST_TESTED = 10_000, 20_000  # rows; more would not change the figures much
+MOST_CLASSES = 10
 HELD_OUT = 0.3
 FEWEST = 20  # rows to train on, and to test on
 
@@ -53,9 +53,9 @@ class Task:
     classes
         What the classes are called.
     of_value
-        The class of every value of the column, by its text.
+        The class of the values of the column, by their texts.
     truth
-        The class of every row of the original, -1 where the value is missing.
+        The class of every row of the original, -1 where the value is missing or has none.
     held
         Which rows of the original are held out.
     tested
@@ -111,22 +111,26 @@ def make_task(frame: pl.DataFrame, schema: Schema, target: str, seed: int = 0) -
     """Part the rows and sort the values of the target into classes, or say why it cannot be done.
 
     A number of more than a few values becomes four classes of about equal frequency; of other
-    columns the rarest values are one class together.
+    columns only the commonest values are predicted, and rows with another are left aside.
     """
     column = schema[target].clean(frame[target])
     known = natural(column)
     texts = as_text(known)
     counts = column.drop_nulls().value_counts(name="count")
     names, of_position = _classes(known, texts, _aligned(known, counts, target))
-    of_value = dict(zip(texts.to_list(), of_position.tolist(), strict=True))
+    of_value = {
+        text: place
+        for text, place in zip(texts.to_list(), of_position.tolist(), strict=True)
+        if place >= 0
+    }
     truth = _codes(as_text(column), of_value)
     rows = np.flatnonzero(truth >= 0)
     rng = np.random.default_rng([seed, 1])
     tested = np.sort(rng.permutation(rows)[: int(rows.size * HELD_OUT)])
     held = np.zeros(frame.height, np.bool_)
     held[tested] = True
-    if tested.size > MOST_ROWS:
-        tested = np.sort(rng.choice(tested, MOST_ROWS, replace=False))
+    if tested.size > MOST_TESTED:
+        tested = np.sort(rng.choice(tested, MOST_TESTED, replace=False))
     if tested.size < FEWEST:
         return (
             f"only {rows.size} rows have a value in {target!r}, and {int(FEWEST / HELD_OUT) + 1} "
@@ -157,10 +161,10 @@ def _classes(known: pl.Series, texts: pl.Series, counts: Ints) -> tuple[tuple[st
         present, place = np.unique(quarter, return_inverse=True)
         ends = [texts.filter(pl.Series(quarter == each)) for each in present]
         return tuple(f"{end[0]} to {end[-1]}" for end in ends), place.reshape(-1).astype(np.int64)
-    kept = np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1]
-    place = np.full(size, MOST_CLASSES - 1, np.int64)
+    kept = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
+    place = np.full(size, -1, np.int64)
     place[kept] = np.arange(kept.size)
-    return (*texts.gather(kept).to_list(), "(all others)"), place
+    return tuple(texts.gather(kept).to_list()), place
 
 
 def _codes(texts: pl.Series, of_value: Mapping[str, int]) -> Ints:
@@ -218,7 +222,9 @@ def on_release(
         weights = np.zeros((released.height, len(task.classes)))
         values = blurred.values(task.target)
         into = np.zeros((len(values), len(task.classes)))
-        into[np.arange(len(values)), [task.of_value[value] for value in values]] = 1.0
+        for place, value in enumerate(values):
+            if value in task.of_value:
+                into[place, task.of_value[value]] = 1.0
         chosen = _sample(task, np.arange(rows.size))
         rows = rows[chosen]
         weights[rows] = blurred.beliefs(task.target, chosen) @ into
@@ -238,9 +244,9 @@ def _certain(codes: Ints, many: int) -> Floats:
 
 
 def _sample(task: Task, rows: Ints) -> Ints:
-    if rows.size <= MOST_ROWS:
+    if rows.size <= MOST_LEARNT:
         return rows
-    return np.sort(np.random.default_rng([task.seed, 2]).choice(rows, MOST_ROWS, replace=False))
+    return np.sort(np.random.default_rng([task.seed, 2]).choice(rows, MOST_LEARNT, replace=False))
 
 
 def _fit(
@@ -256,21 +262,31 @@ def _fit(
     check_library()
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
 
     start = time.perf_counter()
-    found = features(reading, original, schema, taxonomies, without=[task.target])
     rows = _sample(task, rows[weights[rows].sum(axis=1) > 0])
     at, classes = np.nonzero(weights[rows] > 1e-9)
     if np.unique(classes).size < 2:  # whoever has seen one class says that one
         only = int(classes[0]) if classes.size else 0
         guess = np.full(task.tested.size, only)
         return _score(task, guess, time.perf_counter() - start)
+    found = features(
+        reading,
+        original,
+        schema,
+        taxonomies,
+        rows=rows,
+        tested=task.tested,
+        without=[task.target],
+    )
     model = LogisticRegression(max_iter=200, tol=1e-3)
-    with warnings.catch_warnings():
+    # One thread adds up in one order, whatever the machine: the same figures everywhere.
+    with warnings.catch_warnings(), threadpool_limits(1):
         # A score a little short of the optimum still compares releases.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(found.released[rows][at], classes, weights[rows][at, classes])
-    guess = np.asarray(model.predict(found.original[task.tested]))
+        model.fit(found.released[at].astype(np.float32), classes, weights[rows][at, classes])
+        guess = np.asarray(model.predict(found.original.astype(np.float32)))
     return _score(task, guess, time.perf_counter() - start)
 
 

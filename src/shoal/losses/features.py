@@ -11,7 +11,7 @@ the values that the cell may stand for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of the released rows, and of the rows of the original."""
+    """The features of some released rows, and of some rows of the original."""
 
     released: Floats
     original: Floats
@@ -72,13 +72,17 @@ def features(
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
     *,
+    rows: Ints | None = None,
+    tested: Ints | None = None,
     without: Sequence[str] = (),
 ) -> Features:
     """Return the features of quasi-identifiers and passed-through columns, on both sides.
 
-    Numbers are scaled to mean 0 and deviation 1 on the release; a column of which nothing is known
-    gives no feature.
+    Numbers are scaled to mean 0 and deviation 1 on the released rows; a column of which nothing is
+    known gives no feature. ``rows`` and ``tested`` choose released and original rows, else all.
     """
+    rows = np.arange(reading.published.frame.height) if rows is None else rows
+    tested = np.arange(original.height) if tested is None else tested
     pairs: list[tuple[Floats, Floats]] = []
     for column in schema.columns:
         if column.name in without:
@@ -86,9 +90,12 @@ def features(
         if column.role is Role.QUASI:
             side = reading.sides[column.name]
             if side.span > 1:
-                pairs.append(_of_cells(reading, side, column, taxonomies.get(column.name)))
+                cells = side.cells[reading.published.labels[rows]]
+                values = side.values[tested]
+                pairs.append(_of_cells(side, column, taxonomies.get(column.name), cells, values))
         elif column.role is Role.OTHER and plain(original[column.name].dtype):
-            found = _of_values(reading.published.frame[column.name], original[column.name], column)
+            released = reading.published.frame[column.name].gather(rows)
+            found = _of_values(released, original[column.name].gather(tested), column)
             pairs += [found] if found is not None else []
     if not pairs:
         empty = np.empty((0, 0))
@@ -97,21 +104,21 @@ def features(
 
 
 def _of_cells(
-    reading: Reading, side: Sides, column: Column, taxonomy: Taxonomy | None
+    side: Sides, column: Column, taxonomy: Taxonomy | None, cells: Ints, values: Ints
 ) -> tuple[Floats, Floats]:
-    labels = reading.published.labels
+    """Return the features of some cells and of some values, given by their numbers."""
     points = positions(side.known, column)
     silent = unknown(side)
     if points is not None:
-        inside = np.where(silent, 0, side.lo), np.where(silent, 0, side.hi)
-        middle = (points[inside[0]] + points[inside[1]]) / 2
+        first, last = (np.where(silent, 0, end) for end in (side.lo, side.hi))
+        middle = (points[first] + points[last]) / 2
         middle[silent] = np.nan
-        values = np.append(points, np.nan)[side.values]
-        return _scaled(middle[side.cells][labels], values)
+        return _scaled(middle[cells], np.append(points, np.nan)[values])
     category, many = _categories(side, taxonomy)
-    shares = Spread.of(side).shares(category, many)
-    shares[silent[side.cells]] = np.nan
-    return _filled(shares[labels], _one_hot(np.append(category, -1)[side.values], many))
+    spread = replace(Spread.of(side), cells=np.arange(silent.size))
+    shares = spread.shares(category, many)
+    shares[silent] = np.nan
+    return _filled(shares[cells], _one_hot(np.append(category, -1)[values], many))
 
 
 def _of_values(
