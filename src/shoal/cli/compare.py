@@ -277,19 +277,18 @@ def _table(found: Comparison) -> None:
         if name in given and (name != "left_out" or some_left)
     ]
     rows, strong = [], set()
-    best = {
-        name: (max if FIGURES[name] else min)(
-            each.figures[name] for each in found.verified if name in each.figures
-        )
-        for name, _, _ in shown
-    }
+    best = {}
+    for name, _, form in shown:
+        values = [each.figures[name] for each in found.verified if name in each.figures]
+        # What looks alike in the table is marked alike, and not at all when all are alike.
+        if len(values) < 2 or len({f"{value:{form}}" for value in values}) > 1:
+            best[name] = f"{(max if FIGURES[name] else min)(values):{form}}"
     for at, each in enumerate(found.verified):
         mark = ">" if each is found.recommended else "+" if each in found.frontier else ""
         row = [mark, each.method, *(_flag(each, flag) for flag in found.flags)]
         for name, _, form in shown:
             value = each.figures.get(name)
-            # What looks alike in the table is marked alike.
-            top = value is not None and f"{value:{form}}" == f"{best[name]:{form}}"
+            top = value is not None and f"{value:{form}}" == best.get(name)
             if top:
                 strong.add((at, len(row)))
             row.append("-" if value is None else f"{value:{form}}{'*' if top else ''}")
