@@ -1,0 +1,133 @@
+"""Several processes that measure, each told what to do point by point; one that hangs is ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import shoal
+from shoal.errors import ShoalError
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is asked, and the seconds after which it is given up."""
+
+    name: str
+    order: dict[str, Any]
+    limit: float
+
+
+class WorkerFailed(ShoalError):
+    """A worker ended without an answer."""
+
+
+class _Worker:
+    """A worker process; started when first asked, and again after it was ended."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+        self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115 -- lives as long as the worker
+        self.late = False
+
+    def ask(self, task: Task) -> dict[str, Any]:
+        process = self.process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self.late = False
+        clock = threading.Timer(task.limit, self._give_up)
+        clock.start()
+        try:
+            process.stdin.write(json.dumps(task.order) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = ""
+        finally:
+            clock.cancel()
+        if line:
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        self.stop()
+        if self.late:
+            return {"gave_up": task.limit}
+        self.said.seek(0)
+        last = (self.said.read().strip().splitlines() or ["it said nothing"])[-1]
+        raise WorkerFailed(
+            f"A process that measured ended without an answer: {last}. It was asked: "
+            f"{json.dumps(task.order['point'])}. Run the command again; what is measured is kept."
+        )
+
+    def _start(self) -> subprocess.Popen[str]:
+        # The same copy of the package, however this process came to it.
+        paths = [str(Path(shoal.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+        self.process = subprocess.Popen(  # noqa: S603 -- our own module, no shell
+            [sys.executable, "-m", "shoal.experiments.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.said,
+            text=True,
+            env=environment,
+        )
+        return self.process
+
+    def _give_up(self) -> None:
+        self.late = True
+        if self.process is not None:
+            self.process.kill()
+
+    def stop(self) -> None:
+        """End the process."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    try:
+                        pipe.close()
+                    except OSError:  # what was not sent to a process that is gone
+                        continue
+
+
+def measured(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, dict[str, Any]]]:
+    """Have tasks measured by ``jobs`` processes and yield the answers as they come."""
+    todo: queue.SimpleQueue[Task] = queue.SimpleQueue()
+    for task in tasks:
+        todo.put(task)
+    done: queue.SimpleQueue[tuple[Task, dict[str, Any]] | BaseException] = queue.SimpleQueue()
+    workers = [_Worker() for _ in range(min(jobs, len(tasks)))]
+
+    def work(worker: _Worker) -> None:
+        try:
+            while True:
+                try:
+                    task = todo.get_nowait()
+                except queue.Empty:
+                    return
+                done.put((task, worker.ask(task)))
+        except BaseException as error:  # handed to the thread that waits
+            done.put(error)
+
+    for worker in workers:
+        threading.Thread(target=work, args=(worker,), daemon=True).start()
+    try:
+        for _ in tasks:
+            got = done.get()
+            if isinstance(got, BaseException):
+                raise got
+            yield got
+    finally:
+        for worker in workers:
+            worker.stop()
+            worker.said.close()
