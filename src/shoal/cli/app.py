@@ -27,6 +27,7 @@ COMMANDS = {
     "estimate": "Count sensitive values by category from a release, with intervals.",
     "hierarchy": "Make a hierarchy from a column, or check the ones you have.",
     "serve": "Open the page on which a table is looked at, anonymized and taken away.",
+    "reproduce": "Run the experiments of the papers again, and say which of their claims hold.",
     "methods": "List the methods with their options, and the rules they can keep.",
 }
 GROUPS = ("hierarchy",)

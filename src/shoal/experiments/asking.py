@@ -1,4 +1,4 @@
-"""One point of an error figure: a release is asked counting queries whose true answers are known."""
+"""One point of an error figure: a release is asked queries whose true answers are known."""
 
 from __future__ import annotations
 

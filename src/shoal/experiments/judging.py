@@ -1,12 +1,14 @@
 """Claims and verdicts: what a paper finds, asked of our own figures.
 
-A claim is a *kind* of question (in ``KINDS``) about the curves of a figure. It is answered by checks,
-one per point, step or curve, each with the figures it rests on. All checks passed: the claim holds;
-half of them or more: it holds in part; else it does not hold. Without any figure it is not measured.
+A claim is a *kind* of question (in ``KINDS``) about the curves of a figure. It is answered by
+checks, one per point, step or curve, each with the figures it rests on. All checks passed: the
+claim holds; half of them or more: it holds in part; else it does not hold. Without a figure it is
+not measured.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import PlanError, listed, nearest
+from shoal.experiments.plans import NAMES
 
 HOLDS, PART, FAILS, UNMEASURED = "holds", "holds in part", "does not hold", "not measured"
 
@@ -54,6 +57,8 @@ class Claim:
         ``x``, or ``panel`` to follow the panels at each x.
     tolerance, factor, most, low, high, part_low, part_high, expect
         What the kind needs, see there. ``most`` is the share of checks that has to pass.
+    full
+        Whether it speaks of all rows, so that a quick run cannot tell.
     """
 
     id: str
@@ -73,6 +78,7 @@ class Claim:
     part_low: float = math.inf
     part_high: float = -math.inf
     expect: str = ""
+    full: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,8 +115,10 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
     known = set(Claim.__dataclass_fields__) - {"figures"} | {"figure"}
     for part in tomllib.loads(path.read_text("utf-8"))["claims"]:
         name = part.get("id", "without an id")
-        for key in set(part) - known:
-            faults.append(f"{path}: claim {name!r} has an unknown key {key!r}.{nearest(key, known)}")
+        faults += [
+            f"{path}: claim {name!r} has an unknown key {key!r}.{nearest(key, known)}"
+            for key in sorted(set(part) - known)
+        ]
         if part.get("kind") not in KINDS:
             faults.append(
                 f"{path}: claim {name!r} is of the kind {part.get('kind')!r}; kinds are "
@@ -137,7 +145,7 @@ def judge(claim: Claim, dots: Sequence[Dot], axes: Mapping[str, tuple[str, str]]
     dots
         All points of the paper.
     axes
-        Per figure the names of its x axis and of its panels.
+        Per figure the parameters of its x axis and of its panels.
     """
     chosen = [dot for dot in dots if dot.figure in claim.figures and _asked(claim, dot, axes)]
     checks = list(KINDS[claim.kind](claim, chosen, axes))
@@ -163,7 +171,9 @@ def judge(claim: Claim, dots: Sequence[Dot], axes: Mapping[str, tuple[str, str]]
 
 def _asked(claim: Claim, dot: Dot, axes: Mapping[str, tuple[str, str]]) -> bool:
     x, panel = axes[dot.figure]
-    return all({x: dot.x, panel: dot.panel}.get(key, value) == value for key, value in claim.at.items())
+    return all(
+        {x: dot.x, panel: dot.panel}.get(key, value) == value for key, value in claim.at.items()
+    )
 
 
 def _curves(
@@ -176,14 +186,18 @@ def _curves(
             place = dot.panel if claim.along == "x" else dot.x
             keys.setdefault((dot.figure, place), []).append(dot)
     for (figure, place), curve in keys.items():
-        name = axes[figure][1 if claim.along == "x" else 0]
+        name = _named(axes[figure][1 if claim.along == "x" else 0])
         yield (f"at {name} = {place}" if name and place is not None else ""), curve
 
 
 def _where(dot: Dot, axes: Mapping[str, tuple[str, str]]) -> str:
-    x, panel = axes[dot.figure]
+    x, panel = map(_named, axes[dot.figure])
     parts = [f"{panel} = {dot.panel}"] if panel and dot.panel is not None else []
     return ", ".join([*parts, f"{x} = {dot.x}".removeprefix(" = ")])
+
+
+def _named(axis: str) -> str:
+    return NAMES.get(axis, axis)
 
 
 def _place(claim: Claim, dot: Dot) -> Any:
@@ -200,7 +214,7 @@ def number(value: float | None) -> str:
 def _steps(claim: Claim, dots: Sequence[Dot], axes: Any, sign: int) -> Iterator[Check]:
     """Each step along the curve goes the right way, or the wrong way by less than a tolerance."""
     for name, curve in _curves(claim, dots, axes, claim.series):
-        for before, after in zip(curve, curve[1:], strict=False):
+        for before, after in itertools.pairwise(curve):
             slack = claim.tolerance * abs(before.mean or 0.0)
             gone = sign * ((after.mean or 0.0) - (before.mean or 0.0))
             told = (
@@ -290,7 +304,9 @@ def _shape(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
             continue
         line = np.polyval(np.polyfit(x, y, 1), x)
         power = np.exp(np.polyval(np.polyfit(x, np.log(y), 1), x))
-        straight, bent = (1 - ((y - fit) ** 2).sum() / ((y - y.mean()) ** 2).sum() for fit in (line, power))
+        straight, bent = (
+            1 - ((y - fit) ** 2).sum() / ((y - y.mean()) ** 2).sum() for fit in (line, power)
+        )
         told = (
             f"a line explains {straight:.2f} of the variance, an exponential {bent:.2f}, "
             f"{number(y[0])} to {number(y[-1])} {name}"

@@ -6,6 +6,7 @@ hand it, so a run with the same seed makes the same release; :func:`confirm` doe
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -26,12 +27,15 @@ from shoal.run import anonymize
 from shoal.schema import declare
 
 Numbers = dict[str, Any]
+Limited = Callable[[], contextlib.AbstractContextManager[Any]]
 WARM = 400
 """Rows that a method is tried on before its time is taken, so that kernels are compiled."""
 
 
-def measure(point: Mapping[str, Any], sources: Sources) -> Numbers:
-    """Measure a point of a loss figure, all its repeats."""
+def measure(
+    point: Mapping[str, Any], sources: Sources, limited: Limited = contextlib.nullcontext
+) -> Numbers:
+    """Measure a point of a loss figure, all its repeats; ``limited`` bounds the time of it."""
     entry = find_method(point["method"])
     rule = rule_of(point)
     whole = sources.frame(point["data"])
@@ -42,20 +46,19 @@ def measure(point: Mapping[str, Any], sources: Sources) -> Numbers:
     same = "n" not in point and "vmr" not in point and "at_most" not in point
     coded: Encoded | None = None
     repeats = []
-    for seed in range(point["repeats"]):
-        if coded is None or not same:
-            frame = frame_of(point, whole, seed)
-            coded = _encoded(frame, point, taxonomies, entry)
-        try:
-            repeats.append(_once(entry, coded, rule, seed, point))
-        except Infeasible as reason:
-            return {"skipped": str(reason)}
+    with limited():
+        for seed in range(point["repeats"]):
+            if coded is None or not same:
+                frame = frame_of(point, whole, seed)
+                coded = _encoded(frame, point, taxonomies, entry)
+            try:
+                repeats.append(_once(entry, coded, rule, seed, point))
+            except Infeasible as reason:
+                return {"skipped": str(reason)}
     return {"repeats": repeats}
 
 
-def _once(
-    entry: Method, data: Encoded, rule: Rule, seed: int, point: Mapping[str, Any]
-) -> Numbers:
+def _once(entry: Method, data: Encoded, rule: Rule, seed: int, point: Mapping[str, Any]) -> Numbers:
     if obstacle := rule.obstacle(data.whole()):
         raise Infeasible(obstacle)
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[0])
@@ -141,9 +144,8 @@ def emptied(
     more = round(vmr * known.size) - int((~known).sum())
     if more <= 0:
         return frame
-    gone = np.zeros(known.size, np.bool_)
-    gone[rng.choice(np.flatnonzero(known), more, replace=False)] = True
-    gone = gone.reshape(known.shape)
+    gone = np.zeros(known.shape, np.bool_)
+    gone.flat[rng.choice(np.flatnonzero(known), more, replace=False)] = True
     return frame.with_columns(
         pl.when(pl.Series(gone[:, j])).then(None).otherwise(pl.col(name)).alias(name)
         for j, name in enumerate(quasi)

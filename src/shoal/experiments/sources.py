@@ -17,9 +17,10 @@ from shoal.hierarchy import read_directory
 from shoal.table import read_table
 
 COLUMNS = (
-    "age workclass fnlwgt education education-num marital-status occupation relationship race sex "
-    "capital-gain capital-loss hours-per-week native-country income"
-).split()
+    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
+    *("relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week"),
+    *("native-country", "income"),
+)
 BUILTIN = Path(__file__).with_name("adult.toml")
 CENSUS = "acs_occ_300k.parquet"
 

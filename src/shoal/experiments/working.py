@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,14 +19,16 @@ from typing import Any
 import shoal
 from shoal.errors import ShoalError
 
+PATIENCE = 1800.0
+"""Seconds after which a worker is ended, whatever it does."""
+
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is asked, and the seconds after which it is given up."""
+    """What a worker is asked."""
 
     name: str
     order: dict[str, Any]
-    limit: float
 
 
 class WorkerFailed(ShoalError):
@@ -44,7 +48,7 @@ class _Worker:
         assert process.stdin is not None
         assert process.stdout is not None
         self.late = False
-        clock = threading.Timer(task.limit, self._give_up)
+        clock = threading.Timer(PATIENCE, self._give_up)
         clock.start()
         try:
             process.stdin.write(json.dumps(task.order) + "\n")
@@ -57,9 +61,11 @@ class _Worker:
         if line:
             answer: dict[str, Any] = json.loads(line)
             return answer
-        self.stop()
+        code = self.stop()
         if self.late:
-            return {"gave_up": task.limit}
+            return {"gave_up": PATIENCE}
+        if code == -int(getattr(signal, "SIGPROF", 0)):
+            return {"gave_up": float(task.order["point"]["limit"])}
         self.said.seek(0)
         last = (self.said.read().strip().splitlines() or ["it said nothing"])[-1]
         raise WorkerFailed(
@@ -71,7 +77,7 @@ class _Worker:
         # The same copy of the package, however this process came to it.
         paths = [str(Path(shoal.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-        self.process = subprocess.Popen(  # noqa: S603 -- our own module, no shell
+        self.process = subprocess.Popen(
             [sys.executable, "-m", "shoal.experiments.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -86,18 +92,22 @@ class _Worker:
         if self.process is not None:
             self.process.kill()
 
-    def stop(self) -> None:
-        """End the process."""
+    def stop(self) -> int | None:
+        """End the process and return its code: below 0, the signal that ended it."""
         process, self.process = self.process, None
+        code = None
         if process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.5)  # it may be ending by itself, and its code tells why
             process.kill()
-            process.wait()
+            code = process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     try:
                         pipe.close()
                     except OSError:  # what was not sent to a process that is gone
                         continue
+        return code
 
 
 def measured(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, dict[str, Any]]]:
