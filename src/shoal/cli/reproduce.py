@@ -65,6 +65,7 @@ def command(
     from shoal.experiments.plans import check_papers, read_study
     from shoal.experiments.running import reproduce
     from shoal.experiments.sources import find_sources, shared_folder
+    from shoal.experiments.working import Crew
 
     papers = check_papers(paper)
     if fetch and data is not None:
@@ -77,12 +78,14 @@ def command(
     if fetch:
         data = fetch_adult(kept, say.note)
     sources = find_sources(data, hierarchies, shared_folder() if data is None else None)
-    for name in papers:
-        study = read_study(name, quick=quick)
-        found = reproduce(study, sources, Store(kept), jobs=jobs, progress=_progress(name))
-        page = write_paper(found, out)
-        _report(found)
-        say.line(f"Wrote {page} in {found.seconds:.0f} s ({found.measured_now} measured now).\n")
+    with Crew(jobs) as crew:
+        for name in papers:
+            study = read_study(name, quick=quick)
+            found = reproduce(study, sources, Store(kept), crew, progress=_progress(name))
+            page = write_paper(found, out)
+            _report(found)
+            now = f"{found.seconds:.0f} s ({found.measured_now} measured now)"
+            say.line(f"Wrote {page} in {now}.\n")
     say.line(f"All claims: {write_summary(out)}")
 
 

@@ -13,7 +13,7 @@ from shoal.experiments.caching import Store, key_of
 from shoal.experiments.judging import UNMEASURED, Claim, Dot, Verdict, judge, read_claims
 from shoal.experiments.plans import HERE, Figure, Spot, Study
 from shoal.experiments.sources import Sources
-from shoal.experiments.working import PATIENCE, Task, measured
+from shoal.experiments.working import PATIENCE, Crew, Task
 
 CONFIRMED = {True: 2, False: 6}
 """Points of a paper that are made again as whole, verified runs: in a quick run, in a full one."""
@@ -67,19 +67,19 @@ def reproduce(
     study: Study,
     sources: Sources,
     store: Store,
+    crew: Crew,
     *,
     claims: Sequence[Claim] | None = None,
-    jobs: int = 2,
     progress: Progress | None = None,
 ) -> Reproduction:
     """Measure all points of a study and judge its claims.
 
     Parameters
     ----------
+    crew
+        The processes that measure.
     claims
         Other claims than those of the paper.
-    jobs
-        Processes that measure.
     progress
         Told how many of how many points are done.
 
@@ -95,8 +95,8 @@ def reproduce(
         for spot in spots
         if spot.point["data"] not in lacking
     }
-    results, fresh = _results(points, sources, store, jobs, progress or (lambda done, all_: None))
-    confirmations, more = _confirm(study, points, results, sources, store, jobs)
+    results, fresh = _results(points, sources, store, crew, progress or (lambda done, all_: None))
+    confirmations, more = _confirm(study, points, results, sources, store, crew)
     found = [
         _dot(study, spot, None if spot.point["data"] in lacking else results, sources)
         for spot in spots
@@ -146,7 +146,7 @@ def _results(
     points: Mapping[str, Mapping[str, Any]],
     sources: Sources,
     store: Store,
-    jobs: int,
+    crew: Crew,
     progress: Progress,
     extra: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, dict[str, Any]], int]:
@@ -161,7 +161,7 @@ def _results(
             order = {"point": dict(point), "sources": sources.to_dict(), **(extra or {})}
             tasks.append(Task(key, order))
     progress(len(results), len(points))
-    for task, answer in measured(tasks, jobs):
+    for task, answer in crew.measured(tasks):
         results[task.name] = store.put(task.name, points[task.name], answer)
         progress(len(results), len(points))
     return results, len(tasks)
@@ -173,7 +173,7 @@ def _confirm(
     results: Mapping[str, Mapping[str, Any]],
     sources: Sources,
     store: Store,
-    jobs: int,
+    crew: Crew,
 ) -> tuple[list[Confirmation], int]:
     """Make some of the points again as whole runs, the same ones every time."""
     able = [key for key in points if results[key].get("repeats") and "rule" in points[key]]
@@ -187,7 +187,7 @@ def _confirm(
         {name: again for name, (_, again) in chosen.items()},
         sources,
         store,
-        jobs,
+        crew,
         lambda done, all_: None,
         {"confirm": True},
     )

@@ -97,47 +97,53 @@ class _Worker:
         process, self.process = self.process, None
         code = None
         if process is not None:
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):  # what a process that is gone did not read
+                        pipe.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.5)  # it may be ending by itself, and its code tells why
             process.kill()
             code = process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    try:
-                        pipe.close()
-                    except OSError:  # what was not sent to a process that is gone
-                        continue
         return code
 
 
-def measured(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, dict[str, Any]]]:
-    """Have tasks measured by ``jobs`` processes and yield the answers as they come."""
-    todo: queue.SimpleQueue[Task] = queue.SimpleQueue()
-    for task in tasks:
-        todo.put(task)
-    done: queue.SimpleQueue[tuple[Task, dict[str, Any]] | BaseException] = queue.SimpleQueue()
-    workers = [_Worker() for _ in range(min(jobs, len(tasks)))]
+class Crew:
+    """A few workers, kept between one round of tasks and the next; a context manager."""
 
-    def work(worker: _Worker) -> None:
-        try:
-            while True:
-                try:
-                    task = todo.get_nowait()
-                except queue.Empty:
-                    return
-                done.put((task, worker.ask(task)))
-        except BaseException as error:  # handed to the thread that waits
-            done.put(error)
+    def __init__(self, jobs: int) -> None:
+        self.workers = [_Worker() for _ in range(jobs)]
 
-    for worker in workers:
-        threading.Thread(target=work, args=(worker,), daemon=True).start()
-    try:
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.workers:
+            worker.stop()
+            worker.said.close()
+
+    def measured(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[str, Any]]]:
+        """Have tasks measured and yield the answers as they come."""
+        todo: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        for task in tasks:
+            todo.put(task)
+        done: queue.SimpleQueue[tuple[Task, dict[str, Any]] | BaseException] = queue.SimpleQueue()
+
+        def work(worker: _Worker) -> None:
+            try:
+                while True:
+                    try:
+                        task = todo.get_nowait()
+                    except queue.Empty:
+                        return
+                    done.put((task, worker.ask(task)))
+            except BaseException as error:  # handed to the thread that waits
+                done.put(error)
+
+        for worker in self.workers[: len(tasks)]:
+            threading.Thread(target=work, args=(worker,), daemon=True).start()
         for _ in tasks:
             got = done.get()
             if isinstance(got, BaseException):
                 raise got
             yield got
-    finally:
-        for worker in workers:
-            worker.stop()
-            worker.said.close()
