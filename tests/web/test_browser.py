@@ -59,6 +59,14 @@ def adult(tmp_path_factory) -> Path:
     return folder / "adult.csv"
 
 
+# Controls without a name that a screen reader could say.
+NAMELESS = """() => [...document.querySelectorAll("input, select, textarea, button, summary, a")]
+  .filter((each) => each.type !== "hidden" && !each.closest("[hidden], [aria-hidden=true]"))
+  .filter((each) => !(each.labels && each.labels.length) && !each.getAttribute("aria-label")
+    && !each.textContent.trim() && !each.querySelector("title"))
+  .map((each) => each.outerHTML)"""
+
+
 class Tab:
     """A page of the browser that remembers every complaint and every request."""
 
@@ -273,5 +281,6 @@ def test_a_bad_file_and_hostile_values(browser, server, tmp_path) -> None:
         page.goto(f"{tab.base}/tables/{number}/{path}")
         assert "owned" not in page.title()
         assert page.locator("main img, main script, [onerror], [onclick]").count() == 0
+        assert page.evaluate(NAMELESS) == []
         assert "49" not in page.locator("h1").inner_text()
     tab.settle()

@@ -127,6 +127,11 @@ def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> Non
     assert view["groups"]["smallest"] >= 5
     assert view["risk"]["after"]["highest"] <= 0.2
     assert view["risk"]["after"]["highest"] <= view["risk"]["before"]["highest"]
+    tried = {attack["name"]: attack for attack in view["attacks"]}
+    assert tried["linkage"]["success"] <= 0.2
+    assert all(each["low"] <= each["success"] <= each["high"] for each in tried.values())
+    drawn = {chart["key"] for chart in view["charts"]}
+    assert {"loss", "classes", "risk", "attacks", "belief", "missing", "column-0"} <= drawn
     names = {file["name"] for file in steward.get(f"{patients}/runs/1/take")["files"]}
     assert {"release.csv", "release.parquet", "plan.toml", "result.json"} <= names
 

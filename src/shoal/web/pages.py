@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from shoal.plan import Plan
 from shoal.schema import Kind
 from shoal.web import drafts, forms
 from shoal.web.jobs import Died
-from shoal.web.private import safe_name
 from shoal.web.respond import (
     THEME,
     THEMES,
@@ -77,7 +77,7 @@ async def take_in(request: Request) -> Response:
     shown = Path((upload.filename or "table").replace("\\", "/")).name or "table"
     folder = state.folder / "uploads"
     folder.mkdir(mode=0o700, exist_ok=True)
-    target = folder / f"{len(list(folder.iterdir())) + 1}-{safe_name(shown, 0)}"
+    target = folder / secrets.token_hex(8)
 
     def keep() -> None:
         with target.open("xb") as stream:

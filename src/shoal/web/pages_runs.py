@@ -180,7 +180,7 @@ async def act(request: Request) -> Response:
     elif do == "enough":
         state.enough(run)
     elif do == "drop" and not run.busy:
-        del table.runs[run.number]
+        state.drop(table, run)
     return back(f"/tables/{table.number}/runs")
 
 

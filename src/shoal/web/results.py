@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,23 +13,33 @@ from typing import Any
 import polars as pl
 
 from shoal.atomic import atomic_file
+from shoal.attacking import attack
 from shoal.catalog import find_method
 from shoal.charts import Chart
 from shoal.errors import ShoalError
+from shoal.figures import attacks_chart
 from shoal.outcome import Outcome
 from shoal.plan import Plan
 from shoal.risks import assess
+from shoal.risks.results import Attacks
 from shoal.table import write_table
 from shoal.web.profiles import clip
 from shoal.web.worker import plain
 
 _EXAMPLES = 6
 _DRAWN = 16  # columns whose distribution is drawn
+_TARGETS = 500  # people who are attacked: enough for an interval of a few percent
 
 
-def view(outcome: Outcome, frame: pl.DataFrame) -> dict[str, Any]:
-    """Return everything the page shows of a run, as plain data."""
+def view(
+    outcome: Outcome, frame: pl.DataFrame, attacks: Attacks | None, why: str
+) -> dict[str, Any]:
+    """Return everything the page shows of a run, as plain data.
+
+    ``why``: the reason that nothing was attacked, if so.
+    """
     release = outcome.tables["release"]
+    drawn, skipped = charts(outcome, attacks)
     found = plain(
         {
             "summary": outcome.to_dict(),
@@ -40,25 +51,46 @@ def view(outcome: Outcome, frame: pl.DataFrame) -> dict[str, Any]:
             "groups": examples(outcome, release),
             "risk": risk(outcome, frame, release),
             "shape": find_method(outcome.method).release,
-            "attacks": [],
-            **charts(outcome),
+            "attacks": [] if attacks is None else [each.to_dict() for each in attacks.results],
+            "charts": drawn,
+            "skipped": [*([why] if why else []), *skipped],
         }
     )
     assert isinstance(found, dict)
     return found
 
 
-def charts(outcome: Outcome) -> dict[str, Any]:
+def attacked(outcome: Outcome, frame: pl.DataFrame) -> tuple[Attacks | None, str]:
+    """Attack some people of the table through the release; else say why not."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # results carry theirs
+            found = attack(
+                frame,
+                outcome.tables["release"],
+                st=outcome.tables.get("st"),
+                hierarchies=dict(outcome.taxonomies),
+                plan=outcome.plan,
+                targets=min(_TARGETS, frame.height),
+            )
+    except ShoalError as error:
+        return None, f"Nothing was attacked: {error}"
+    return found, ""
+
+
+def charts(outcome: Outcome, attacks: Attacks | None) -> tuple[list[dict[str, str]], list[str]]:
     """Draw the figures of the report; one that cannot be drawn is named with the reason."""
     plot = outcome.plot
     wanted: dict[str, Callable[[], Chart]] = {
         "loss": plot.loss,
         "classes": plot.classes,
         "risk": plot.risk,
-        "missing": plot.missing,
     }
+    if attacks is not None and attacks.results:
+        wanted["attacks"] = partial(attacks_chart, attacks.results)
     if outcome.schema.sensitive:
         wanted["belief"] = plot.belief
+    wanted["missing"] = plot.missing
     names = [*outcome.schema.quasi, *outcome.schema.sensitive]
     for number, name in enumerate(names[:_DRAWN]):
         wanted[f"column-{number}"] = partial(plot.distribution, name)
@@ -70,7 +102,7 @@ def charts(outcome: Outcome) -> dict[str, Any]:
             skipped.append(str(error))
     if len(names) > _DRAWN:
         skipped.append(f"Only the first {_DRAWN} columns are drawn.")
-    return {"charts": drawn, "skipped": skipped}
+    return drawn, skipped
 
 
 def risk(outcome: Outcome, frame: pl.DataFrame, release: pl.DataFrame) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from shoal.web.drafts import Draft
 from shoal.web.jobs import Died, Refused, Worker
 from shoal.web.private import safe_name
 
-STAGES = ("read", "encode", "group", "recode", "verify", "measure", "write")
+STAGES = ("read", "encode", "group", "recode", "verify", "attack", "measure", "write")
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 
 
@@ -64,6 +64,7 @@ class Table:
     path: Path
     shown_path: str
     folder: Path
+    uploaded: bool = False
     missing: tuple[str, ...] = ("",)
     delimiter: str | None = None
     profile: dict[str, Any] | None = None
@@ -71,6 +72,7 @@ class Table:
     stage: str = ""
     draft: Draft = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)
+    ordered: int = 0
     undo: dict[int, list[bytes]] = field(default_factory=dict)
     opening: asyncio.Task[None] | None = None
 
@@ -129,11 +131,12 @@ class Workbench:
         return self.tables.get(number)
 
     def add(self, path: Path, name: str, shown_path: str | None = None) -> Table:
-        """Take a file up as a table, and begin to look at it."""
+        """Take a file up as a table, and begin to look at it; without ``shown_path`` an upload."""
         self._count += 1
         folder = self.folder / f"table-{self._count}"
         (folder / "hierarchies").mkdir(mode=0o700, parents=True)
-        table = Table(self._count, name, path, shown_path or name, folder)
+        uploaded = shown_path is None
+        table = Table(self._count, name, path, shown_path or name, folder, uploaded)
         self.tables[table.number] = table
         self.reopen(table)
         return table
@@ -165,12 +168,20 @@ class Workbench:
             self.cancel(run)
         del self.tables[table.number]
         shutil.rmtree(table.folder, ignore_errors=True)
+        if table.uploaded:
+            table.path.unlink(missing_ok=True)
+
+    def drop(self, table: Table, run: Run) -> None:
+        """Take a finished run off the list, and its files with it."""
+        del table.runs[run.number]
+        shutil.rmtree(run.folder, ignore_errors=True)
 
     def order(self, table: Table, plan: Plan) -> Run:
         """Put a run into the queue."""
         from shoal.catalog import find_method
 
-        number = max(table.runs, default=0) + 1
+        table.ordered += 1  # a number is never used again, or a link could lead to another run
+        number = table.ordered
         full = plan.filled()
         run = Run(
             number=number,
