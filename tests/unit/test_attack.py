@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal import demo
 from shoal.errors import ShoalWarning
 from shoal.risks.results import percent, wilson
 from tests.naive import risks as naive
@@ -266,3 +267,31 @@ def test_small_shares_stay_visible():
         "more than 99.9 %",
         "100 %",
     ]
+
+
+def test_the_patients_of_the_demo():
+    sizes = {}
+    for k in (3, 12):
+        outcome = shoal.anonymize(
+            demo.TABLE,
+            quasi=demo.QUASI,
+            sensitive=demo.SENSITIVE,
+            hierarchies=demo.HIERARCHIES,
+            method="mondrian",
+            k=k,
+        )
+        found = shoal.attack(
+            demo.TABLE,
+            outcome.release,
+            known=demo.QUASI,
+            sensitive=demo.SENSITIVE,
+            hierarchies=demo.HIERARCHIES,
+            seed=1,
+        )
+        assert found.unmatched == 0
+        linkage = result(found, "linkage")
+        assert 0 < linkage.success <= linkage.details["highest"] <= 1 / k
+        assert linkage.baseline < linkage.low
+        assert result(found, "inference").low > result(found, "inference").control
+        sizes[k] = linkage.success
+    assert sizes[12] < sizes[3]

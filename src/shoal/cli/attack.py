@@ -45,7 +45,7 @@ def command(
         typer.Option(
             "--targets",
             metavar="INT",
-            help="People to attack, drawn at random. [default: 2000, or all if there are fewer]",
+            help="People to attack, drawn at random; 2000 by default, or all if there are fewer.",
         ),
     ] = None,
     noise: Annotated[

@@ -24,6 +24,7 @@ from shoal.schema import Column
 Bits = npt.NDArray[np.uint8]
 ANY = -2  # a key that fits everything: nothing is known
 _BLOCK = 1 << 26  # bits of a block of answers
+_HELD = 1 << 30  # bits of answers kept per column
 _CHUNK = 1 << 26  # truth values unpacked at once
 
 
@@ -115,65 +116,98 @@ def blocks(keys: int, items: int, most: int = _BLOCK) -> Iterator[tuple[int, int
         yield begin, min(begin + step, keys)
 
 
-def fitting(
-    both: Sequence[Sides], keys: Ints, items: Items, *, by_cell: bool = False
-) -> list[Bits]:
-    """Say per column which items (bits) fit each key.
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Which items fit which keys, column by column.
 
     Parameters
     ----------
     both
         The columns.
-    keys
-        What is looked for, ``[keys, columns]``; ``ANY`` fits everything.
     items
-        Where it is looked for.
+        What is searched.
     by_cell
         Keys are cells and items hold values; otherwise the other way round.
+    wanted
+        Per column the keys that will be asked for, ascending; ``ANY`` fits everything.
+    found
+        Per column a row of bits for each of them, one bit an item; None where that would be too
+        much to hold, and rows are made when they are asked for.
     """
-    return [
-        _fits(side, keys[:, j], items.held[j], items.at[j], by_cell=by_cell)
-        for j, side in enumerate(both)
-    ]
+
+    both: Sequence[Sides]
+    items: Items
+    by_cell: bool
+    wanted: tuple[Ints, ...]
+    found: tuple[Bits | None, ...]
+
+    @classmethod
+    def of(cls, both: Sequence[Sides], keys: Ints, items: Items, *, by_cell: bool = False) -> Index:
+        """Prepare the answers for keys, ``[keys, columns]``."""
+        wanted = tuple(np.unique(column) for column in keys.T)
+        room = _HELD // max(items.size, 1)
+        index = cls(both, items, by_cell, wanted, (None,) * len(wanted))
+        found = tuple(
+            index._fits(j, each) if each.size <= room else None for j, each in enumerate(wanted)
+        )
+        return replace(index, found=found)
+
+    def column(self, j: int, keys: Ints) -> Bits:
+        """Say which items (bits) fit each key in one column."""
+        held = self.found[j]
+        if held is not None:
+            return np.asarray(held[np.searchsorted(self.wanted[j], keys)])
+        wanted, row = np.unique(keys, return_inverse=True)
+        return np.asarray(self._fits(j, wanted)[row.reshape(-1)])
+
+    def joint(self, keys: Ints) -> Bits:
+        """Say which items (bits) fit each key in every column.
+
+        Keys that begin alike are met once as long as they do.
+        """
+        bits = np.empty(0, np.uint8)
+        same = np.zeros(keys.shape[0], np.int64)
+        for j, column in enumerate(keys.T):
+            different, after = distinct(np.stack((same, column), axis=1))
+            fits = self.column(j, different[:, 1])
+            bits = bits[different[:, 0]] & fits if j else fits
+            same = after
+        return np.asarray(bits[same])
+
+    def most(self, keys: Ints) -> Bits:
+        """Say which items (bits) fit each key in most columns."""
+        agree = np.zeros((keys.shape[0], self.items.size), np.uint8)
+        for j, column in enumerate(keys.T):
+            agree += np.unpackbits(self.column(j, column), axis=1, count=self.items.size)
+        return _packed(agree == agree.max(axis=1, keepdims=True))
+
+    def _fits(self, j: int, keys: Ints) -> Bits:
+        side, held, at = self.both[j], self.items.held[j], self.items.at[j]
+        if self.by_cell:
+            fits = side.table(held, keys).T
+        else:
+            fits = side.table(keys, held)
+            fits[keys == ANY] = True
+        step = max(1, _CHUNK // max(at.size, 1))
+        chunks = [_packed(fits[first : first + step][:, at]) for first in range(0, keys.size, step)]
+        return np.concatenate(chunks)
 
 
-def _fits(side: Sides, keys: Ints, held: Ints, at: Ints, *, by_cell: bool) -> Bits:
-    wanted, row = np.unique(keys, return_inverse=True)
-    if by_cell:
-        fits = side.table(held, wanted).T
-    else:
-        fits = side.table(wanted, held)
-        fits[wanted == ANY] = True
-    step = max(1, _CHUNK // max(at.size, 1))
-    packed = [
-        np.packbits(fits[first : first + step][:, at], axis=1)
-        for first in range(0, wanted.size, step)
-    ]
-    return np.concatenate(packed)[row.reshape(-1)]
-
-
-def joint(columns: Sequence[Bits]) -> Bits:
-    """Say which items fit in every column."""
-    bits = columns[0].copy()
-    for more in columns[1:]:
-        bits &= more
-    return bits
+def _packed(truths: npt.NDArray[np.bool_]) -> Bits:
+    """Pack truths into bits, row by row; rows are filled up to whole words of 64 bits."""
+    bits = np.packbits(truths, axis=1)
+    words = np.zeros((bits.shape[0], -(-bits.shape[1] // 8) * 8), np.uint8)
+    words[:, : bits.shape[1]] = bits
+    return words
 
 
 def pairs(bits: Bits) -> tuple[Ints, Ints]:
-    """Return row and place of every bit that is set."""
-    row, byte = np.nonzero(bits)
-    ones = np.unpackbits(bits[row, byte][:, None], axis=1)
+    """Return row and place of every bit that is set, row by row."""
+    words = np.ascontiguousarray(bits).view(np.uint64)
+    row, word = np.nonzero(words)
+    ones = np.unpackbits(words[row, word].view(np.uint8).reshape(-1, 8), axis=1)
     at, place = np.nonzero(ones)
-    return row[at], byte[at] * 8 + place
-
-
-def best(columns: Sequence[Bits], items: int) -> Bits:
-    """Say which items fit in most columns."""
-    agree = np.zeros((columns[0].shape[0], items), np.uint8)
-    for bits in columns:
-        agree += np.unpackbits(bits, axis=1, count=items)
-    return np.packbits(agree == agree.max(axis=1, keepdims=True), axis=1)
+    return row[at], word[at] * 64 + place
 
 
 def total(bits: Bits, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -205,9 +239,9 @@ def covered(both: Sequence[Sides]) -> npt.NDArray[np.float64]:
     cells, which = distinct(np.stack([side.cells for side in both], axis=1))
     counts = np.zeros(cells.shape[0])
     items = Items.of(people, weight)
+    index = Index.of(both, cells, items, by_cell=True)
     for begin, end in blocks(cells.shape[0], items.size):
-        fits = fitting(both, cells[begin:end], items, by_cell=True)
-        counts[begin:end] = total(joint(fits), weight)
+        counts[begin:end] = total(index.joint(cells[begin:end]), weight)
     return np.asarray(counts[which])
 
 

@@ -18,17 +18,7 @@ from shoal.estimates import tally
 from shoal.partition import Ints
 from shoal.readback import Sides
 from shoal.releases.posterior import Posterior
-from shoal.risks.matching import (
-    ANY,
-    Bits,
-    Items,
-    best,
-    blocks,
-    distinct,
-    fitting,
-    joint,
-    pairs,
-)
+from shoal.risks.matching import ANY, Bits, Index, Items, blocks, distinct, pairs
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -175,11 +165,12 @@ def score(
     found = {name: np.zeros(people) for name in ("rows", "fits", "present", "likeliest", "linked")}
     parts: list[list[tuple[Ints, Guess]]] = [[] for _ in release.beliefs]
     widest = max((belief.prior.size for belief in release.beliefs), default=1)
+    index = Index.of(release.both, np.vstack((knowledge, truth)), release.classes)
     for begin, end in blocks(tuples.shape[0], max(items, 4 * widest), most=4 * _CELLS):
         keys, true = tuples[begin:end, :m], tuples[begin:end, m:]
-        bits, whole = _candidates(release, keys)
+        bits, whole = _candidates(index, keys)
         seen = _Pairs.of(release, bits, keys)
-        own = joint(fitting(release.both, true, release.classes))
+        own = index.joint(true)
         best_ones, chance, truly = _pick(seen, _Pairs.of(release, own, true), end - begin)
         mine = order[edges[begin] : edges[end]]
         at = which[mine] - begin
@@ -249,16 +240,13 @@ def _pick(seen: _Pairs, own: _Pairs, people: int) -> tuple[Floats, Floats, Float
     return likeliest, chance / np.maximum(likeliest * truly, 1.0), truly
 
 
-def _candidates(release: Target, keys: Ints) -> tuple[Bits, Bools]:
+def _candidates(index: Index, keys: Ints) -> tuple[Bits, Bools]:
     """Return the classes (bits) that fit best, and whether they fit in every column."""
-    columns = fitting(release.both, keys, release.classes)
-    bits = joint(columns)
+    bits = index.joint(keys)
     whole = np.asarray(bits.any(axis=1))
     lost = np.flatnonzero(~whole)
-    items = release.classes.size
-    for begin, end in blocks(lost.size, items, most=8 * _CELLS):
-        some = lost[begin:end]
-        bits[some] = best([column[some] for column in columns], items)
+    for begin, end in blocks(lost.size, index.items.size, most=8 * _CELLS):
+        bits[lost[begin:end]] = index.most(keys[lost[begin:end]])
     return bits, whole
 
 
