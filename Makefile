@@ -12,7 +12,7 @@ demo: $(VENV)/.stamp
 # The quick checks first: style, types, then the tests from small to large.
 test: lint
 	$(BIN)/python -m pytest tests/unit tests/test_house.py
-	$(BIN)/python -m pytest tests/contracts tests/cli tests/docs tests/web tests/spark
+	$(BIN)/python -m pytest tests/contracts tests/cli tests/db tests/docs tests/web tests/spark
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check $(CODE)

@@ -36,7 +36,7 @@ LAYERS = [
     ],
     ["domain", "native", "charts"],
     ["makers", "notation"],
-    ["hierarchy", "schema"],
+    ["hierarchy", "schema", "sources"],
     ["table", "partition"],
     ["encode"],
     ["rules", "space"],

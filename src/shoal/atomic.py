@@ -12,8 +12,10 @@ from typing import IO
 
 from shoal.errors import OutputError
 
+Pathlike = str | os.PathLike[str]
 
-def check_output(path: Path, *, force: bool = False, inputs: Sequence[Path | str] = ()) -> Path:
+
+def check_output(path: Path, *, force: bool = False, inputs: Sequence[Pathlike] = ()) -> Path:
     """Return where ``path`` really leads, or say why nothing may be written there.
 
     Ask before long work, so that a wrong path costs a second and not an hour.
@@ -50,7 +52,7 @@ def check_output(path: Path, *, force: bool = False, inputs: Sequence[Path | str
 
 @contextlib.contextmanager
 def atomic_file(
-    path: Path | str, *, force: bool = False, inputs: Sequence[Path | str] = ()
+    path: Path | str, *, force: bool = False, inputs: Sequence[Pathlike] = ()
 ) -> Iterator[IO[bytes]]:
     """Open a file that appears under ``path`` only once all of it is on the disk.
 

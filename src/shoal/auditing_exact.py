@@ -18,6 +18,7 @@ from shoal.rule_specs import build_rules
 from shoal.rules import Rule
 from shoal.schema import Role
 from shoal.setcells import read_sets
+from shoal.sources.source import Source, beside, place
 from shoal.table import from_native, read_table, second_path
 from shoal.verify import Verdict
 from shoal.verify_exact import plausible_exact, verify_sets, verify_tables
@@ -26,15 +27,35 @@ from shoal.verify_exact import plausible_exact, verify_sets, verify_tables
 def second_table(released: Any, published: pl.DataFrame, given: Any = None) -> pl.DataFrame | None:
     """Return Anatomy's second table: the one given, or the one next to the first."""
     if given is not None:
-        is_file = isinstance(given, (str, os.PathLike))
-        return read_table(Path(given)) if is_file else from_native(given)
+        return _read(place(given)) if isinstance(given, (str, os.PathLike)) else from_native(given)
     if GROUP not in published.columns or not isinstance(released, (str, os.PathLike)):
         return None
+    where = place(released)
+    if isinstance(where, Source):
+        return _beside(where)
     try:
-        beside = second_path(Path(released))
+        second = second_path(where)
     except OutputError:
         return None
-    return read_table(beside) if beside.exists() else None
+    return read_table(second) if second.exists() else None
+
+
+def _read(where: Path | Source) -> pl.DataFrame:
+    if isinstance(where, Source):
+        from shoal.sources.reading import read_source
+
+        return read_source(where)
+    return read_table(where)
+
+
+def _beside(where: Source) -> pl.DataFrame | None:
+    """Return the table ``x_st`` next to the table ``x`` of a database, if there is one."""
+    if where.table is None:
+        return None
+    from shoal.sources.reading import exists, read_source
+
+    second = beside(where)
+    return read_source(second) if exists(second) else None
 
 
 def holds_sets(published: pl.DataFrame, sensitive: Sequence[str]) -> bool:

@@ -66,6 +66,16 @@ def fitting(series: pl.Series) -> tuple[str, ...]:
     return tuple(name for name, attempt in TYPES.items() if attempt(known) is not None)
 
 
+def dated(series: pl.Series) -> pl.Series:
+    """Turn a text column into days or moments when all of its known cells are such."""
+    if series.dtype != pl.String or series.null_count() == len(series):
+        return series
+    for attempt in (_dates, _moments):
+        if (result := attempt(series)) is not None:
+            return result
+    return series
+
+
 def _complete(result: pl.Series, series: pl.Series) -> pl.Series | None:
     return result if result.null_count() == series.null_count() else None
 

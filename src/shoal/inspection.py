@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.plan import Plan
-from shoal.prepare import Hierarchies, gather, load
+from shoal.prepare import Hierarchies, gather, load, locate
 from shoal.schema import Column, Role, Schema, guess, plain
 
 _SIZES = (2, 5, 10)
@@ -60,19 +60,21 @@ class Inspection:
 
 
 def inspect(
-    data: Any,
+    data: Any = None,
     *,
     quasi: Sequence[str] | None = None,
     hierarchies: Hierarchies | None = None,
     missing: Sequence[str] | None = None,
     plan: Plan | str | Path | None = None,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Inspection:
-    """Look at a table (a file or a frame) and suggest roles, with reasons.
+    """Look at a table (a file, a database or a frame) and suggest roles, with reasons.
 
     Parameters
     ----------
     data
-        A file or a frame.
+        A file, the address of a database, or a frame.
     quasi
         Quasi-identifiers to measure; guessed otherwise.
     hierarchies
@@ -81,13 +83,15 @@ def inspect(
         Texts that mean missing besides the empty one.
     plan
         Roles, kinds and missing texts already declared.
+    table, query
+        What to read from a database.
     """
     base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
     full = base.override(
         roles={} if quasi is None else {Role.QUASI: list(quasi)},
         data={} if missing is None else {"missing": ["", *missing]},
     )
-    frame = load(data, full)
+    frame = load(locate(data, full, table, query), full)
     taxonomies = gather(full, frame, hierarchies)
     known = {name: part.role for name, part in full.columns.items()}
     if quasi is not None:

@@ -15,6 +15,7 @@ from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
 from shoal.errors import ParameterError, PlanError, nearest
 from shoal.params import Param, check_options
 from shoal.schema import Kind, Role
+from shoal.sources.address import hide, plan_fault
 
 
 class _Part(BaseModel):
@@ -22,8 +23,11 @@ class _Part(BaseModel):
 
 
 class DataPart(_Part):
-    """How the table is read: strings that mean missing, delimiter, folder of hierarchies."""
+    """Which table (when a call names none) and how it is read: missing texts, delimiter, ..."""
 
+    source: str | None = None
+    table: str | None = None
+    query: str | None = None
     missing: tuple[str, ...] = ("",)
     delimiter: str | None = None
     hierarchies: str | None = None
@@ -135,9 +139,15 @@ class Plan(_Part):
         return plan_text.write(_plain(self), reasons or {})
 
     def public(self) -> dict[str, Any]:
-        """Return the plan as plain data without the seed, for manifests and reports."""
+        """Return the plan as plain data for manifests and reports.
+
+        Without the seed, and without where the original table is and what was asked there: a
+        query can name persons.
+        """
         tree = _plain(self)
         tree.pop("seed", None)
+        where = ("source", "table", "query")
+        tree["data"] = {key: value for key, value in tree["data"].items() if key not in where}
         return tree
 
     def names(self, role: Role) -> list[str]:
@@ -248,7 +258,7 @@ def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
     try:
         plan = Plan.model_validate(tree)
     except ValidationError as error:
-        faults = [_say(fault, source, text) for fault in error.errors()]
+        faults = [hide(_say(fault, source, text)) for fault in error.errors()]
     faults += _option_faults(tree, source, text)
     if faults or plan is None:
         raise PlanError(faults)
@@ -334,6 +344,9 @@ def _where(loc: Sequence[Any], source: str, text: str) -> str:
 def _option_faults(tree: Mapping[str, Any], source: str, text: str) -> list[str]:
     """Check names and options of the method and the rules against the catalog."""
     faults: list[str] = []
+    data = tree.get("data", {})
+    if isinstance(data, dict) and (fault := plan_fault(data.get("source"))):
+        faults.append(_where(("data", "source"), source, text) + fault)
     method = tree.get("method", {})
     if isinstance(method, dict) and isinstance(method.get("name", DEFAULT_METHOD), str):
         name = method.get("name", DEFAULT_METHOD)

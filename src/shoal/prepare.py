@@ -12,12 +12,14 @@ from typing import Any, TypeGuard
 import polars as pl
 
 from shoal.domain import Taxonomy
-from shoal.errors import SchemaError, ShoalWarning
+from shoal.errors import InputError, ParameterError, SchemaError, ShoalWarning
 from shoal.hierarchy import read_directory, read_hierarchy
 from shoal.plan import Plan
 from shoal.rule_specs import rule_spec
 from shoal.rules import Rule, flatten
 from shoal.schema import Kind, Role, Schema, declare, guess, unknown_column
+from shoal.sources.address import is_database
+from shoal.sources.source import Source, place
 from shoal.table import from_native, read_table
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
@@ -82,13 +84,63 @@ def _listed(names: Names) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
+def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = None) -> Any:
+    """Return where the table is: a path, or a :class:`Source`; a frame is what it is.
+
+    Without ``data`` it is where the plan says, whose table or query also serves a database that
+    was named without one.
+    """
+    asked = table is not None or query is not None
+    if data is None:
+        if plan.data.source is None:
+            raise InputError(
+                "There is no table to read. Name a file or the address of a database, or give a "
+                "plan that says where it is: source under [data]."
+            )
+        data = _from(place(plan.data.source), plan)
+    if not is_path(data):
+        if asked:
+            raise ParameterError(
+                "table= and query= go with the address of a database, and a frame was given. "
+                "Leave them out."
+            )
+        return data
+    found = place(data, table, query)
+    if isinstance(found, Source) and found.table is None and found.query is None:
+        found = replace(found, table=plan.data.table, query=plan.data.query)
+    return found
+
+
+def check_no_database(data: Any, table: str | None, query: str | None) -> None:
+    """Refuse a database where only Spark's own files and frames can be read."""
+    if isinstance(data, Source) or table is not None or query is not None or is_database(data):
+        raise ParameterError(
+            "Spark reads files, directories and Spark frames, and a table of a database was given. "
+            "Leave out the engine, or export the table to Parquet first."
+        )
+
+
+def _from(found: Path | Source, plan: Plan) -> Path | Source:
+    """Let a path of a plan start at the plan's folder."""
+    if isinstance(found, Path):
+        return place(plan.path(str(found)))
+    if found.address.path is None:
+        return found
+    return replace(found, address=replace(found.address, path=plan.path(str(found.address.path))))
+
+
 def load(data: Any, plan: Plan, *, released: bool = False) -> pl.DataFrame:
-    """Read a file, or take a frame in, as the plan says.
+    """Read a file or a table of a database, or take a frame in, as the plan says.
 
     In a ``released`` table only empty means missing: what else is written there is published. Its
     quasi-identifiers stay text, since a reader can tell 1.5 from 1.50.
     """
     missing = ("",) if released else plan.data.missing
+    data = place(data) if released and is_path(data) else locate(data, plan)
+    if isinstance(data, Source):
+        from shoal.sources.reading import read_source
+
+        return read_source(data, missing)
     if is_path(data):
         delimiter = None if released else plan.data.delimiter
         text = plan.names(Role.QUASI) if released else ()

@@ -24,7 +24,7 @@ from shoal.errors import Infeasible, NotVerified, ShoalWarning
 from shoal.outcome import Outcome
 from shoal.params import check_options
 from shoal.plan import Plan
-from shoal.prepare import Hierarchies, Taken, is_path, merge, take_in
+from shoal.prepare import Hierarchies, Taken, check_no_database, is_path, locate, merge, take_in
 from shoal.rule_specs import build_rules, check_fit, rule_spec
 from shoal.rules import All, Rule, flatten
 from shoal.schema import Role, Schema
@@ -73,7 +73,7 @@ class Clock:
 
 
 def anonymize(
-    data: Any,
+    data: Any = None,
     *,
     quasi: Sequence[str] | str | None = None,
     sensitive: Sequence[str] | str | None = None,
@@ -88,6 +88,8 @@ def anonymize(
     missing: Sequence[str] | None = None,
     typed: bool | None = None,
     plan: Plan | str | Path | None = None,
+    table: str | None = None,
+    query: str | None = None,
     progress: Progress | None = None,
     engine: Spark | None = None,
 ) -> Outcome:
@@ -96,8 +98,9 @@ def anonymize(
     Parameters
     ----------
     data
-        A file (CSV, Parquet, Arrow, Feather), or a pandas, polars, pyarrow or Spark frame. It is
-        never changed, and a frame comes back as the kind it was.
+        A file (CSV, Parquet, Arrow, Feather), the address of a database, or a pandas, polars,
+        pyarrow or Spark frame. It is never changed, and a frame comes back as the kind it was.
+        Without it, the source that the plan names.
     quasi, sensitive, identifier, other
         Names of columns by role; columns that are not named are not released. Without any name,
         and without a plan, roles are guessed with a warning.
@@ -117,6 +120,8 @@ def anonymize(
         Publish ordered columns as two columns ``x_lo`` and ``x_hi``.
     plan
         A plan or its file; the other arguments override it.
+    table, query
+        What to read from a database: ``table="schema.table"``, or the text of a query.
     progress
         Called with the name of each stage as it starts, and ``"compile"`` once if kernels have to
         be compiled.
@@ -153,7 +158,9 @@ def anonymize(
     # Rules that no plan can hold, because they are not in the catalog.
     extra = tuple(rule for rule in flatten(rules or ()) if not rule_spec(rule))
     if engine is not None or is_spark_frame(data):
+        check_no_database(data, table, query)
         return _on_spark(data, full.filled(), hierarchies, extra, engine or Spark(), clock, start)
+    data = locate(data, full, table, query)
     with heard() as said:
         with clock.stage("read"):
             taken = take_in(data, full.filled(), hierarchies)

@@ -11,7 +11,7 @@ from typing import IO, cast
 
 import polars as pl
 
-from shoal.atomic import atomic_file
+from shoal.atomic import Pathlike, atomic_file
 from shoal.cells import blank, typed
 from shoal.csvfile import read_csv
 from shoal.errors import InputError, OutputError, listed
@@ -122,7 +122,7 @@ def write_table(
     frame: pl.DataFrame,
     path: Path | str,
     force: bool = False,
-    inputs: Sequence[Path | str] = (),
+    inputs: Sequence[Pathlike] = (),
 ) -> None:
     """Write ``frame`` whole or not at all, in the format that the name's ending says.
 
@@ -139,7 +139,7 @@ def write_table(
 def write_tables(
     tables: Mapping[Path, pl.DataFrame],
     force: bool = False,
-    inputs: Sequence[Path | str] = (),
+    inputs: Sequence[Pathlike] = (),
 ) -> None:
     """Write several tables, all of them or none, as :func:`write_table` writes one."""
     existed = {path for path in tables if path.exists()}

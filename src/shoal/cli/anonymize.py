@@ -12,7 +12,6 @@ import typer
 
 from shoal.cli import say
 from shoal.cli.options import (
-    Data,
     Delimiter,
     Force,
     Hierarchies,
@@ -20,11 +19,16 @@ from shoal.cli.options import (
     Missing,
     Other,
     PlanFile,
+    PlannedData,
     Quasi,
+    Query,
+    QueryFile,
     Sensitive,
+    Table,
     methods_help,
     with_rules,
 )
+from shoal.sources.source import Source
 
 if TYPE_CHECKING:
     from shoal.outcome import Outcome
@@ -32,18 +36,29 @@ if TYPE_CHECKING:
 
 @with_rules
 def command(
-    data: Data,
     out: Annotated[
-        Path,
+        str,
         typer.Option(
             "--out",
             "-o",
             metavar="FILE",
-            help="The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather. The second "
-            "table of anatomy goes next to it, with .st before the ending.",
+            help="The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather, or the address "
+            "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st.",
         ),
     ],
+    data: PlannedData = None,
     plan: PlanFile = None,
+    table: Table = None,
+    query: Query = None,
+    query_file: QueryFile = None,
+    into: Annotated[
+        str | None,
+        typer.Option(
+            "--into",
+            metavar="NAME",
+            help="The table of the output database that the release becomes.",
+        ),
+    ] = None,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     identifier: Identifier = None,
@@ -122,17 +137,17 @@ def command(
     alone is l-diversity alone), several hold together, and those of a plan are kept. A rule on
     sensitive values holds for every sensitive column.
     """
-    from shoal.cli.options import base_plan, parse_options, split_names
+    from shoal.cli.options import base_plan, located, parse_options, split_names
+    from shoal.cli.output import Output
     from shoal.cli.work import stoppable, watch
 
     started = time.perf_counter()
-    inputs = [path for path in (data, plan) if path is not None]
     # Everything that can be refused is refused before the work starts.
     on_spark = _on_spark(engine, master, driver_tuples)
+    goal = Output.of(out, into, json, force)
     if not on_spark:
-        _check_outputs(out, json, force, inputs)
+        goal.check_files([path for path in (data, plan) if path is not None])
 
-    from shoal.atomic import check_output
     from shoal.prepare import load
     from shoal.run import STAGES, anonymize
     from shoal.schema import Role
@@ -143,6 +158,7 @@ def command(
     chosen = method or full.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
     full = full.override(method=chosen, options=parse_options(words, chosen))
+    where = located(data, full, table, query, query_file)
     if on_spark:
         from shoal.cli.on_spark import Order, carry_out
 
@@ -151,11 +167,11 @@ def command(
         full = full.override(
             roles={role: split_names(names, ()) or [] for role, names in roles.items() if names}
         )
-        carry_out(Order(data, out, json, force, master, driver_tuples), full, started)
+        source, to = _directory(where), _directory(goal.place)
+        carry_out(Order(source, to, json, force, master, driver_tuples), full, started)
         return
-    files = _files(out, chosen)
-    for file in files.values():
-        check_output(file, force=force, inputs=inputs)
+    goal = goal.made_by(chosen, [where, *([plan] if plan else [])])
+    goal.check()
     named = {
         Role.QUASI: quasi,
         Role.SENSITIVE: sensitive,
@@ -166,7 +182,7 @@ def command(
     def work(progress: Any) -> Outcome:
         progress("read")
         begun = time.perf_counter()
-        frame = load(data, full)
+        frame = load(where, full)
         reading = time.perf_counter() - begun
         roles = {
             role: names
@@ -183,10 +199,9 @@ def command(
     for text in outcome.warnings:
         say.warning(text)
     with stoppable():
-        _write(outcome, files, json, force, inputs, started)
+        goal.write(outcome, started)
     report(outcome)
-    written = [*files.values(), *([json] if json else [])]
-    say.line(f"Wrote {' and '.join(map(str, written))}.")
+    say.line(f"Wrote {goal}.")
 
 
 def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> bool:
@@ -207,56 +222,16 @@ def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> boo
     return engine == "spark"
 
 
-def _check_outputs(out: Path, json: Path | None, force: bool, inputs: list[Path]) -> None:
-    from shoal.atomic import check_output
-    from shoal.errors import OutputError
+def _directory(given: Path | Source) -> Path:
+    """Return where Spark reads or writes, which is never a database."""
+    from shoal.errors import ParameterError
 
-    target = check_output(out, force=force, inputs=inputs)
-    if json is not None and check_output(json, force=force, inputs=inputs) == target:
-        raise OutputError(
-            f"--out and --json both name {out}. Give the figures a file of their own."
+    if isinstance(given, Source):
+        raise ParameterError(
+            f"Spark reads and writes directories and files, and {given} is a table of a database. "
+            "Leave out --engine spark, or export the table to Parquet first."
         )
-    from shoal.table import check_output_format
-
-    check_output_format(out)
-
-
-def _files(out: Path, method: str) -> dict[str, Path]:
-    """Return the file of every table that the method publishes."""
-    from shoal.catalog import find_method
-    from shoal.table import second_path
-
-    both = find_method(method).release == "anatomized"
-    return {"release": out} | ({"st": second_path(out)} if both else {})
-
-
-def _write(
-    outcome: Outcome,
-    files: Mapping[str, Path],
-    json: Path | None,
-    force: bool,
-    inputs: list[Path],
-    started: float,
-) -> None:
-    from shoal.atomic import atomic_file
-    from shoal.table import write_tables
-
-    begun = time.perf_counter()
-    fresh = [file for file in files.values() if not file.exists()]
-    tables = {file: outcome.tables[name] for name, file in files.items()}
-    write_tables(tables, force=force, inputs=inputs)
-    outcome.seconds["write"] = time.perf_counter() - begun
-    outcome.seconds["total"] = time.perf_counter() - started
-    if json is None:
-        return
-    try:
-        with atomic_file(json, force=force, inputs=[*inputs, *files.values()]) as stream:
-            stream.write(outcome.to_json().encode())
-    except BaseException:
-        # Both or neither; a file that was replaced with --force is gone already.
-        for file in fresh:
-            file.unlink(missing_ok=True)
-        raise
+    return given
 
 
 def report(outcome: Outcome) -> None:

@@ -12,6 +12,7 @@ import typer
 from shoal import __version__
 from shoal.cli import say
 from shoal.errors import ShoalError
+from shoal.sources.address import hide, take_passwords
 
 # Every command is the function ``command`` (or the group ``app``) of the module of its name; its
 # help opens with the sentence given here, which is all that ``shoal --help`` needs to load.
@@ -84,6 +85,11 @@ def _root(
 
 def run() -> int:
     """Run the command line and return its exit code."""
+    try:
+        sys.argv[1:] = take_passwords(sys.argv[1:])
+    except ShoalError as error:
+        say.error(str(error))
+        return 2
     # The first word is the command: no option of the whole program takes a value.
     wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
     try:
@@ -102,6 +108,6 @@ def run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        say.error(f"The operating system refused: {error}. Nothing was written.")
+        say.error(f"The operating system refused: {hide(str(error))}. Nothing was written.")
         return 2
     return 0

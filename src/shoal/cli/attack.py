@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import say
-from shoal.cli.options import Delimiter, Force, Hierarchies, Missing, PlanFile, Sensitive
+from shoal.cli.options import (
+    Delimiter,
+    Force,
+    Hierarchies,
+    Missing,
+    PlanFile,
+    Released,
+    SecondTable,
+    Sensitive,
+)
+from shoal.sources.source import Place, place
 
 if TYPE_CHECKING:
     from shoal.risks.results import Attacks
@@ -17,9 +27,12 @@ if TYPE_CHECKING:
 
 def command(
     original: Annotated[
-        Path, typer.Argument(metavar="ORIGINAL", help="The table that was released: the truth.")
+        Place,
+        typer.Argument(
+            metavar="ORIGINAL", help="The table that was released: the truth.", parser=place
+        ),
     ],
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The published file.")],
+    released: Released,
     plan: PlanFile = None,
     known: Annotated[
         list[str] | None,
@@ -67,21 +80,15 @@ def command(
         ),
     ] = 1,
     control: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
             "--control",
-            metavar="FILE",
+            metavar="DATA",
             help="People who are not in the table: what is learnt of them is no leak.",
+            parser=place,
         ),
     ] = None,
-    st: Annotated[
-        Path | None,
-        typer.Option(
-            "--st",
-            metavar="FILE",
-            help="Anatomy's second table; found by itself next to RELEASED (x.st.csv).",
-        ),
-    ] = None,
+    st: SecondTable = None,
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,

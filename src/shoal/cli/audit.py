@@ -17,9 +17,12 @@ from shoal.cli.options import (
     Missing,
     PlanFile,
     Quasi,
+    Released,
+    SecondTable,
     Sensitive,
     with_rules,
 )
+from shoal.sources.source import Place, place
 
 if TYPE_CHECKING:
     from shoal.verify import Verdict
@@ -27,27 +30,33 @@ if TYPE_CHECKING:
 
 @with_rules
 def command(
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The published file.")],
+    released: Released,
     plan: PlanFile = None,
+    table: Annotated[
+        str | None,
+        typer.Option("--table", metavar="NAME", help="Which table of a database was published."),
+    ] = None,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     identifier: Identifier = None,
     original: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
             "--original",
-            metavar="FILE",
+            metavar="DATA",
             help="The table it was made from: every cell must cover its source.",
+            parser=place,
         ),
     ] = None,
-    st: Annotated[
-        Path | None,
+    original_table: Annotated[
+        str | None,
         typer.Option(
-            "--st",
-            metavar="FILE",
-            help="Anatomy's second table; found by itself next to RELEASED (x.st.csv).",
+            "--original-table",
+            metavar="NAME",
+            help="Which table of the database that --original names.",
         ),
     ] = None,
+    st: SecondTable = None,
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
@@ -77,6 +86,8 @@ def command(
     from shoal.cli.options import base_plan, split_names
     from shoal.prepare import load
 
+    released = place(released, table)
+    original = None if original is None else place(original, original_table)
     inputs = [path for path in (released, plan, original) if path is not None]
     if json is not None:
         check_output(json, force=force, inputs=inputs)

@@ -27,6 +27,7 @@ from shoal.cli.options import (
 
 if TYPE_CHECKING:
     from shoal.comparing import Comparison, Setting
+    from shoal.sources.source import Place
 
 STOPPING = (
     "Stopping after the setting that is running; what is done by then is shown. "
@@ -196,7 +197,7 @@ def command(
         _write(found, files, force, inputs)
 
 
-def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Path]) -> None:
+def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) -> None:
     """Refuse what cannot be written before the work starts."""
     from shoal.atomic import check_output
     from shoal.errors import OutputError
@@ -216,7 +217,7 @@ def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Path]) -
         )
 
 
-def _write(found: Comparison, files: Mapping[str, Path], force: bool, inputs: list[Path]) -> None:
+def _write(found: Comparison, files: Mapping[str, Path], force: bool, inputs: list[Place]) -> None:
     from shoal.atomic import atomic_file
 
     for name, path in files.items():
@@ -325,11 +326,16 @@ def _flag(setting: Setting, flag: str) -> str:
     return written(setting.values[flag]) if flag in setting.values else ""
 
 
-def _again(setting: Setting, data: Path, plan: Path | None) -> str:
+def _again(setting: Setting, data: Place, plan: Path | None) -> str:
     """Return the command that makes the release of a setting."""
     from shoal.comparing.choices import read_method
 
-    words = ["shoal", "anonymize", str(data), *(["--plan", str(plan)] if plan else [])]
+    words = [
+        "shoal",
+        "anonymize",
+        str(getattr(data, "again", data)),  # never a password
+        *(["--plan", str(plan)] if plan else []),
+    ]
     name, options = read_method(setting.method)
     words += ["--method", name]
     for option, value in options.items():

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import say
-from shoal.cli.options import Force, Hierarchies, Quasi
+from shoal.cli.options import Force, Hierarchies, Quasi, Released, SecondTable
 
 if TYPE_CHECKING:
     from shoal.estimating import Estimates
 
 
 def command(
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The published file.")],
+    released: Released,
     of: Annotated[
         str,
         typer.Option(
@@ -40,14 +40,7 @@ def command(
         float,
         typer.Option("--level", metavar="SHARE", help="How often an interval holds the truth."),
     ] = 0.95,
-    st: Annotated[
-        Path | None,
-        typer.Option(
-            "--st",
-            metavar="FILE",
-            help="Anatomy's second table; found by itself next to RELEASED (x.st.csv).",
-        ),
-    ] = None,
+    st: SecondTable = None,
     quasi: Quasi = None,
     hierarchies: Hierarchies = None,
     top: Annotated[

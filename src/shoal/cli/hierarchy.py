@@ -11,6 +11,7 @@ import typer
 from shoal.cli import say
 from shoal.cli.options import Data, Delimiter, Force, Missing
 from shoal.errors import InputError, ParameterError, SchemaError, nearest
+from shoal.sources.source import Place, place
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,8 +81,10 @@ def check(
         Path, typer.Argument(metavar="PATH", help="A hierarchy file, or a folder of COLUMN.csv.")
     ],
     data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="FILE", help="A table whose values they must cover."),
+        Place | None,
+        typer.Option(
+            "--data", metavar="DATA", help="A table whose values they must cover.", parser=place
+        ),
     ] = None,
     column: Annotated[
         str | None,

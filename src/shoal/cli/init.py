@@ -8,12 +8,15 @@ from typing import Annotated
 import typer
 
 from shoal.cli import say
-from shoal.cli.options import Data, Delimiter, Force, Hierarchies, Missing
+from shoal.cli.options import Data, Delimiter, Force, Hierarchies, Missing, Query, QueryFile, Table
 
 
 def command(
     data: Data,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where the plan goes.")],
+    table: Table = None,
+    query: Query = None,
+    query_file: QueryFile = None,
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
@@ -28,12 +31,14 @@ def command(
     import os
 
     from shoal.atomic import atomic_file, check_output
-    from shoal.cli.options import base_plan
+    from shoal.cli.options import base_plan, located
     from shoal.inspection import inspect
+    from shoal.sources.source import Source
 
     check_output(out, force=force, inputs=[data])
     plan = base_plan(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
-    found = inspect(data, plan=plan)
+    where = located(data, plan, table, query, query_file)
+    found = inspect(where, plan=plan)
     columns = {
         column.name: {"role": column.role.value}
         | ({"kind": column.kind.value} if column.kind else {})
@@ -45,9 +50,12 @@ def command(
         plan = plan.override(
             data={"hierarchies": Path(os.path.relpath(hierarchies, folder)).as_posix()}
         )
+    if isinstance(where, Source):
+        plan = plan.override(data=where.plan_keys(folder))
     plan = plan.with_columns(columns).filled()
     reasons = {column.name: column.reason for column in found.schema.columns}
     with atomic_file(out, force=force, inputs=[data]) as stream:
         stream.write(plan.to_toml(reasons).encode())
     say.line(f"Wrote {out}: {len(columns)} columns, roles guessed. Check them, then run:")
-    say.line(f"  shoal anonymize {data} --plan {out} -o release.csv")
+    named = "" if isinstance(where, Source) else f"{where} "
+    say.line(f"  shoal anonymize {named}--plan {out} -o release.csv")

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from shoal.cli import say
-from shoal.cli.options import Data, Delimiter, Hierarchies, Missing, PlanFile, Quasi
+from shoal.cli.options import (
+    Delimiter,
+    Hierarchies,
+    Missing,
+    PlanFile,
+    PlannedData,
+    Quasi,
+    Query,
+    QueryFile,
+    Table,
+)
 
 
 def command(
-    data: Data,
+    data: PlannedData = None,
+    table: Table = None,
+    query: Query = None,
+    query_file: QueryFile = None,
     quasi: Quasi = None,
     hierarchies: Hierarchies = None,
     missing: Missing = None,
@@ -20,14 +33,15 @@ def command(
 
     Suggests a role for every column, with the reason. Nothing is written.
     """
-    from shoal.cli.options import base_plan, split_names
+    from shoal.cli.options import base_plan, located, split_names
     from shoal.inspection import inspect
     from shoal.prepare import load
 
     full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
-    frame = load(data, full)
+    where = located(data, full, table, query, query_file)
+    frame = load(where, full)
     found = inspect(frame, quasi=split_names(quasi, frame.columns), plan=full)
-    say.line(f"{data}: {found.rows:,} rows, {len(found.columns)} columns\n")
+    say.line(f"{where}: {found.rows:,} rows, {len(found.columns)} columns\n")
     say.table(
         ("column", "type", "missing", "distinct", "example", "role", "kind", "why"),
         [
@@ -54,4 +68,5 @@ def command(
     for size, rows in found.below.items():
         what = "rows that are unique" if size == 2 else f"rows in a class below {size}"
         say.line(f"  {what:<30}  {say.percent(rows / found.rows)} ({rows:,})")
-    say.line(f"\nNext: shoal init {data} -o plan.toml, then check the roles in it.")
+    again = getattr(where, "again", where)
+    say.line(f"\nNext: shoal init {again} -o plan.toml, then check the roles in it.")

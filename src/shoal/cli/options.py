@@ -14,13 +14,54 @@ from shoal.catalog import METHODS, find_method
 from shoal.errors import ParameterError
 from shoal.params import Param
 from shoal.rule_specs import rule_flags, rules_asked
+from shoal.sources.source import Place, Source, place
 
 if TYPE_CHECKING:
     from shoal.plan import Plan
 
-Data = Annotated[
-    Path,
-    typer.Argument(metavar="DATA", help="The table: CSV (also .gz), Parquet, Arrow or Feather."),
+# A path would lose a slash of postgresql://; so every table is taken as a place.
+_TABLE_HELP = (
+    "The table: CSV (also .gz), Parquet, Arrow or Feather, or the address of a database such as "
+    "postgresql://host/db#table, duckdb:FILE#table or sqlite:FILE#table."
+)
+Data = Annotated[Place, typer.Argument(metavar="DATA", help=_TABLE_HELP, parser=place)]
+PlannedData = Annotated[
+    Place | None,
+    typer.Argument(
+        metavar="DATA",
+        help=f"{_TABLE_HELP} Not needed if the plan says it.",
+        parser=place,
+        show_default=False,
+    ),
+]
+Table = Annotated[
+    str | None,
+    typer.Option("--table", metavar="NAME", help="Which table of a database: table, schema.table."),
+]
+Query = Annotated[
+    str | None,
+    typer.Option("--query", metavar="SQL", help="A query of a database instead of a table."),
+]
+QueryFile = Annotated[
+    Path | None,
+    typer.Option("--query-file", metavar="FILE", help="A file that holds the query."),
+]
+Released = Annotated[
+    Place,
+    typer.Argument(
+        metavar="RELEASED",
+        help="The published file, or a table of a database (postgresql://host/db#table).",
+        parser=place,
+    ),
+]
+SecondTable = Annotated[
+    Place | None,
+    typer.Option(
+        "--st",
+        metavar="DATA",
+        help="Anatomy's second table; found by itself next to RELEASED (x.st.csv, or x_st).",
+        parser=place,
+    ),
 ]
 PlanFile = Annotated[
     Path | None,
@@ -198,6 +239,29 @@ def parse_options(given: Sequence[str] | None, method: str) -> dict[str, Any]:
         # An unknown name is kept as it is: the plan names it together with all other faults.
         options[name] = param.read(value) if param else value
     return options
+
+
+def located(
+    data: Place | None,
+    plan: Plan,
+    table: str | None = None,
+    query: str | None = None,
+    query_file: Path | None = None,
+) -> Path | Source:
+    """Return the table that the words of a command and the plan mean together."""
+    from shoal.prepare import locate
+
+    if query_file is not None:
+        if query is not None:
+            raise ParameterError("Both --query and --query-file were given. Keep one of them.")
+        try:
+            query = query_file.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as fault:
+            raise ParameterError(
+                f"The query file {query_file} cannot be read: {fault}. Check its name."
+            ) from None
+    found: Path | Source = locate(data, plan, table, query)
+    return found
 
 
 def methods_help() -> str:

@@ -16,8 +16,11 @@ from shoal.cli.options import (
     Missing,
     PlanFile,
     Quasi,
+    Released,
+    SecondTable,
     Sensitive,
 )
+from shoal.sources.source import Place, place
 
 if TYPE_CHECKING:
     from shoal.assessing import Risks
@@ -25,22 +28,26 @@ if TYPE_CHECKING:
 
 
 def command(
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The published file.")],
+    released: Released,
     plan: PlanFile = None,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     original: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
-            "--original", metavar="FILE", help="The table it was made from: shows before and after."
+            "--original",
+            metavar="DATA",
+            help="The table it was made from: shows before and after.",
+            parser=place,
         ),
     ] = None,
     population: Annotated[
-        Path | None,
+        Place | None,
         typer.Option(
             "--population",
-            metavar="FILE",
+            metavar="DATA",
             help="A list of people, the table's own among them: journalist's risk and k-map.",
+            parser=place,
         ),
     ] = None,
     threshold: Annotated[
@@ -55,14 +62,7 @@ def command(
             help="Count the rows whose likeliest sensitive value is believed more.",
         ),
     ] = 0.5,
-    st: Annotated[
-        Path | None,
-        typer.Option(
-            "--st",
-            metavar="FILE",
-            help="Anatomy's second table; found by itself next to RELEASED (x.st.csv).",
-        ),
-    ] = None,
+    st: SecondTable = None,
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,

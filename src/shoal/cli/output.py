@@ -1,0 +1,144 @@
+"""Where a release and its figures go: files or tables of a database, checked first, then made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.errors import OutputError
+from shoal.sources.source import Place, Source, beside, target
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.run import Outcome
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a run writes.
+
+    Parameters
+    ----------
+    place
+        The release: a file, or a table of a database.
+    json
+        The file of the figures.
+    force
+        Existing files and tables may be replaced.
+    inputs
+        What is read, and never written over.
+    tables
+        Where every table of the release goes, by name.
+    """
+
+    place: Path | Source
+    json: Path | None
+    force: bool
+    inputs: tuple[Place, ...] = ()
+    tables: Mapping[str, Path | Source] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, out: str, into: str | None, json: Path | None, force: bool) -> Output:
+        """Read the words of the command line."""
+        return cls(target(out, into), json, force)
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, [*self.tables.values(), *([self.json] if self.json else [])]))
+
+    def check_files(self, inputs: Sequence[Place]) -> None:
+        """Refuse what can be refused at once: wrong files, before anything heavy is loaded."""
+        from shoal.atomic import check_output
+
+        if isinstance(self.place, Path):
+            check_output(self.place, force=self.force, inputs=inputs)
+        if self.json is not None:
+            figures = check_output(self.json, force=self.force, inputs=inputs)
+            if figures == Path(self.place).resolve():
+                raise OutputError(
+                    f"--out and --json both name {self.json}. Give the figures a file of their own."
+                )
+        if isinstance(self.place, Path):
+            from shoal.table import check_output_format
+
+            check_output_format(self.place)
+
+    def made_by(self, method: str, inputs: Sequence[Place]) -> Output:
+        """Return the output with the tables that a method publishes."""
+        from shoal.catalog import find_method
+        from shoal.table import second_path
+
+        tables: dict[str, Path | Source] = {"release": self.place}
+        if find_method(method).release == "anatomized":
+            here = self.place
+            tables["st"] = beside(here) if isinstance(here, Source) else second_path(here)
+        return replace(self, inputs=tuple(inputs), tables=tables)
+
+    def check(self) -> None:
+        """Say why the release cannot go there, before the work."""
+        from shoal.atomic import check_output
+
+        for place in self.tables.values():
+            if isinstance(place, Path):
+                check_output(place, force=self.force, inputs=self.inputs)
+        if self.json is not None:
+            check_output(self.json, force=self.force, inputs=self.inputs)
+        sources = [place for place in self.tables.values() if isinstance(place, Source)]
+        if sources:
+            from shoal.sources.writing import check_target
+
+            check_target(sources, force=self.force, inputs=self.inputs)
+
+    def write(self, outcome: Outcome, started: float) -> None:
+        """Write everything or nothing; a file that is replaced with --force is gone at once."""
+        begun = time.perf_counter()
+        fresh = self.json is not None and not self.json.exists()
+        made = False
+        try:
+            with self._written(outcome.tables):
+                outcome.seconds["write"] = time.perf_counter() - begun
+                outcome.seconds["total"] = time.perf_counter() - started
+                self._figures(outcome)
+                made = True
+        except BaseException:
+            if fresh and made and self.json is not None:
+                self.json.unlink(missing_ok=True)
+            raise
+
+    def _written(self, tables: Mapping[str, pl.DataFrame]) -> AbstractContextManager[None]:
+        if isinstance(self.place, Source):
+            from shoal.sources.writing import written
+
+            placed = {
+                to: tables[name] for name, to in self.tables.items() if isinstance(to, Source)
+            }
+            return written(placed, force=self.force, inputs=self.inputs)
+        files = {to: tables[name] for name, to in self.tables.items() if isinstance(to, Path)}
+        return self._files(files)
+
+    @contextmanager
+    def _files(self, files: Mapping[Path, pl.DataFrame]) -> Iterator[None]:
+        from shoal.table import write_tables
+
+        fresh = [file for file in files if not file.exists()]
+        write_tables(files, force=self.force, inputs=self.inputs)
+        try:
+            yield
+        except BaseException:
+            # Both or neither; a file that was replaced with --force is gone already.
+            for file in fresh:
+                file.unlink(missing_ok=True)
+            raise
+
+    def _figures(self, outcome: Outcome) -> None:
+        if self.json is None:
+            return
+        from shoal.atomic import atomic_file
+
+        made = [place for place in self.tables.values() if isinstance(place, Path)]
+        with atomic_file(self.json, force=self.force, inputs=[*self.inputs, *made]) as stream:
+            stream.write(outcome.to_json().encode())
