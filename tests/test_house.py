@@ -23,7 +23,7 @@ CODE = [
 LAYERS = [
     ["errors"],
     ["params"],
-    ["kernels", "compiling", "names"],
+    ["kernels", "compiling", "names", "threads"],
     [
         "cells",
         "atomic",

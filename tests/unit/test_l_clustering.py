@@ -8,6 +8,7 @@ from shoal.domain import Ordered
 from shoal.encode import Encoded
 from shoal.errors import ParameterError
 from shoal.groupers import l_clustering
+from shoal.groupers.beds import beds
 from shoal.groupers.growth import stock_of
 from shoal.losses.ncp import iloss, relative_loss
 from shoal.partition import Partition
@@ -29,13 +30,17 @@ def twin(data, l, seed):  # noqa: E741
     seeds = np.random.default_rng(seed).permutation(data.rows)
     codes = data.sensitive["s0"]
     tags = np.where(codes < 0, len(data.sensitive_names["s0"]), codes).astype(np.int32)
-    _, stock = stock_of(data, make_space(data), tags, seeds)
+    space = make_space(data)
+    (bed,) = beds(data, space, tags, seeds)
+    _, stock = stock_of(space, bed)
+    entry = np.empty(data.rows, np.int64)
+    entry[bed.rows] = stock.entry_of
     values = [None if c < 0 else int(c) for c in codes]
     groups = naive.cluster(
         range(data.rows),
         l,
         seeds.tolist(),
-        stock.entry_of.tolist(),
+        entry.tolist(),
         values,
         joins.NcpCost(data),
         joins.JoinCost(data),

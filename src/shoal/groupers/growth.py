@@ -1,4 +1,9 @@
-"""What the greedy clustering methods share: growth within limits, and the rows left over."""
+"""What the greedy clustering methods share: growth within limits, and the rows left over.
+
+A large table is cut along the tree of its entries into *beds* of neighbouring rows that are grown
+one by one, on all cores. Where the cuts are depends on the table alone, so neither the number of
+cores nor their speed changes the answer, and the work grows in proportion to the rows.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.encode import Encoded
+from shoal.groupers.beds import BED, Bed, beds
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
 from shoal.kernels.clusters import new_park, new_roster, park_all, settle
@@ -18,10 +24,13 @@ from shoal.kernels.tree import Tree, stack_for
 from shoal.partition import Partition
 from shoal.rules import Rule
 from shoal.space import make_space
-from shoal.tuples import entries
+from shoal.threads import share
 
 Ints = npt.NDArray[np.int64]
 Tags = npt.NDArray[np.int32]
+
+PART = 0.9
+"""Share of a bed's rows that is grouped before the beds are cut anew."""
 
 
 def grow_groups(
@@ -32,6 +41,7 @@ def grow_groups(
     *,
     spread_seeds: bool = False,
     visits: Ints | None = None,
+    most: int = BED,
 ) -> Partition:
     """Grow groups to their target size, then let each row left over join its nearest group.
 
@@ -40,36 +50,75 @@ def grow_groups(
     """
     limits, tags = limits_of(data, rule)
     seeds = rng.permutation(data.rows)
-    members = grow_members(data, space, limits, tags, seeds, spread_seeds, visits)
-    groups = members.shape[0]
     labels = np.full(data.rows, -1, np.int64)
-    labels[members.ravel()] = np.repeat(np.arange(groups), limits.target)
-    rest = seeds[labels[seeds] < 0]
-    if not groups:
+    members, last, home = _stages(data, space, limits, tags, seeds, spread_seeds, visits, most)
+    labels[members.ravel()] = np.repeat(np.arange(members.shape[0]), limits.target)
+    labels[last[: home.size]] = home
+    rest = last[home.size :]
+    if not members.size:
         labels[:] = 0
-    elif limits.share.size:
-        _settle(data, limits, tags, seeds, members, rest, labels)
-    else:
-        home = np.empty(rest.size, np.int64)
-        price = np.empty((rest.size, groups))
-        place(space, new_group(space), data.codes, members, rest, price, home)
-        labels[rest] = home
+    elif rest.size:
+        _settle(data, limits, tags, members, rest, labels)
     return repair(data, Partition.from_labels(labels), rule)
 
 
-def grow_members(
+def grow_members(data: Encoded, space: Space, limits: Limits, tags: Tags, seeds: Ints) -> Ints:
+    """Return the rows of as many groups of the target size as can be grown, a group a row."""
+    return _stages(data, space, limits, tags, seeds, False, None, BED)[0]
+
+
+def _stages(
     data: Encoded,
     space: Space,
     limits: Limits,
     tags: Tags,
-    seeds: Ints,
-    spread_seeds: bool = False,
-    visits: Ints | None = None,
-) -> Ints:
-    """Return the rows of as many groups of the target size as can be grown, a group a row."""
-    tree, stock = stock_of(data, space, tags, seeds)
-    members = np.empty((data.rows // limits.target, limits.target), np.int64)
+    rows: Ints,
+    spread_seeds: bool,
+    visits: Ints | None,
+    most: int,
+) -> tuple[Ints, Ints, Ints]:
+    """Grow in beds, a part of their rows at a time, until what is left fits into one bed.
+
+    The last rows of a bed would have to go far for company: they get another chance in the next
+    stage, among all rows left. Returns the groups, the rows that none of them took, and the groups
+    that those may join at the least cost when no limits speak against it.
+    """
+    grown = []
+    while True:
+        every = beds(data, space, tags, rows, most)
+        part = 1.0 if len(every) == 1 else PART
+
+        def work(bed: Bed, part: float = part) -> tuple[Ints, Tree, Stock, Ints]:
+            return _grow(space, limits, bed, spread_seeds, part)
+
+        left = np.ones(data.rows, np.bool_)
+        made = share(work, every)
+        for bed, (found, _, _, seen) in zip(every, made, strict=True):
+            grown.append(bed.rows[found])
+            left[grown[-1]] = False
+            if visits is not None:
+                visits += seen
+        rest = rows[left[rows]]
+        if len(every) > 1 and rest.size:
+            # Limits that leave most rows over would leave them over in every stage.
+            most = most if rest.size < rows.size / 2 else rest.size
+            rows = rest
+            continue
+        home = np.empty(0, np.int64)
+        found, tree, stock, _ = made[-1]
+        if not limits.share.size and found.size:
+            home = _place(space, tree, stock, found) + sum(map(len, grown[:-1]))
+        return np.concatenate(grown), rest, home
+
+
+def _grow(
+    space: Space, limits: Limits, bed: Bed, spread_seeds: bool, part: float
+) -> tuple[Ints, Tree, Stock, Ints]:
+    """Return groups grown of a part of a bed, what they were grown with, and the visits it took."""
+    tree, stock = stock_of(space, bed)
+    members = np.empty((int(part * bed.rows.size) // limits.target, limits.target), np.int64)
     stack, bounds = stack_for(tree)
+    seen = np.zeros(1, np.int64)
     groups = grow(
         space,
         new_group(space),
@@ -77,19 +126,31 @@ def grow_members(
         limits,
         new_tally(limits),
         stock,
-        seeds,
-        np.full(data.rows, FREE, np.int8),
+        np.arange(bed.rows.size),
+        np.full(bed.rows.size, FREE, np.int8),
         spread_seeds,
         members,
         stack,
         bounds,
-        np.zeros(1, np.int64) if visits is None else visits,
+        seen,
     )
-    return members[:groups]
+    return members[:groups], tree, stock, seen
+
+
+def _place(space: Space, tree: Tree, stock: Stock, members: Ints) -> Ints:
+    """Return the group that each row left over is cheapest to join, in the order of the rows."""
+    left = np.ones(stock.entry_of.size, np.bool_)
+    left[members.ravel()] = False
+    rest = stock.entry_of[left]
+    home = np.empty(rest.size, np.int64)
+    if rest.size:
+        price = np.empty((rest.size, members.shape[0]))
+        place(space, new_group(space), tree.codes, stock.entry_of[members], rest, price, home)
+    return home
 
 
 def _settle(
-    data: Encoded, limits: Limits, tags: Tags, seeds: Ints, members: Ints, rest: Ints, labels: Ints
+    data: Encoded, limits: Limits, tags: Tags, members: Ints, rest: Ints, labels: Ints
 ) -> None:
     """Label each row of ``rest`` with the group it is cheapest to join within the limits.
 
@@ -97,7 +158,8 @@ def _settle(
     one group, for the repair.
     """
     space = make_space(data)
-    tree, stock = stock_of(data, space, tags, seeds)
+    (bed,) = beds(data, space, tags, np.arange(data.rows), data.rows)
+    tree, stock = stock_of(space, bed)
     groups = members.shape[0]
     covers = new_covers(space, groups + 1)
     starts = np.arange(groups + 1) * limits.target
@@ -120,18 +182,18 @@ def _settle(
         labels,
         stack,
         bounds,
+        np.zeros(groups + 1, np.int64),
+        np.zeros(1, np.int64),
     )
     labels[labels < 0] = groups
 
 
-def stock_of(data: Encoded, space: Space, tags: Tags, seeds: Ints) -> tuple[Tree, Stock]:
-    """Collapse rows of equal quasi-identifiers and tag; return their tree and the rows in it."""
-    distinct, entry, count = entries(np.column_stack((data.codes, tags)))
-    codes, tag = np.ascontiguousarray(distinct[:, :-1]), np.ascontiguousarray(distinct[:, -1])
-    tree, order = plant(space, codes, count, tag)
+def stock_of(space: Space, bed: Bed) -> tuple[Tree, Stock]:
+    """Return the tree over the entries of a bed and the rows in it."""
+    tree, order = plant(space, bed.codes, bed.count, bed.tag)
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
-    count, entry = count[order], rank[entry]
-    rows = seeds[np.argsort(entry[seeds], kind="stable")]
+    count, entry = bed.count[order], rank[bed.entry]
     tail = np.cumsum(count)
+    rows = np.argsort(entry, kind="stable")
     return tree, Stock(tail - count, tail, count, rows, entry)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.encode import Encoded
 from shoal.errors import ParameterError
+from shoal.groupers.beds import beds
 from shoal.groupers.growth import stock_of
 from shoal.groupers.limits import NO_LIMITS
 from shoal.groupers.repair import repair
@@ -56,17 +58,29 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
     of the loss. With k-anonymity asked for as well, a cluster that is diverse goes on with the
     nearest rows until it has k; what other rules ask for is met by joining clusters.
     """
+    return cluster(data, rule, rng)
+
+
+def cluster(
+    data: Encoded,
+    rule: Rule,
+    rng: np.random.Generator,
+    visits: npt.NDArray[np.int64] | None = None,
+) -> Partition:
+    """Return the clusters; ``visits`` (one number) grows by the tree nodes and rows looked at."""
     column, values = diversity(rule)
     space = make_space(data)
     none = len(data.sensitive_names[column])
     codes = data.sensitive[column]
     tags = np.where(codes < 0, none, codes).astype(np.int32)
     seeds = rng.permutation(data.rows)
-    tree, stock = stock_of(data, space, tags, seeds)
+    (bed,) = beds(data, space, tags, seeds, data.rows)
+    tree, stock = stock_of(space, bed)
     room = data.rows // values + 2
     covers = new_covers(space, room)
     park = new_park(tree, stock.left.size, room, values)
-    labels = np.full(data.rows, -1, np.int64)
+    own = np.full(data.rows, -1, np.int64)  # rows stand in the order of the seeds until the end
+    shut, seen = np.zeros(room, np.int64), np.zeros(1, np.int64) if visits is None else visits
     grown, (stack, bounds) = new_group(space), stack_for(tree)
     clusters = form_clusters(
         space,
@@ -75,17 +89,17 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
         covers,
         park,
         stock,
-        seeds,
+        np.arange(data.rows),
         np.bincount(tags, minlength=none + 1),
         values,
-        labels,
+        own,
         np.zeros(none + 1, np.bool_),
         np.empty(max(values, group_size(rule)), np.int64),
         stack,
         bounds,
-        np.zeros(1, np.int64),
+        shut,
+        seen,
     )
-    rest = seeds[labels[seeds] < 0]
     settle(
         space,
         grown,
@@ -94,12 +108,16 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
         park,
         NO_LIMITS,
         new_tally(NO_LIMITS),
-        new_roster(labels, room),
+        new_roster(own, room),
         stock.entry_of,
-        rest,
+        np.flatnonzero(own < 0),
         clusters,
-        labels,
+        own,
         stack,
         bounds,
+        np.zeros(room, np.int64),
+        seen,
     )
+    labels = np.empty(data.rows, np.int64)
+    labels[seeds] = own
     return repair(data, Partition.from_labels(labels), rule)

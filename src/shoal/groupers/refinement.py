@@ -22,7 +22,7 @@ from shoal.kernels.conditions import Conditions
 from shoal.kernels.groups import State, start_state
 from shoal.kernels.homes import KEEP, cover_bits, mark_all
 from shoal.kernels.lattice import Ladders, signatures
-from shoal.kernels.refine import trials
+from shoal.kernels.refine import new_work, trials
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -139,6 +139,8 @@ def refine(
     bits, at, share = cover_bits(boxes, state.size.size)
     shape = (boxes.kind, boxes.size, boxes.off, boxes.tab)
     mark_all(shape, tuple(state), bits, at, share, most)
+    groups, values = state.size.size, conditions.share.size
+    work = new_work(boxes.size.size, int(boxes.size.max()), most, groups, values, bits)
     best, labels = state.cost.sum(), state.grp.copy()
     heat = effort.heat * best / n
     per_round = max(50, n // k // 2)
@@ -178,6 +180,7 @@ def refine(
             LIFE,
             heat * warmth,
             luck,
+            work,
         )
         loss = state.cost.sum()
         if loss < best or heat * warmth > 0.0:

@@ -182,6 +182,7 @@ def place_rest(
         shape = (boxes.kind, boxes.size, boxes.off, boxes.tab)
         seen = np.zeros(int(boxes.size.max()) + 2, np.int64)
         hidden = sensitive_of(data, conditions)
-        place_rows(shape, tuple(conditions), data.codes, hidden, tuple(state), groups, seen)
+        hist = np.zeros(conditions.share.size, np.int64)
+        place_rows(shape, tuple(conditions), data.codes, hidden, tuple(state), groups, seen, hist)
         labels = renumbered(state.grp)
     return Partition.from_labels(np.maximum(labels, 0))

@@ -18,23 +18,37 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., object])
 
+whole: Any = np.int64
+"""Makes a number of a type. A plain ``0`` is a type of its own to numba, and whatever it is handed
+to would be compiled once for it and once more for all other numbers."""
+
 
 def kernel(function: F) -> F:
-    """Compile a function when it is first called; it lets other threads run meanwhile."""
-    return _compiled(function)
+    """Compile a function when it is first called; it lets other threads run meanwhile.
+
+    It works in arrays that it is given and counts no references to them, which takes less time to
+    compile and to run. One that makes arrays of its own is :func:`allocating`.
+    """
+    return _compiled(function, no_cfunc_wrapper=True, _nrt=False)
+
+
+def allocating(function: F) -> F:
+    """Compile a kernel that makes arrays."""
+    return _compiled(function, no_cfunc_wrapper=True)
 
 
 def inner(function: F) -> F:
     """Compile a function that only kernels call, without the entry from Python, slow to make."""
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
 def inlined(function: F) -> F:
     """Compile a function into its callers: for the inmost loops, where a call is too dear."""
-    return _compiled(function, inline="always")
+    return _compiled(function, inline="always", _nrt=False)
 
 
 def _compiled(function: F, **options: Any) -> F:
@@ -42,7 +56,7 @@ def _compiled(function: F, **options: Any) -> F:
     folder = _base() / _digest(Path(function.__code__.co_filename))
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     try:
-        return cast(F, numba.njit(cache=True, nogil=True, **options)(function))
+        return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function))
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
 

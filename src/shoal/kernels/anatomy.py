@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import kernel
+from shoal.kernels import allocating
 
 Ints = npt.NDArray[np.int64]
 
 
-@kernel
+@allocating
 def largest_buckets(left: Ints, l: int) -> Ints:  # noqa: E741
     """Return ``[groups, l]`` bucket numbers; ``left`` (rows left by bucket) is used up.
 

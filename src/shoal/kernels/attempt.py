@@ -98,7 +98,8 @@ def by_class(
     """Rows ordered class after class, within a class as `shuffled` has them; cls = class number."""
     n = len(shuffled)
     mask = np.uint64(len(keys) - 1)
-    total[:] = 0
+    for place in range(len(total)):
+        total[place] = 0
     for x in range(n):
         i = shuffled[x]
         h = hashes[i]

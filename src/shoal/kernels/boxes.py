@@ -56,7 +56,8 @@ def span(kind: Ints, size: Ints, off: Ints, tab: Floats, j: int, lo: int, hi: in
     if kind[j] == TABLE:
         return tab[at + lo * (size[j] + 1) + hi]
     if kind[j] == SET:
-        return min((lo - 1) * tab[at + 1], tab[at])
+        wide = (lo - 1) * tab[at + 1]
+        return wide if wide < tab[at] else tab[at]
     if hi == size[j]:
         return 0.0 if lo == hi else tab[at]
     if kind[j] == ORDERED:
@@ -65,6 +66,12 @@ def span(kind: Ints, size: Ints, off: Ints, tab: Floats, j: int, lo: int, hi: in
     while tab[at + 3 + 3 * node] < hi:
         node = int(tab[at + 2 + 3 * node])
     return tab[at + 1 + 3 * node]
+
+
+@inner
+def width(kind: Ints, size: Ints, off: Ints, tab: Floats, j: int, lo: int, hi: int) -> float:
+    """Return :func:`span` as a call: compiled once, for where it is asked a few times only."""
+    return span(kind, size, off, tab, j, lo, hi)
 
 
 @inner
@@ -77,7 +84,7 @@ def star(kind: Ints, size: Ints, off: Ints, tab: Floats, j: int) -> float:
 def cover(kind: Ints, size: Ints, j: int, lo: int, hi: int, v: int) -> tuple[int, int]:
     """Column j of a box joined with code v."""
     if kind[j] != SET:
-        return min(lo, v), max(hi, v)
+        return lo if lo < v else v, hi if hi > v else v
     if lo > size[j] or v == size[j]:  # a missing value spans the whole set
         return size[j] + 1, hi
     bit = np.int64(1) << np.int64(v % 63)

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inner, kernel, whole
 from shoal.kernels.covers import Covers, join_cost, join_into, start_cover
 from shoal.kernels.grow import Stock
 from shoal.kernels.limits import Limits, Tally, admits, clear, note
 from shoal.kernels.space import ORDERED, Group, Space, add, start
-from shoal.kernels.tree import Tree, bag_of, near_num, nearest, take
+from shoal.kernels.tree import Tree, near_num, nearest, take
 
 
 class Park(NamedTuple):
@@ -105,7 +105,6 @@ def new_roster(labels: npt.NDArray[np.int64], clusters: int) -> Roster:
 def nearest_cluster(
     space: Space,
     group: Group,
-    bags: npt.NDArray[np.uint64],
     tree: Tree,
     park: Park,
     covers: Covers,
@@ -115,6 +114,7 @@ def nearest_cluster(
     visit: int,
     stack: npt.NDArray[np.int64],
     bounds: npt.NDArray[np.float64],
+    visits: npt.NDArray[np.int64],
 ) -> tuple[int, float]:
     """Return the parked cluster that is cheapest to join with the group, if cheaper than ``limit``.
 
@@ -130,11 +130,12 @@ def nearest_cluster(
     whole, table, group_num = space.full, group.table, group.num
     group_lo, group_hi = group.lo, group.hi
     m, size = kind.size, group.size[0]
-    x_lo, x_hi, outside = np.empty(m), np.empty(m), np.empty(m)
+    terms, bags = group.terms, group.bags
+    x_lo, x_hi, outside = terms[3], terms[4], terms[5]
     for j in range(m):
         x_lo[j], x_hi[j] = space.left[first[j] + group_lo[j]], space.right[first[j] + group_hi[j]]
-        outside[j] = group.members[j] / max(missing[j] - 1, 1)
-    best, best_cost = -1, limit
+        outside[j] = group.members[j] / (missing[j] - 1 if missing[j] > 1 else 1)
+    best, best_cost, seen = -1, limit, 0
     stack[0], bounds[0] = 0, 0.0
     top = 1 if below[0] > 0 else 0
     while top > 0:
@@ -147,6 +148,7 @@ def nearest_cluster(
                 c = park.first[e]
                 while c >= 0:
                     if shut[c] != visit:
+                        seen += 1
                         total = join_cost(space, covers, slot, c, best_cost)
                         if total < best_cost or (total == best_cost and c < best):
                             best, best_cost = c, total
@@ -156,6 +158,7 @@ def nearest_cluster(
         for child in (node + 1, right[node]):
             if below[child] == 0:
                 continue
+            seen += 1
             total = 0.0
             for j in range(m):
                 num = whole[j]
@@ -182,7 +185,8 @@ def nearest_cluster(
                         outside[j],
                     )
                 own = size * (num - group_num[j])
-                total += weight[j] * (own + least * max(num - widest[child, j], 0.0))
+                theirs = num - widest[child, j]
+                total += weight[j] * (own + least * theirs if theirs > 0.0 else own)
                 if total > best_cost:
                     break
             if total > best_cost or (best < 0 and total >= best_cost):
@@ -199,6 +203,7 @@ def nearest_cluster(
         if near >= 0:
             stack[top], bounds[top] = near, near_bound
             top += 1
+    visits[0] += seen
     return best, best_cost
 
 
@@ -218,6 +223,7 @@ def form_clusters(
     members: npt.NDArray[np.int64],
     stack: npt.NDArray[np.int64],
     bounds: npt.NDArray[np.float64],
+    shut: npt.NDArray[np.int64],
     visits: npt.NDArray[np.int64],
 ) -> int:
     """Build the clusters (step 2 of the paper); return how many there are.
@@ -228,8 +234,7 @@ def form_clusters(
     """
     codes, none = tree.codes, banned.size - 1
     head, tail, left, rows = stock.head, stock.tail, stock.left, stock.rows
-    bags, shut = np.zeros(codes.shape[1], np.uint64), np.zeros(covers.size.size, np.int64)
-    values = 0
+    one, values = whole(1), 0
     for t in range(none):
         values += 1 if unassigned[t] > 0 else 0
     at, clusters = 0, 0
@@ -239,8 +244,6 @@ def form_clusters(
         for t in range(none):
             banned[t] = False
         banned[none] = True
-        for j in range(bags.size):
-            bags[j] = 0
         seed = e = stock.entry_of[seeds[at]]
         spare, home, size = clusters + 1, clusters, 0
         start(space, group, codes[seed])
@@ -259,7 +262,6 @@ def form_clusters(
             labels[row] = clusters
             left[e] -= 1
             take(tree, e)
-            bag_of(space, codes[e], bags)
             banned[tree.tag[e]] = True
             unassigned[tree.tag[e]] -= 1
             values -= 1 if unassigned[tree.tag[e]] == 0 else 0
@@ -269,9 +271,20 @@ def form_clusters(
             if size == l:  # diverse enough: from here on any row will do
                 for t in range(banned.size):
                     banned[t] = False
-            e, price = nearest(space, group, bags, tree, left, banned, stack, bounds, visits)
+            e, price = nearest(space, group, tree, left, banned, stack, bounds, visits)
             other, _ = nearest_cluster(
-                space, group, bags, tree, park, covers, clusters, price, shut, 1, stack, bounds
+                space,
+                group,
+                tree,
+                park,
+                covers,
+                clusters,
+                price,
+                shut,
+                one,
+                stack,
+                bounds,
+                visits,
             )
             if other >= 0:  # strictly cheaper than any row
                 join_into(space, covers, other, clusters)
@@ -305,23 +318,21 @@ def settle(
     labels: npt.NDArray[np.int64],
     stack: npt.NDArray[np.int64],
     bounds: npt.NDArray[np.float64],
+    shut: npt.NDArray[np.int64],
+    visits: npt.NDArray[np.int64],
 ) -> None:
     """Let each row of ``rest``, in order, join the nearest cluster that may take it.
 
     A row that fits nowhere within the limits keeps its label. ``spare`` is a free place in covers.
     """
-    bags = np.zeros(tree.codes.shape[1], np.uint64)
-    shut = np.zeros(covers.size.size, np.int64)
-    for visit, row in enumerate(rest, 1):
+    for i in range(rest.size):
+        row, visit = rest[i], i + 1
         e = entry_of[row]
-        for j in range(bags.size):
-            bags[j] = 0
         start(space, group, tree.codes[e])
-        bag_of(space, tree.codes[e], bags)
         start_cover(space, covers, spare, tree.codes[e])
         while True:
             home, _ = nearest_cluster(
-                space, group, bags, tree, park, covers, spare, np.inf, shut, visit, stack, bounds
+                space, group, tree, park, covers, spare, np.inf, shut, visit, stack, bounds, visits
             )
             if home < 0 or tally.known.size == 0:
                 break

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels import inner
+from shoal.kernels import inner, whole
 from shoal.kernels.boxes import Floats, Ints, Parts
 
 DISTINCT, SHARE, VALUE_SHARE, ENTROPY, RECURSIVE, T_EQUAL, T_ORDERED, BETA = range(8)
@@ -55,13 +55,13 @@ def shortfall(rule: Parts, hist: Ints) -> float:
 @inner
 def _miss(code: int, x: float, y: float, hist: Ints, share: Floats, a: int, b: int) -> float:
     """Return how far one condition is from holding; a group without known values never passes."""
-    known, seen, top = 0, 0, 0
+    known, seen, top = whole(0), 0, 0
     for v in range(a, b):
         known += hist[v]
         seen += 1 if hist[v] > 0 else 0
-        top = max(top, hist[v])
+        top = hist[v] if hist[v] > top else top
     if known == 0:
-        return max(x, 1.0)
+        return x if x > 1.0 else 1.0
     if code == DISTINCT:
         return x - seen
     if code == SHARE:
@@ -71,7 +71,7 @@ def _miss(code: int, x: float, y: float, hist: Ints, share: Floats, a: int, b: i
     if code == ENTROPY:
         return x - _entropy(hist, a, b)
     if code == RECURSIVE:
-        return _recursive(np.sort(hist[a:b]), x, int(y))
+        return _recursive(hist, a, b, known, x, int(y))
     if code in (T_EQUAL, T_ORDERED):
         return _distance(hist, share, a, b, known, code == T_ORDERED) - x
     return _excess(hist, share, a, b, known, x, y > 0.0)
@@ -88,12 +88,24 @@ def _entropy(hist: Ints, a: int, b: int) -> float:
 
 
 @inner
-def _recursive(counts: Ints, c: float, n: int) -> float:
+def _recursive(hist: Ints, a: int, b: int, known: int, c: float, n: int) -> float:
     """Most frequent value against c times the tail from the n-th on; they may not be equal."""
-    tail = 0
-    for i in range(len(counts) - n + 1):
-        tail += counts[i]
-    return counts[-1] - c * tail + 1e-6
+    tail, most, below, skipped = known, 0, known + 1, 0
+    while skipped < n - 1 and below > 0:  # from the tail goes the largest count, then the next ...
+        largest, times = 0, 0
+        for v in range(a, b):
+            if largest < hist[v] < below:
+                largest, times = hist[v], 0
+            times += 1 if hist[v] == largest else 0
+        wanted = n - 1 - skipped
+        times = times if times < wanted else wanted
+        tail -= largest * times
+        most = largest if largest > most else most
+        below, skipped = largest, skipped + times
+    if n == 1:
+        for v in range(a, b):
+            most = hist[v] if hist[v] > most else most
+    return most - c * tail + 1e-6
 
 
 @inner
@@ -104,7 +116,7 @@ def _distance(hist: Ints, share: Floats, a: int, b: int, known: int, ordered: bo
         diff = hist[v] / known - share[v]
         run += diff
         acc += abs(run) if ordered else 0.5 * abs(diff)
-    return acc / max(b - a - 1, 1) if ordered else acc
+    return acc / (b - a - 1) if ordered and b - a > 2 else acc
 
 
 @inner
@@ -116,6 +128,9 @@ def _excess(
     for v in range(a, b):
         if hist[v] > 0:
             gain = (hist[v] / known - share[v]) / share[v]
-            bound = min(beta, -np.log(share[v])) if enhanced else beta
-            worst = max(worst, gain - max(bound, 0.0))
+            bound = beta
+            if enhanced and -np.log(share[v]) < beta:
+                bound = -np.log(share[v])
+            over = gain - bound if bound > 0.0 else gain
+            worst = over if over > worst else worst
     return worst

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inner, kernel, whole
 from shoal.kernels.boxes import (
     SET,
     Boxes,
@@ -150,13 +150,13 @@ def holds(k: int, rule: Parts, sens: Ints, nxt: Ints, first: int, z: int, hist: 
     base = rule[3]
     if len(rule[0]) == 0:
         return True
-    r = first
+    one, r = whole(1), first
     while r >= 0:
-        add(base, sens, r, 1, hist)
+        add(base, sens, r, one, hist)
         r = nxt[r]
     good = shortfall(rule, hist) == 0.0
     r = first
     while r >= 0:
-        add(base, sens, r, -1, hist)
+        add(base, sens, r, -one, hist)
         r = nxt[r]
     return good

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inner, kernel, whole
 from shoal.kernels.limits import Limits, Tally, ban, clear, note
 from shoal.kernels.space import Group, Space, add, cost, start
-from shoal.kernels.tree import Tree, bag_of, furthest, nearest, take
+from shoal.kernels.tree import Tree, furthest, nearest, take
 
 FREE, TAKEN, SPILLED = 0, 1, 2
 """States of a row: may still be taken; in a group; was in a group that could not be finished."""
@@ -64,7 +64,7 @@ def grow(
     codes, target = tree.codes, limits.target
     head, tail, left, rows = stock.head, stock.tail, stock.left, stock.rows
     limited = tally.known.size > 0
-    bags = np.zeros(codes.shape[1], np.uint64)
+    none = whole(0)
     at, seed, groups = 0, -1, 0
     while groups < members.shape[0]:
         if spread_seeds and seed >= 0:
@@ -78,16 +78,14 @@ def grow(
             break
         start(space, group, codes[seed])
         clear(tally)
-        for j in range(bags.size):
-            bags[j] = 0
-        e, pure, size = seed, True, 0
+        e, pure, size = seed, True, none
         while size < target:
             if limited and size > 0:
                 ban(limits, tally, size)
                 pure = pure and not tally.banned[tree.tag[seed]]
             if size > 0 and not (pure and left[seed] > 0):
                 # A group of equal rows takes its equals first: nothing else is free of cost.
-                e, _ = nearest(space, group, bags, tree, left, tally.banned, stack, bounds, visits)
+                e, _ = nearest(space, group, tree, left, tally.banned, stack, bounds, visits)
                 pure = pure and e == seed
             if e < 0:
                 break
@@ -103,7 +101,6 @@ def grow(
             left[e] -= 1
             take(tree, e)
             note(limits, tally, tree.tag[e])
-            bag_of(space, codes[e], bags)
             size += 1
         if size == target:
             groups += 1

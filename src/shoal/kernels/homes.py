@@ -10,7 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
-from shoal.kernels.boxes import SET, Boxes, Floats, Ints, Parts, Shape, Words, loss_with, span, star
+from shoal.kernels.boxes import (
+    SET,
+    Boxes,
+    Floats,
+    Ints,
+    Parts,
+    Shape,
+    Words,
+    loss_with,
+    star,
+    width,
+)
 
 KEEP = 3
 """Homes remembered per row."""
@@ -62,11 +73,11 @@ def mark_cover(
         lo, hi = glo[g, j], ghi[g, j]
         a, b = 0, MASK if kind[j] == SET else dsize[j] // share[j]
         if gmiss[g, j] == 0 and kind[j] != SET:
-            w = span(kind, dsize, off, tab, j, lo, hi)
+            w = width(kind, dsize, off, tab, j, lo, hi)
             a, b = lo, hi  # walk outward while the join stays as it is
-            while a > 0 and span(kind, dsize, off, tab, j, a - 1, hi) <= w:
+            while a > 0 and width(kind, dsize, off, tab, j, a - 1, hi) <= w:
                 a -= 1
-            while b + 1 < dsize[j] and span(kind, dsize, off, tab, j, lo, b + 1) <= w:
+            while b + 1 < dsize[j] and width(kind, dsize, off, tab, j, lo, b + 1) <= w:
                 b += 1
             a, b = a // share[j], b // share[j]
         for x in range(a, b + 1):

@@ -87,16 +87,17 @@ def _pop(
         live -= 1
         heap[0] = heap[live]
         _sift_down(heap, cost, live)
-        out[got] = level[best]
         last = 0
         for j in range(m):
+            out[got, j] = level[best, j]
             if level[best, j] > 0:
                 last = j
         for j in range(last, m):
             step = level[best, j] + 1
             if step >= count[j]:
                 continue
-            level[made] = level[best]
+            for i in range(m):
+                level[made, i] = level[best, i]
             level[made, j] = step
             cost[made] = cost[best] + width[j, step] - width[j, step - 1]
             heap[live] = made

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inner, kernel, whole
 from shoal.kernels.boxes import Ints, Parts, Words
 from shoal.kernels.conditions import add, shortfall
 from shoal.kernels.lattice import signatures
 
-Work = tuple[Words, Words, Ints, Ints, Ints, Ints]
+Work = tuple[Words, Words, Ints, Ints, Ints, Ints, Ints]
 
 
 @inner
@@ -25,7 +25,7 @@ def tally(hashes: Words, count: Ints, n: int, keys: Words, total: Ints, slot: In
     while places < 2 * n:
         places *= 2
     mask = np.uint64(places - 1)  # no larger than needed: late patterns then stay in the cache
-    largest = 0
+    largest = whole(0)
     for i in range(n):
         h = hashes[i]
         p = h & mask
@@ -33,7 +33,7 @@ def tally(hashes: Words, count: Ints, n: int, keys: Words, total: Ints, slot: In
             p = (p + np.uint64(1)) & mask
         keys[p] = h
         total[p] += count[i]
-        largest = max(largest, total[p])
+        largest = total[p] if total[p] > largest else largest
         slot[i] = p
     return largest
 
@@ -61,7 +61,7 @@ def peel(
     groups, and the budget (entries looked at) that remains; stops when it is used up.
     """
     sign, at, step = lad
-    hashes, keys, total, slot, order, hist = work
+    hashes, keys, total, slot, order, start, hist = work
     for q in range(len(patterns)):
         budget -= left
         signatures(sign, at, step, patterns[q], codes, left, hashes)
@@ -73,7 +73,9 @@ def peel(
                     total[slot[i]] = -1 - groups
                     groups += 1
             if len(rule[0]) > 0:
-                groups = _reject(rule, count, sens, left, total, slot, first, groups, order, hist)
+                groups = _reject(
+                    rule, count, sens, left, total, slot, first, groups, order, start, hist
+                )
         keep = left
         if groups > first:
             keep = 0
@@ -106,38 +108,36 @@ def _reject(
     first: int,
     groups: int,
     order: Ints,
+    start: Ints,
     hist: Ints,
 ) -> int:
     """Check the new classes' histograms; renumber those that pass, unmark the others."""
-    start = np.zeros(groups - first + 1, np.int64)
+    for c in range(groups - first + 2):  # one more than needed: it is shifted while it fills
+        start[c] = 0
     for i in range(left):
         if total[slot[i]] < 0:
-            start[-total[slot[i]] - first] += 1
-    for c in range(groups - first):
+            start[-total[slot[i]] - first + 1] += 1
+    for c in range(1, groups - first + 1):
         start[c + 1] += start[c]
-    fill = start[:-1].copy()
     for i in range(left):
         if total[slot[i]] < 0:
             c = -1 - total[slot[i]] - first
-            order[fill[c]] = i
-            fill[c] += 1
+            order[start[c + 1]] = i
+            start[c + 1] += 1
     passed = first
     for c in range(groups - first):
-        members = order[start[c] : start[c + 1]]
-        size = 0
-        for i in members:
-            size += count[i]
-            add(rule[3], sens, i, count[i], hist)
+        for x in range(start[c], start[c + 1]):
+            add(rule[3], sens, order[x], count[order[x]], hist)
         good = shortfall(rule, hist) == 0.0
-        for i in members:
-            add(rule[3], sens, i, -count[i], hist)
-        total[slot[members[0]]] = -1 - passed if good else 1
+        for x in range(start[c], start[c + 1]):
+            add(rule[3], sens, order[x], -count[order[x]], hist)
+        total[slot[order[start[c]]]] = -1 - passed if good else 1
         passed += good
     return passed
 
 
 def workspace(n: int, values: int) -> Work:
-    """Return buffers to peel n entries: hashes, keys, total, slot, order, hist."""
+    """Return buffers to peel n entries: hashes, keys, total, slot, order, start, hist."""
     places = 1 << max(4, int(np.ceil(np.log2(2 * n + 1))))
     return (
         np.zeros(n, np.uint64),
@@ -145,5 +145,6 @@ def workspace(n: int, values: int) -> Work:
         np.zeros(places, np.int64),
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),
+        np.zeros(n + 2, np.int64),
         np.zeros(values, np.int64),
     )

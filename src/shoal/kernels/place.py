@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inner, kernel, whole
 from shoal.kernels.boxes import Ints, Parts, Shape, loss_with
 from shoal.kernels.conditions import add, shortfall
 from shoal.kernels.groups import link, measure, unlink
@@ -12,15 +12,22 @@ from shoal.kernels.groups import link, measure, unlink
 
 @kernel
 def place_rows(
-    space: Shape, rule: Parts, codes: Ints, sens: Ints, state: Parts, rest: int, seen: Ints
+    space: Shape,
+    rule: Parts,
+    codes: Ints,
+    sens: Ints,
+    state: Parts,
+    rest: int,
+    seen: Ints,
+    hist: Ints,
 ) -> None:
     """Empty group ``rest`` into the others, one row at a time.
 
-    A row that would make every other group break a condition stays where it is.
+    A row that would make every other group break a condition stays where it is. ``hist`` is room
+    for a count per sensitive value, all 0.
     """
     kind, dsize, off, tab = space
     grp, nxt, prv, head, size, cost, lo, hi, miss, _free, _live = state
-    hist = np.zeros(len(rule[4]), np.int64)
     stamp = 0
     r = head[rest]
     while r >= 0:
@@ -49,11 +56,11 @@ def _takes(rule: Parts, sens: Ints, nxt: Ints, first: int, r: int, hist: Ints) -
     if len(rule[0]) == 0:
         return True
     base = rule[3]
-    s = first
+    one, s = whole(1), first
     while s >= 0:
-        add(base, sens, s, 1, hist)
+        add(base, sens, s, one, hist)
         s = nxt[s]
-    add(base, sens, r, 1, hist)
+    add(base, sens, r, one, hist)
     good = shortfall(rule, hist) == 0.0
     for v in range(len(hist)):
         hist[v] = 0

@@ -54,9 +54,9 @@ def _split_column(
 
 
 @inner
-def _median(part: npt.NDArray[np.int32]) -> int:
-    """Return the middle value of ``part``, which is reordered (Hoare's selection)."""
-    a, b, middle = 0, part.size - 1, part.size // 2
+def _median(part: npt.NDArray[np.int32], size: int) -> int:
+    """Return the middle of the first ``size`` values, which are reordered (Hoare's selection)."""
+    a, b, middle = 0, size - 1, size // 2
     while a < b:
         pivot, i, j = part[(a + b) // 2], a, b
         while i <= j:
@@ -78,26 +78,36 @@ def _median(part: npt.NDArray[np.int32]) -> int:
 
 @inner
 def _split(
-    codes: npt.NDArray[np.int32], order: npt.NDArray[np.int64], a: int, b: int, column: int
+    codes: npt.NDArray[np.int32],
+    order: npt.NDArray[np.int64],
+    a: int,
+    b: int,
+    column: int,
+    part: npt.NDArray[np.int32],
+    held: npt.NDArray[np.int64],
 ) -> int:
-    """Reorder entries a .. b so that smaller positions come first; return where the rest begins."""
-    part, held = np.empty(b - a, np.int32), np.empty(b - a, np.int64)
+    """Reorder entries a .. b so that smaller positions come first; return where the rest begins.
+
+    ``part`` and ``held`` are room for as many numbers as there are entries.
+    """
     least = codes[order[a], column]
     for i in range(a, b):
         held[i - a], part[i - a] = order[i], codes[order[i], column]
-        least = min(least, part[i - a])
-    pivot = max(_median(part.copy()), least + 1)  # left: below the pivot; never empty
-    at = a
-    for i in range(held.size):
-        if part[i] < pivot:
+        least = part[i - a] if part[i - a] < least else least
+    pivot = _median(part, b - a)
+    if pivot == least:  # left: below the pivot; never empty
+        pivot += 1
+    at, over = a, 0
+    for i in range(b - a):
+        if codes[held[i], column] < pivot:
             order[at] = held[i]
             at += 1
-    middle = at
-    for i in range(held.size):
-        if part[i] >= pivot:
-            order[at] = held[i]
-            at += 1
-    return middle
+        else:
+            held[over] = held[i]
+            over += 1
+    for i in range(over):
+        order[at + i] = held[i]
+    return at
 
 
 @kernel
@@ -110,6 +120,8 @@ def _plant(
     right: npt.NDArray[np.int64],
     parent: npt.NDArray[np.int64],
     todo: npt.NDArray[np.int64],
+    part: npt.NDArray[np.int32],
+    held: npt.NDArray[np.int64],
 ) -> int:
     """Split the entries into a tree, reordering ``order``; return the number of nodes."""
     todo[0, 0], todo[0, 1], todo[0, 2] = 0, codes.shape[0], -1
@@ -127,7 +139,7 @@ def _plant(
         column = _split_column(space, codes, order, a, b)
         if column < 0:
             continue
-        middle = _split(codes, order, a, b, column)
+        middle = _split(codes, order, a, b, column, part, held)
         todo[top, 0], todo[top, 1], todo[top, 2] = middle, b, ~node
         todo[top + 1, 0], todo[top + 1, 1], todo[top + 1, 2] = a, middle, node
         top += 2
@@ -177,7 +189,8 @@ def plant(
     order = np.arange(entries)
     shape = [np.full(room, -1, np.int64) for _ in range(4)]
     todo = np.empty((entries + 2, 3), np.int64)
-    nodes = _plant(space, codes, order, shape[0], shape[1], shape[2], shape[3], todo)
+    part, held = np.empty(entries, np.int32), np.empty(entries, np.int64)
+    nodes = _plant(space, codes, order, shape[0], shape[1], shape[2], shape[3], todo, part, held)
     kept = np.ascontiguousarray(codes[order])
     begin, end, right, parent = (part[:nodes].copy() for part in shape)
     tree = Tree(

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import kernel
+from shoal.kernels import allocating
 from shoal.kernels.boxes import SET, Ints, Shape, Words, cover, span
 
 
-@kernel
+@allocating
 def propose(
     space: Shape,
     lad: tuple[Words, Ints, Ints],

@@ -9,9 +9,11 @@ whether it stays. Moves, swaps, re-splits and the dissolving of bad groups are a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inner, kernel, whole
 from shoal.kernels.attempt import attempt
 from shoal.kernels.boxes import Floats, Ints, Parts, Shape, Words, loss_with
 from shoal.kernels.homes import KEEP, WIDEN, find_homes, mark_cover
@@ -21,6 +23,62 @@ WINDOW = 24
 """How far on either side a class is looked through for neighbours."""
 TOUCH = 256
 """Groups that one trial may touch."""
+
+
+class Work(NamedTuple):
+    """Room for trials, made once for many of them."""
+
+    rows: tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints]
+    """Per row of a trial: the pool, where it goes, its home; the moves; the groups taken apart."""
+    groups: tuple[Ints, Ints, Ints]
+    """Per group: stamps and counts."""
+    ints: tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints]
+    floats: tuple[Floats, Floats, Floats, Floats, Floats]
+    seen: Ints
+    stamps: Ints
+    hist: Ints
+    words: Words
+
+
+def new_work(kinds: int, largest: int, most: int, groups: int, values: int, bits: Words) -> Work:
+    """Return room for trials.
+
+    Parameters
+    ----------
+    kinds, largest
+        Number of columns, and the size of the largest domain.
+    most
+        Rows of a group that a trial may take apart.
+    groups, values
+        Number of group numbers and of sensitive values.
+    """
+    room = 3 * most + 2 * WINDOW + 8  # rows in one trial: three groups, and what others spare
+    box = [np.empty((TOUCH, kinds), np.int64) for _ in range(3)]
+    i1, i2, i3, i4, i5, i6, i7 = (np.empty(room, np.int64) for _ in range(7))
+    return Work(
+        (i1, i2, i3, i4, i5, i6, i7),
+        (np.full(groups, -1), np.zeros(groups, np.int64), np.full(groups, -1)),
+        (
+            np.empty(TOUCH, np.int64),
+            np.empty(TOUCH, np.int64),
+            box[0],
+            box[1],
+            box[2],
+            np.empty((3, kinds), np.int64),
+            np.empty((kinds, room), np.int64),
+        ),
+        (
+            np.empty(room),
+            np.empty((kinds, room)),
+            np.empty(room),
+            np.empty(TOUCH),
+            np.empty(KEEP),
+        ),
+        np.zeros(max(largest, 1) + 1, np.int64),
+        np.zeros(3, np.int64),
+        np.zeros(values, np.int64),
+        np.empty((WIDEN + 1, bits.shape[1]), np.uint64),
+    )
 
 
 @kernel
@@ -44,6 +102,7 @@ def trials(
     life: int,
     heat: float,
     seed: Words,
+    work: Work,
 ) -> tuple[float, int]:
     """Run one trial at every place of `picks` in `seq` (rows class after class, classes in `cls`).
 
@@ -52,32 +111,24 @@ def trials(
     kind, dsize, off, tab = space
     grp, nxt, prv, head, size, cost, lo, hi, miss, free, live = state
     m = len(kind)
-    room = 3 * most + 2 * WINDOW + 8  # rows in one trial: three groups, and what others spare
-    pool, into, away = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-    credit = np.empty(room)
-    row = np.empty((m, room), np.int64)
-    part, wsum = np.empty((m, room)), np.empty(room)
-    scratch = np.empty((3, m), np.int64)
-    mark, given = np.full(len(size), -1), np.zeros(len(size), np.int64)
-    hist = np.zeros(len(rule[4]), np.int64)
-    words, price = np.empty((WIDEN + 1, bits.shape[1]), np.uint64), np.empty(KEEP)
-    moved, dest, back = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-    touched, gmark = np.empty(TOUCH, np.int64), np.full(len(size), -1)
-    box = np.empty((3, TOUCH, m), np.int64)
-    nlo, nhi, nmiss = box[0], box[1], box[2]
-    nsize, ncost = np.empty(TOUCH, np.int64), np.empty(TOUCH)
-    seen, stamps = np.zeros(max(dsize.max(), 1) + 1, np.int64), np.zeros(2, np.int64)
-    ruined = np.empty(4, np.int64)
+    pool, into, away, moved, dest, back, ruined = work.rows
+    mark, given, gmark = work.groups
+    touched, nsize, nlo, nhi, nmiss, box, row = work.ints
+    credit, part, wsum, ncost, price = work.floats
+    seen, stamps, hist, words = work.seen, work.stamps, work.hist, work.words
+    none, three, steps, fine = whole(0), whole(3), whole(1024), whole(1 << 30)
     gain, stayed = 0.0, 0
-    for t in range(len(picks)):
-        here = picks[t]
+    for pick in range(len(picks)):
+        here = picks[pick]
+        stamps[2] += 1
+        t = stamps[2]
         a = grp[seq[here]]
         if cost[a] <= 0.0 or size[a] > most or live[0] < 5:
             continue
         # 1. free the rows of this group and of up to two that it meets in the class
-        ruins = 1 + draw(seed, 3)
+        ruins = 1 + draw(seed, three)
         ruined[0], mark[a], q, old = a, t, 1, cost[a]
-        nf = _gather(nxt, head[a], pool, 0)
+        nf = _gather(nxt, head[a], pool, none)
         for w in range(2, 2 * WINDOW + 2):
             i = here + w // 2 if w % 2 else here - w // 2
             if q == ruins or i < 0 or i >= len(seq) or cls[i] != cls[here]:
@@ -99,7 +150,7 @@ def trials(
                 given[g] = 0
                 pool[n], credit[n] = seq[i], cost[g] / size[g]
                 n += 1
-        gaps = False
+        gaps = n < 0
         for i in range(n):
             into[i] = -1
             for j in range(m):
@@ -156,8 +207,8 @@ def trials(
                     if d < credit[i]:
                         away[i], credit[i] = h, d
         # 4. grow new groups while that is cheaper than going home
-        lean = draw(seed, 1024) / 1023.0
-        made, left, new = 0, nf, 0.0
+        lean = draw(seed, steps) / 1023.0
+        made, left, new = none, nf, 0.0
         while left >= 2 and made <= q:
             z, spent, worth = regrow(
                 kind,
@@ -180,7 +231,7 @@ def trials(
                 lean,
                 given,
                 gaps,
-                scratch,
+                box,
                 hist,
                 part,
                 wsum,
@@ -201,7 +252,7 @@ def trials(
             if new > old:
                 break
         # 5. if it may be better, try it for real
-        moves, lost = 0, new > old
+        moves, lost = none, new > old
         for i in range(n):
             if into[i] >= 0:
                 moved[moves], dest[moves] = pool[i], free[live[0] - 1 - into[i]]
@@ -215,7 +266,7 @@ def trials(
                 moves += 1
         allow = -1e-9
         if heat > 0.0:
-            allow = -heat * np.log((1 + draw(seed, 1 << 30)) / (1 << 30))
+            allow = -heat * np.log((1 + draw(seed, fine)) / fine)
         if (
             lost or new > 1.1 * old + allow
         ):  # homes shared by several rows can still bring 10 % or so

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels import inner
+from shoal.kernels import inner, whole
 from shoal.kernels.boxes import SET, Floats, Ints, Parts, Words, cover, span
 from shoal.kernels.conditions import add, shortfall
 
@@ -61,7 +61,7 @@ def regrow(
     while into[s] >= 0 or x > 0:
         x -= into[s] < 0
         s += 1
-    z, spent, worth = 0, 0.0, 0.0
+    z, spent, worth, one = 0, 0.0, 0.0, whole(1)
     ruled = len(rule[0]) > 0
     pick, paid = s, 0.0
     for j in range(len(kind)):
@@ -80,7 +80,7 @@ def regrow(
         if pick >= nf:
             given[grp[pool[pick]]] += 1
         if ruled:
-            add(rule[3], sens, pool[pick], 1, hist)
+            add(rule[3], sens, pool[pick], one, hist)
         for j in range(len(kind)):
             v = row[j, pick]
             a, b = cover(kind, dsize, j, box[0, j], box[1, j], v)
@@ -99,27 +99,31 @@ def regrow(
             if gaps:  # missing cells cost nothing
                 for j in range(len(kind)):
                     total -= part[j, i] * (box[2, j] + (1 if row[j, i] == dsize[j] else 0))
-            d = total - (lean * min(credit[i], 40.0) if i < nf else credit[i] - 1e-7)
+            elsewhere = credit[i] - 1e-7
+            if i < nf:
+                elsewhere = lean * (credit[i] if credit[i] < 40.0 else 40.0)
+            d = total - elsewhere
             if d >= best:
                 continue
             if i >= nf and given[grp[pool[i]]] >= size[grp[pool[i]]] - k:
                 continue
             if pressed:
-                add(rule[3], sens, pool[i], 1, hist)
+                add(rule[3], sens, pool[i], one, hist)
                 helps = shortfall(rule, hist) < short
-                add(rule[3], sens, pool[i], -1, hist)
+                add(rule[3], sens, pool[i], -one, hist)
                 if not helps:
                     continue
             best, pick, paid = d, i, total
         if pick < 0:
             break
-        dear = pick >= nf or paid - spent > min(credit[pick], spent / z + 1e-9)
+        dear = pick >= nf or paid - spent > credit[pick] or paid - spent > spent / z + 1e-9
         if z >= k and short == 0.0 and dear:
             break
     if ruled:
         if shortfall(rule, hist) > 0.0:
             z = 0
-        hist[:] = 0
+        for v in range(len(hist)):
+            hist[v] = 0
     return z, spent, worth
 
 

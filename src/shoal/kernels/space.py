@@ -72,6 +72,10 @@ class Group(NamedTuple):
     """Taxonomies, per position: ``num`` of the group joined with it."""
     top: npt.NDArray[np.int32]
     """Taxonomies: the child of the root whose stretch of the table is not all ``full``, or -1."""
+    bags: npt.NDArray[np.uint64]
+    """Set columns: the values in the set, one bit per value modulo 64."""
+    terms: npt.NDArray[np.float64]
+    """``[6, m]``: room for what a search works out about the group before it begins."""
 
 
 def new_group(space: Space) -> Group:
@@ -90,6 +94,8 @@ def new_group(space: Space) -> Group:
         serial=np.zeros(1, np.int64),
         table=np.repeat(space.full, space.size + 1),
         top=np.full(m, -1, np.int32),
+        bags=np.zeros(m, np.uint64),
+        terms=np.zeros((6, m)),
     )
 
 
@@ -102,11 +108,12 @@ def joined(space: Space, group: Group, j: int, p: int) -> float:
     if space.kind[j] == TAXONOMY:
         return group.table[at + p]
     if space.kind[j] == ORDERED:
-        lo, hi = min(group.lo[j], p), max(group.hi[j], p)
+        lo = p if p < group.lo[j] else group.lo[j]
+        hi = p if p > group.hi[j] else group.hi[j]
         return space.right[at + hi] - space.left[at + lo] if lo < hi else 0.0
     if group.stamp[at + p] == group.serial[0]:
         return group.num[j]
-    return group.members[j] / max(missing - 1, 1)
+    return group.members[j] / (missing - 1 if missing > 1 else 1)
 
 
 @inner
@@ -168,6 +175,7 @@ def start(space: Space, group: Group, row: npt.NDArray[np.int32]) -> None:
         group.inv[j] = space.inv[space.first[j] + p]
         group.base[j] = space.base[space.first[j] + p]
         group.stamp[space.first[j] + p] = group.serial[0]
+        group.bags[j] = np.uint64(1) << np.uint64(p & 63) if known else np.uint64(0)
         if space.kind[j] == TAXONOMY:
             group.node[j] = p if known else space.root[j]
             _chart(space, group, j, p)
@@ -186,6 +194,8 @@ def add(space: Space, group: Group, row: npt.NDArray[np.int32]) -> None:
         if group.stamp[at + p] != group.serial[0]:
             group.stamp[at + p] = group.serial[0]
             group.members[j] += 1
+            if p < missing:
+                group.bags[j] |= np.uint64(1) << np.uint64(p & 63)
         if space.kind[j] == TAXONOMY:
             _raise(space, group, j, p)
         elif space.relative:
@@ -193,8 +203,8 @@ def add(space: Space, group: Group, row: npt.NDArray[np.int32]) -> None:
             group.base[j] = 0.0
         else:
             group.base[j] = group.num[j]
-        group.lo[j] = min(group.lo[j], p)
-        group.hi[j] = max(group.hi[j], p)
+        group.lo[j] = p if p < group.lo[j] else group.lo[j]
+        group.hi[j] = p if p > group.hi[j] else group.hi[j]
         if p == missing:
             group.num[j] = space.full[j]
 

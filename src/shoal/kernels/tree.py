@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inlined, inner
-from shoal.kernels.space import ORDERED, SET, TAXONOMY, Group, Space
+from shoal.kernels.space import ORDERED, TAXONOMY, Group, Space
 
 
 class Tree(NamedTuple):
@@ -75,14 +75,6 @@ def take(tree: Tree, entry: int) -> None:
         node = tree.parent[node]
 
 
-@inner
-def bag_of(space: Space, row: npt.NDArray[np.int32], bags: npt.NDArray[np.uint64]) -> None:
-    """Add the values of ``row`` to the group's bags (one bit per value modulo 64)."""
-    for j in range(row.size):
-        if space.kind[j] == SET and row[j] < space.size[j]:
-            bags[j] |= np.uint64(1) << np.uint64(row[j] & 63)
-
-
 @inlined
 def near_num(
     kind: int,
@@ -111,7 +103,8 @@ def near_num(
     if group_hi == missing:
         num = whole
     elif kind == TAXONOMY:
-        num = table[first + min(max(group_lo, lo), hi)]
+        p = group_lo if group_lo > lo else lo
+        num = table[first + (p if p < hi else hi)]
     elif kind == ORDERED:
         num = group_num
         if lo > group_hi:
@@ -129,7 +122,6 @@ def near_num(
 def nearest(
     space: Space,
     group: Group,
-    bags: npt.NDArray[np.uint64],
     tree: Tree,
     left: npt.NDArray[np.int64],
     banned: npt.NDArray[np.bool_],
@@ -153,14 +145,15 @@ def nearest(
     m, size = kind.size, group.size[0]
     # Per column: size * inv(g) and size * base(g) of the formula, the cost of a missing value, the
     # group's ends if it is an interval, and num of a set with one value more.
-    inv_g, base_g, gap_cost = np.empty(m), np.empty(m), np.empty(m)
-    x_lo, x_hi, outside = np.empty(m), np.empty(m), np.empty(m)
+    terms, bags = group.terms, group.bags
+    inv_g, base_g, gap_cost = terms[0], terms[1], terms[2]
+    x_lo, x_hi, outside = terms[3], terms[4], terms[5]
     for j in range(m):
         at = first[j] + missing[j]
         inv_g[j], base_g[j] = size * group.inv[j], size * group.base[j]
         gap_cost[j] = weight[j] * (whole[j] * (inv[at] + inv_g[j]) - (space.base[at] + base_g[j]))
         x_lo[j], x_hi[j] = space.left[first[j] + group_lo[j]], space.right[first[j] + group_hi[j]]
-        outside[j] = group.members[j] / max(missing[j] - 1, 1)
+        outside[j] = group.members[j] / (missing[j] - 1 if missing[j] > 1 else 1)
     barred = np.uint64(0)
     for t in range(banned.size if banned.size <= 64 else 0):
         if banned[t]:
@@ -235,8 +228,8 @@ def nearest(
                     )
                     inv_p = least_inv[child, j] if relative else 1.0
                     least = weight[j] * (num * (inv_p + inv_g[j]) - base_g[j])
-                if gap[child, j]:
-                    least = min(least, gap_cost[j])
+                if gap[child, j] and gap_cost[j] < least:
+                    least = gap_cost[j]
                 total += least
                 if total > best_cost:
                     break
@@ -273,7 +266,9 @@ def furthest(
     low, high, gap, alive, right = tree.lo, tree.hi, tree.gap, tree.alive, tree.right
     reach_left, reach_right = space.left, space.right
     group_lo, group_hi, stamp, serial = group.lo, group.hi, group.stamp, group.serial[0]
-    outside = group.members / np.maximum(missing - 1, 1)
+    outside = group.terms[5]
+    for j in range(kind.size):
+        outside[j] = group.members[j] / (missing[j] - 1 if missing[j] > 1 else 1)
     best, best_distance = -1, -1.0
     stack[0], bounds[0] = 0, np.inf
     top = 1 if alive[0] > 0 else 0
@@ -294,7 +289,8 @@ def furthest(
                     elif kind[j] == TAXONOMY:
                         num = table[at + p]
                     elif kind[j] == ORDERED:
-                        lo, hi = min(group_lo[j], p), max(group_hi[j], p)
+                        lo = p if p < group_lo[j] else group_lo[j]
+                        hi = p if p > group_hi[j] else group_hi[j]
                         num = reach_right[at + hi] - reach_left[at + lo] if lo < hi else 0.0
                     else:
                         num = group.num[j] if stamp[at + p] == serial else outside[j]
@@ -313,9 +309,11 @@ def furthest(
                 if gap[child, j] or group_hi[j] == missing[j]:
                     most = whole[j]
                 elif kind[j] == TAXONOMY:
-                    most = max(table[at + lo], table[at + hi])
+                    low_end, high_end = table[at + lo], table[at + hi]
+                    most = low_end if low_end > high_end else high_end
                 elif kind[j] == ORDERED:
-                    lo, hi = min(group_lo[j], lo), max(group_hi[j], hi)
+                    lo = group_lo[j] if group_lo[j] < lo else lo
+                    hi = group_hi[j] if group_hi[j] > hi else hi
                     most = reach_right[at + hi] - reach_left[at + lo]
                 else:
                     most = outside[j]

@@ -1,0 +1,115 @@
+"""Beds: the parts of a large table that are grown one by one, on all cores.
+
+A table is cut where it costs most to join what lies on either side, so that hardly any group would
+have reached across: between the sexes rather than between two ages. Where the cuts are depends on
+the table alone, never on the number of cores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.domain import Domain, Ordered, Taxonomy
+from shoal.encode import Encoded
+from shoal.kernels.space import Space
+from shoal.tuples import entries
+
+Ints = npt.NDArray[np.int64]
+Tags = npt.NDArray[np.int32]
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+BED = 30_000
+"""Entries up to which a table is grown in one piece; a larger one is cut into beds of at most so
+many."""
+FAIR = 0.2
+"""Share of the entries that either side of a cut must have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bed:
+    """Neighbouring rows that are grown together; inside, rows are numbered as they stand here.
+
+    Parameters
+    ----------
+    rows
+        Row numbers of the table, in random order.
+    entry
+        Entry of each row: a row of ``codes``, ``tag`` and ``count``.
+    """
+
+    rows: Ints
+    entry: Ints
+    codes: Codes
+    tag: Tags
+    count: Ints
+
+
+def beds(data: Encoded, space: Space, tags: Tags, rows: Ints, most: int = BED) -> list[Bed]:
+    """Collapse rows of equal quasi-identifiers and tag, and cut them into beds."""
+    distinct, entry, count = entries(np.column_stack((data.codes[rows], tags[rows])))
+    codes, tag = np.ascontiguousarray(distinct[:, :-1]), np.ascontiguousarray(distinct[:, -1])
+    if count.size <= most:
+        return [Bed(rows, entry, codes, tag, count)]
+    bed_of = _cut(data.domains, space, codes, most)
+    local = np.empty(count.size, np.int64)
+    by_row = bed_of[entry]
+    found = []
+    for b in range(int(bed_of.max()) + 1):
+        chosen, own = np.flatnonzero(bed_of == b), np.flatnonzero(by_row == b)
+        local[chosen] = np.arange(chosen.size)
+        found.append(Bed(rows[own], local[entry[own]], codes[chosen], tag[chosen], count[chosen]))
+    return found
+
+
+def _cut(domains: tuple[Domain, ...], space: Space, codes: Codes, most: int) -> Ints:
+    """Return the bed of every entry."""
+    bed_of = np.zeros(codes.shape[0], np.int64)
+    todo, made = [np.arange(codes.shape[0])], 0
+    while todo:
+        chosen = todo.pop()
+        part = codes[chosen]
+        best = (-1.0, 0.0, 0, 0)
+        if chosen.size > most:
+            for j, domain in enumerate(domains):
+                price, size, place = _dearest(domain, space, j, part[:, j])
+                best = max(best, (price, size, -j, place))
+        price, _, j, place = best
+        if price < 0.0:
+            bed_of[chosen] = made
+            made += 1
+            continue
+        below = part[:, -j] < place
+        todo += [chosen[~below], chosen[below]]
+    return bed_of
+
+
+def _dearest(domain: Domain, space: Space, j: int, column: Codes) -> tuple[float, float, int]:
+    """Return the price of the dearest fair cut of a column, the smaller side, and its place.
+
+    The price is what joining the last position before the cut and the first after it costs.
+    """
+    counts = np.bincount(column, minlength=domain.size + 1)
+    here = np.flatnonzero(counts)
+    share = np.cumsum(counts[here])[:-1] / column.size
+    small = np.minimum(share, 1.0 - share)
+    fair = small >= FAIR
+    if not fair.any():
+        return -1.0, 0.0, 0
+    p, q, small = here[:-1][fair], here[1:][fair], small[fair]
+    price = np.where(q == domain.size, space.full[j], _joined(domain, space, j, p, q))
+    at = np.lexsort((small, np.round(price, 9)))[-1]
+    return float(price[at] * space.weight[j]), float(small[at]), int(q[at])
+
+
+def _joined(domain: Domain, space: Space, j: int, p: Ints, q: Ints) -> Floats:
+    """Return ``num`` of the joins of known positions."""
+    if isinstance(domain, Taxonomy):
+        node = domain.cover(p, np.minimum(q, domain.size - 1))
+        return np.asarray(space.num[space.node0[j] + node])
+    if isinstance(domain, Ordered):
+        return np.asarray(space.right[space.first[j] + q] - space.left[space.first[j] + p])
+    return np.full(p.size, 1.0 / max(domain.size - 1, 1))

@@ -1,0 +1,94 @@
+"""Large tables are grown in beds: what that may change, and what it may not."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal.domain import Ordered
+from shoal.encode import Encoded
+from shoal.errors import ParameterError
+from shoal.groupers.beds import beds
+from shoal.groupers.growth import grow_groups
+from shoal.losses import iloss
+from shoal.rules import All, KAnonymity, LDiversity
+from shoal.space import make_space
+from shoal.threads import limit, share, workers
+from tests.tables import encoded, nominal
+
+
+@pytest.fixture(scope="module")
+def data():
+    return encoded(np.random.default_rng(3), 6000, "ttooos", missing=0.05, sensitive=(5,))
+
+
+def grown(data, most, rule=None):
+    rule = rule or KAnonymity(5)
+    return grow_groups(data, make_space(data), rule, np.random.default_rng(1), most=most)
+
+
+def test_beds_hold_every_row_once_and_are_no_larger_than_asked(data):
+    tags = data.sensitive["s0"]
+    rows = np.random.default_rng(0).permutation(data.rows)
+    found = beds(data, make_space(data), tags, rows, 500)
+    assert len(found) > 5
+    assert sorted(np.concatenate([bed.rows for bed in found])) == list(range(data.rows))
+    for bed in found:
+        assert bed.count.size <= 500
+        assert (bed.codes[bed.entry] == data.codes[bed.rows]).all()
+        assert (bed.tag[bed.entry] == tags[bed.rows]).all()
+        assert (np.bincount(bed.entry, minlength=bed.count.size) == bed.count).all()
+        place = np.argsort(rows)[bed.rows]
+        assert (np.diff(place) > 0).all()  # the random order is kept
+
+
+def test_a_table_is_cut_where_joining_is_dear():
+    """The first column parts the table in two halves that cost 1 to join; the other steps 1/7."""
+    rows = np.arange(4000)
+    points = np.arange(8.0)
+    codes = np.column_stack((rows % 2, rows // 2 % 8)).astype(np.int32)
+    data = Encoded(("s", "o"), codes, (nominal(2), Ordered(pl.Series(points), points)), {}, {})
+    found = beds(data, make_space(data), np.zeros(4000, np.int32), np.arange(4000), 9)
+    assert [len(np.unique(bed.codes[:, 0])) for bed in found] == [1, 1]
+
+
+@pytest.mark.parametrize("rule", [KAnonymity(5), All((KAnonymity(5), LDiversity(3, "s0")))])
+def test_the_number_of_threads_changes_nothing(data, monkeypatch, rule):
+    labels = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("SHOAL_THREADS", threads)
+        labels.append(grown(data, 400, rule).labels())
+    assert (labels[0] == labels[1]).all()
+    assert (labels[0] == labels[2]).all()
+
+
+def test_beds_cost_little(data):
+    whole, parts = (iloss(data, grown(data, most)).rate for most in (data.rows, 800))
+    assert parts <= 1.03 * whole
+
+
+def test_work_per_row_does_not_grow_with_the_table(data):
+    """In beds a row meets as many entries in a large table as in a small one."""
+    visits = []
+    for most in (data.rows, 800):
+        seen = np.zeros(1, np.int64)
+        space, rng = make_space(data), np.random.default_rng(1)
+        grow_groups(data, space, KAnonymity(5), rng, visits=seen, most=most)
+        visits.append(seen[0] / data.rows)
+    assert visits[1] < visits[0] < 120
+
+
+def test_share_keeps_the_order(monkeypatch):
+    monkeypatch.setenv("SHOAL_THREADS", "4")
+    assert share(lambda x: x * x, range(20)) == [x * x for x in range(20)]
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "two", "1.5"])
+def test_a_number_of_threads_must_be_one(monkeypatch, given):
+    monkeypatch.setenv("SHOAL_THREADS", given)
+    with pytest.raises(ParameterError, match=r"SHOAL_THREADS must be a whole number .* got"):
+        workers()
+
+
+def test_threads_below_one_are_refused():
+    with pytest.raises(ParameterError, match="threads must be at least 1, got 0"):
+        limit(0)
