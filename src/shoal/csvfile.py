@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError, listed
+from shoal.threads import workers
 
 _DELIMITERS = (",", ";", "\t", "|")
 _GLANCE = 1 << 16  # bytes looked at to find the delimiter
@@ -165,7 +166,7 @@ def _arrow(content: bytes, delimiter: str, names: list[str], quoted: bool, block
 
     return arrow_csv.read_csv(
         pa.BufferReader(content),
-        read_options=arrow_csv.ReadOptions(block_size=block),
+        read_options=arrow_csv.ReadOptions(block_size=block, use_threads=workers() > 1),
         parse_options=arrow_csv.ParseOptions(
             delimiter=delimiter,
             newlines_in_values=quoted,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, cast
 
@@ -17,6 +16,7 @@ from shoal.csvfile import read_csv
 from shoal.errors import InputError, OutputError, listed
 from shoal.native import from_native, to_native
 from shoal.setcells import SETS, to_json
+from shoal.threads import share
 
 __all__ = [
     "FORMATS",
@@ -77,8 +77,7 @@ def _typed(frame: pl.DataFrame, missing: Sequence[str], text: Collection[str]) -
         cells = blank(series, missing)
         return cells if series.name in text else typed(cells)
 
-    with ThreadPoolExecutor(max_workers=4) as pool:
-        return pl.DataFrame(list(pool.map(one, frame)))
+    return pl.DataFrame(share(one, frame.get_columns()))
 
 
 def _binary(path: Path, kind: str) -> pl.DataFrame:

@@ -99,6 +99,15 @@ def command(
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write the figures of the run to this file."),
     ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            metavar="N",
+            help="Share the work by so many threads (SHOAL_THREADS, else one per processor). "
+            "The release is the same for every number.",
+        ),
+    ] = None,
     force: Force = False,
     engine: Annotated[
         str,
@@ -137,6 +146,10 @@ def command(
     alone is l-diversity alone), several hold together, and those of a plan are kept. A rule on
     sensitive values holds for every sensitive column.
     """
+    from shoal.threads import limit
+
+    limit(threads)  # before anything reads how many threads there are
+
     from shoal.cli.options import base_plan, located, parse_options, split_names
     from shoal.cli.output import Output
     from shoal.cli.work import stoppable, watch

@@ -6,7 +6,6 @@ pass. Shards do not depend on the number of threads, so neither does the answer.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from shoal.kernels.groups import State, start_state
 from shoal.kernels.homes import KEEP, cover_bits, mark_all
 from shoal.kernels.lattice import Ladders, signatures
 from shoal.kernels.refine import new_work, trials
+from shoal.threads import workers
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -71,7 +71,7 @@ def refined(
     stop: Callable[[], bool] | None = None,
 ) -> Ints:
     """Return better groups for the rows; ``stop`` is asked before every round of a shard."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(workers()) as pool:
         for turn in range(effort.passes):
             shards = _cut(data.codes, labels, effort.shard, rng)
             jobs = []
