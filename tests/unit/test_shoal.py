@@ -211,7 +211,7 @@ def test_shards_and_threads_change_nothing_but_time(monkeypatch):
     monkeypatch.setitem(shoal.EFFORTS, "test", effort(shard=100, passes=2))
     parts = []
     for threads in (1, 2):
-        monkeypatch.setattr("shoal.groupers.refinement.os.cpu_count", lambda n=threads: n)
+        monkeypatch.setenv("SHOAL_THREADS", str(threads))
         parts.append(shoal.group(data, KAnonymity(4), np.random.default_rng(3), effort="test"))
     assert (parts[0].labels() == parts[1].labels()).all()
     assert parts[0].sizes.min() >= 4
