@@ -1,0 +1,1 @@
+"""Our methods beside what PyPI offers: the same rows, the same hierarchies, one run."""
