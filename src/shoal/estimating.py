@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.auditing_exact import second_table
+from shoal.engines.spark.settings import is_spark_frame
 from shoal.errors import ParameterError, SchemaError, listed, nearest
 from shoal.estimates.bayes import check_method
 from shoal.estimates.intervals import quantile
@@ -109,6 +110,12 @@ def estimate(
     check_method(method)
     quantile(level)
     name, equals, value = of.partition("=")
+    if is_spark_frame(released):
+        from shoal.engines.spark.counting import rows_of
+
+        column = of if of in released.columns else name
+        named = [each.column if isinstance(each, By) else _column(each, released) for each in by]
+        released = rows_of(released, column, named)
     try:
         release = read_release(released, of, st=st, quasi=quasi, hierarchies=hierarchies)
         name, equals, value = of, "", ""
@@ -128,6 +135,12 @@ def estimate(
         counts = _only(counts, value)
     used = method if release.shape == "dummies" else "uniform"
     return Estimates(counts, release.shape, used, level)
+
+
+def _column(text: str, released: Any) -> str:
+    """Return the column that ``age``, ``age:10`` or ``sex=f`` speaks of."""
+    names = {name.removesuffix("_lo").removesuffix("_hi") for name in released.columns}
+    return read_by(text, sorted({*released.columns, *names})).column
 
 
 def _only(counts: Counts, value: str) -> Counts:

@@ -6,7 +6,7 @@ counted afresh, and the rules are asked about those.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,12 +45,18 @@ class _Sets:
     kept: npt.NDArray[np.bool_]
 
     @classmethod
-    def read(cls, lists: pl.Series) -> _Sets:
+    def read(cls, lists: pl.Series, names: pl.Series | None = None) -> _Sets:
         known = lists.drop_nulls()
         flat = known.list.explode(empty_as_null=False)
-        names = natural(flat)
+        names = natural(flat) if names is None else names
         places = pl.Series(np.arange(len(names), dtype=np.int64))
-        codes = flat.replace_strict(names, places, return_dtype=pl.Int64).to_numpy()
+        numbers = flat.replace_strict(names, places, default=None, return_dtype=pl.Int64)
+        if numbers.null_count():
+            raise InputError(
+                f"{numbers.null_count():,} values in the sets of column {lists.name!r} are no "
+                "values of the column."
+            )
+        codes = numbers.to_numpy()
         lengths = known.list.len().to_numpy().astype(np.int64)
         return cls(names, codes, lengths, lists.is_not_null().to_numpy())
 
@@ -94,11 +100,18 @@ def verify_sets(
     quasi: Sequence[str],
     rules: Sequence[Rule],
     source: Source | None = None,
+    values: Mapping[str, pl.Series] | None = None,
 ) -> Verdict:
     """Check a table with dummy values.
 
     Every row is a group of its own whose values are those of its set, each once. With the source,
     every set must hold the true value, be sorted, and everything else be as it was.
+
+    Parameters
+    ----------
+    values
+        The values that each sensitive column can have, in their order, when ``released`` is only a
+        part of a release; else those that its sets name.
 
     Notes
     -----
@@ -117,7 +130,7 @@ def verify_sets(
                 'is a list such as ["asthma", "flu"]. Its columns are '
                 f"{listed(released.columns)}."
             )
-        sets[name] = _Sets.read(lists)
+        sets[name] = _Sets.read(lists, (values or {}).get(name))
     stats: dict[str | None, GroupStats] = {None: GroupStats(published.sizes, {})}
     for name, found in sets.items():
         stats[name] = GroupStats(found.lengths, {name: found.histogram()})

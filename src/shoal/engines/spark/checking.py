@@ -9,7 +9,7 @@ row for row, and keep the rules.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,14 +18,19 @@ import polars as pl
 
 from shoal.coverage import Uncovered, covers
 from shoal.domain import Taxonomy
+from shoal.engines.spark.columns import without_missing
 from shoal.engines.spark.hashing import fingerprints, fresh_salt, hashed
+from shoal.engines.spark.job import KEPT, Job
+from shoal.engines.spark.layout import Layout
 from shoal.errors import ShoalError
-from shoal.published import read
+from shoal.published import published_columns, read
 from shoal.rules import Rule
 from shoal.schema import Role, Schema
 from shoal.verify_counts import COUNT, Findings, Values, class_stats, examine, values_of
 
 _SAID = "said string"
+_PIECE = 500_000
+"""Rows of a release that are looked at together, at most."""
 
 
 def same_rows(
@@ -47,7 +52,7 @@ def same_rows(
     salt = fresh_salt()
     texts = {f"t{i}": column for i, column in enumerate(shown)}
     both = staged.select("*", *(column.alias(name) for name, column in texts.items()))
-    published = F.when(F.col("kept"), hashed(list(texts), salt))
+    published = F.when(F.col(KEPT), hashed(list(texts), salt))
     (first,) = fingerprints(source, [hashed(list(passed.values()), salt)])
     before, after = fingerprints(both, [hashed(list(passed), salt), published])
     (last,) = fingerprints(release, [hashed(release.columns, salt)])
@@ -61,6 +66,30 @@ def same_rows(
             f"The {last[0]:,} rows that were written are not the {after[0]:,} rows to publish."
         )
     return faults
+
+
+def verifier(
+    job: Job, staged: Any, layout: Layout, schema: Schema, rows: int
+) -> Callable[[Any], tuple[list[Findings], list[str]]]:
+    """Return what checks a generalized release of ``rows`` rows against its staged table."""
+    passed = layout.passed()
+    clean = without_missing(schema, schema.quasi)
+    cells = {
+        inner: name
+        for inner, name in zip(layout.published, layout.names, strict=True)
+        if inner not in passed
+    }
+    columns = pl.DataFrame({name: [] for name in layout.names})
+    quasi = [layout.inside(name) for name in published_columns(columns, schema.quasi)]
+    sensitive = {name: layout.inside(name) for name in job.spoken}
+    pieces = max(int(job.spark.conf.get("spark.sql.shuffle.partitions")), -(-rows // _PIECE))
+
+    def verify(release: Any) -> tuple[list[Findings], list[str]]:
+        bare = uncovered(staged.where(KEPT), layout.before, cells, clean, job.taxonomies)
+        parts = keep_rules(release, quasi, sensitive, job.rules, schema, pieces)
+        return parts, [each.describe() for each in bare]
+
+    return verify
 
 
 def uncovered(

@@ -256,3 +256,9 @@ def without_missing(schema: Any, quasi: Sequence[str]) -> Any:
             for column in schema.columns
         ),
     )
+
+
+def side_by_side(columns: Sequence[pl.Series]) -> pl.DataFrame:
+    """Return columns of different lengths as one frame; the shorter ones end in nulls."""
+    height = max(len(column) for column in columns)
+    return pl.DataFrame([c.extend_constant(None, height - len(c)) for c in columns])

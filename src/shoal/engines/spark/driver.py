@@ -9,17 +9,16 @@ import polars as pl
 
 from shoal.encode import Encoded, encode
 from shoal.engines.assigning import Assignment, assign, whole
+from shoal.engines.spark.checking import verifier
 from shoal.engines.spark.columns import without_missing
 from shoal.engines.spark.handout import LABEL, hand_out, is_small, shares, to_spark, with_cells
-from shoal.engines.spark.job import Job, Staged
+from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import Layout, generalized
 from shoal.engines.spark.tuples import Tuples, reduced
-from shoal.errors import Infeasible, ParameterError
+from shoal.errors import Infeasible
 from shoal.plan import Plan
 from shoal.prepare import resolve
 from shoal.schema import Schema
-
-KEPT = "kept"
 
 
 def stage_generalized(job: Job) -> Staged:
@@ -30,11 +29,9 @@ def stage_generalized(job: Job) -> Staged:
     try:
         if job.settings.fits(tuples.size, tuples.total, len(tuples.columns)):
             return _on_the_driver(job, tuples)
-        raise ParameterError(
-            f"The table has {tuples.size:,} distinct tuples, more than one process may group at "
-            f"once ({job.settings.driver_tuples:,} tuples, or its memory). Raise --driver-tuples "
-            "(driver_tuples, driver_bytes)."
-        )
+        from shoal.engines.spark.shards import on_the_executors  # it builds on this module
+
+        return on_the_executors(job, tuples)
     finally:
         counting.__exit__(None, None, None)
 
@@ -61,7 +58,8 @@ def _on_the_driver(job: Job, tuples: Tuples) -> Staged:
         rows = _handed_out(job, tuples, layout, made, keys)
         staged = stage(job, rows, layout)
     notes = {**made.notes, "engine": "spark", "tuples": tuples.size, "shards": 1}
-    return Staged(staged, layout, plan, schema, tuples.total, made.loss, made.groups, notes)
+    verify = verifier(job, staged, layout, schema, tuples.total)
+    return Staged(staged, layout, plan, schema, tuples.total, made.loss, made.groups, notes, verify)
 
 
 def encoded(job: Job, cells: pl.DataFrame, schema: Schema) -> Encoded:

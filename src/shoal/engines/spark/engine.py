@@ -13,6 +13,7 @@ from shoal import errors
 from shoal.catalog import Method, find_method
 from shoal.engines.spark import files
 from shoal.engines.spark.columns import take_in
+from shoal.engines.spark.drawing import stage_dummies
 from shoal.engines.spark.driver import stage_generalized
 from shoal.engines.spark.job import Clock, Job
 from shoal.engines.spark.publishing import publish
@@ -98,7 +99,7 @@ def carry_out(
                 clock,
                 folder,
             )
-            staged = stage_generalized(job)
+            staged = stage_dummies(job) if entry.release == "dummies" else stage_generalized(job)
             release, verdict = publish(job, staged, kind)
     return Made(
         release,

@@ -259,5 +259,7 @@ def move_into_place(spark: Any, folder: str, settings: Spark) -> None:
         if old is not None:
             files.rename(old, out)
         raise
+    if made != folder:  # Hadoop's checksum of one file is of no use to anybody else
+        files.delete(f"{files.parent(out)}/.{files.name(out)}.crc")
     if old is not None:
         files.delete(old)

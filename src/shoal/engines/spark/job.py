@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shoal.catalog import Method
@@ -16,6 +16,10 @@ from shoal.losses import Loss
 from shoal.plan import Plan
 from shoal.rules import All, Rule
 from shoal.schema import Schema
+from shoal.verify_counts import Findings
+
+KEPT = "kept"
+"""The column of a staged table that says which rows are published."""
 
 
 class Clock(Protocol):
@@ -80,6 +84,8 @@ class Staged:
     """A staged table: every row as it was, beside what it is published as.
 
     ``rows`` reads it from the disk; the column ``kept`` says which rows are published at all.
+    ``verify`` takes the release, read back with its columns numbered, and asks the rules about it
+    and whether it covers the originals; it returns what it found, and faults.
     """
 
     rows: Any
@@ -89,4 +95,5 @@ class Staged:
     size: int
     loss: Loss
     groups: int
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, Any]
+    verify: Callable[[Any], tuple[list[Findings], list[str]]]

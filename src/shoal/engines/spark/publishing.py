@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from shoal.engines.spark import files
-from shoal.engines.spark.checking import keep_rules, same_rows, uncovered
-from shoal.engines.spark.columns import without_missing
-from shoal.engines.spark.driver import KEPT
+from shoal.engines.spark.checking import same_rows
 from shoal.engines.spark.files import Files, move_into_place
-from shoal.engines.spark.job import Job, Staged
+from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import shuffled, written
 from shoal.errors import NotVerified
-from shoal.published import published_columns
 from shoal.verify import Verdict
 from shoal.verify_counts import unite
-
-_PIECE = 500_000
-"""Rows of a release that are looked at together, at most."""
 
 
 def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:
@@ -92,24 +85,8 @@ def _verified(job: Job, staged: Staged, place: Place) -> Verdict:
     release = place.read_back(layout.published)
     inputs = {inner: job.table.at(name) for inner, name in {**layout.before, **passed}.items()}
     faults = same_rows(job.table.rows, staged.rows, release, inputs, place.shown(staged))
-    clean = without_missing(staged.schema, staged.schema.quasi)
-    cells = {
-        layout.inside(name): name for name in layout.names if layout.inside(name) not in passed
-    }
-    bare = uncovered(staged.rows.where(KEPT), layout.before, cells, clean, job.taxonomies)
-    names = published_columns(_names(layout.names), staged.schema.quasi)
-    pieces = max(int(job.spark.conf.get("spark.sql.shuffle.partitions")), -(-staged.size // _PIECE))
-    parts = keep_rules(
-        release,
-        [layout.inside(name) for name in names],
-        {name: layout.inside(name) for name in job.spoken},
-        job.rules,
-        staged.schema,
-        pieces,
-    )
-    faults += [each.describe() for each in bare]
-    verdict = replace(unite(parts, job.rules, faults), uncovered=bare)
-    return checked(verdict)
+    parts, more = staged.verify(release)
+    return checked(unite(parts, job.rules, [*faults, *more]))
 
 
 def checked(verdict: Verdict) -> Verdict:
@@ -122,9 +99,3 @@ def checked(verdict: Verdict) -> Verdict:
             "with the method, its options and the shape of the table."
         )
     return verdict
-
-
-def _names(names: Sequence[str]) -> Any:
-    import polars as pl
-
-    return pl.DataFrame({name: [] for name in names})

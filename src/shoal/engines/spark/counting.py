@@ -1,0 +1,35 @@
+"""A release on Spark as counts: what estimates are made from, without its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.engines.spark.session import session_of
+
+
+def rows_of(released: Any, of: str, by: Sequence[str]) -> pl.DataFrame:
+    """Return a release in the columns that an estimate looks at, counted on the executors.
+
+    Only different rows travel, each once with its count. Without ``by`` a generalized release is
+    taken with all its columns, since they tell what it is.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    session_of(released)
+    names = list(released.columns)
+    kinds = dict(released.dtypes)
+    wanted = {name for each in by for name in (each, f"{each}_lo", f"{each}_hi")} | {of}
+    if not by and not kinds.get(of, "").startswith("array"):
+        wanted = set(names)
+    chosen = [place for place, name in enumerate(names) if name in wanted]
+    numbered = released.toDF(*(f"c{i}" for i in range(len(names))))
+    inner = [f"c{i}" for i in chosen]
+    counted = numbered.groupBy(*inner).agg(F.count(F.lit(1)).alias("n"))
+    found = pl.from_arrow(counted.toArrow())
+    assert isinstance(found, pl.DataFrame)
+    many = np.repeat(np.arange(found.height), found["n"].to_numpy())
+    return found.drop("n").rename({f"c{i}": names[i] for i in chosen})[many]

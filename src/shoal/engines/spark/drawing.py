@@ -1,0 +1,191 @@
+"""Dummy values on Spark: every row's set is drawn where the row is, from the secure source there.
+
+A set is drawn once and written to the disk. Were it computed again for a second reader, the two
+draws of one row would share little but the true value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.encode import Encoded
+from shoal.engines.spark.columns import side_by_side
+from shoal.engines.spark.job import KEPT, Job, Staged
+from shoal.engines.spark.layout import dummied
+from shoal.errors import Infeasible, InputError, listed
+from shoal.losses import Loss
+from shoal.partition import GroupStats, Histogram
+from shoal.prepare import resolve
+from shoal.releases import dummies
+from shoal.schema import Schema
+from shoal.verify_counts import Findings, Values, values_of
+from shoal.verify_exact import Source, verify_sets
+
+
+def stage_dummies(job: Job) -> Staged:
+    """Draw a set for every sensitive value and stage the rows with both."""
+    table = job.table
+    with job.clock.stage("encode"):
+        known = {name: _values(job, name) for name in table.names if name in job.schema.sensitive}
+        rows = _rows(job, known)
+        cells = side_by_side([found.published for found in known.values()])
+        plan, schema = resolve(table.head(cells), job.plan, job.taxonomies)
+        whole = GroupStats(
+            np.array([rows], np.int64), {name: _one_group(found) for name, found in known.items()}
+        )
+        if obstacle := job.rule.obstacle(whole):
+            raise Infeasible(obstacle)
+        # An empty draw asks whether every sensitive column has an l.
+        dummies.draw(_codes(pl.DataFrame(cells.clear()), known), job.rule, None, **job.options)
+    with job.clock.stage("recode"):
+        layout = dummied(table, schema)
+        path = f"{job.folder}/rows"
+        drawn = _drawn(job, schema, known)
+        drawn.write.parquet(path)
+    untouched = Loss(0.0, 0.0, 0.0, dict.fromkeys(job.quasi, 0.0))
+    staged = job.spark.read.parquet(path)
+    notes = {"engine": "spark"}
+
+    def verify(release: Any) -> tuple[list[Findings], list[str]]:
+        return _verified(job, staged, schema, known, release)
+
+    return Staged(staged, layout, plan, schema, rows, untouched, rows, notes, verify)
+
+
+def _values(job: Job, name: str) -> Values:
+    """Count every value of a sensitive column."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    inner = job.table.at(name)
+    counted = job.table.rows.groupBy(inner).agg(F.count(F.lit(1)).alias("n"))
+    found = pl.from_arrow(counted.toArrow())
+    assert isinstance(found, pl.DataFrame)
+    return values_of(found[inner].alias(name), found["n"].to_numpy(), job.schema)
+
+
+def _rows(job: Job, known: Mapping[str, Values]) -> int:
+    rows = int(job.table.rows.count())
+    if not rows:
+        raise InputError(
+            f"The table has column names ({listed(job.table.every)}) but no rows. "
+            "A table needs at least one row."
+        )
+    return rows
+
+
+def _one_group(found: Values) -> Histogram:
+    there = np.flatnonzero(found.whole)
+    starts = np.array([0, there.size], np.int64)
+    return Histogram(starts, there, found.whole[there], found.whole, found.names)
+
+
+def _codes(frame: pl.DataFrame, known: Mapping[str, Values]) -> Encoded:
+    """Return the sensitive columns of some rows as codes."""
+    sensitive = {}
+    for name, found in known.items():
+        index = pl.DataFrame({"cell": found.published, "code": found.codes.astype(np.int32)})
+        cells = pl.DataFrame({"cell": frame[name]})
+        joined = cells.join(index, on="cell", how="left", nulls_equal=True, maintain_order="left")
+        if joined["code"].null_count():
+            raise InputError(
+                f"Column {name!r} holds a value that was not there when its values were counted: "
+                "the input changed meanwhile. Run again on a table that stays as it is."
+            )
+        sensitive[name] = joined["code"].to_numpy()
+    names = {name: found.names for name, found in known.items()}
+    return Encoded((), np.empty((frame.height, 0), np.int32), (), sensitive, names)
+
+
+def _drawn(job: Job, schema: Schema, known: Mapping[str, Values]) -> Any:
+    """Return every row with its original sensitive values and what is published of it."""
+    from pyspark.sql import types as T  # noqa: N812
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    layout, rule, options = dummied(job.table, schema), job.rule, dict(job.options)
+    fields = {name: job.table.rows.schema[job.table.at(name)] for name in job.table.names}
+    sets = T.ArrayType(T.StringType())
+    kinds = [fields[name].dataType if s else sets for name, s in _sources(layout)]
+    shape = T.StructType(
+        [
+            *(T.StructField(o, fields[name].dataType) for o, name in layout.before.items()),
+            *(T.StructField(p, kind) for p, kind in zip(layout.published, kinds, strict=True)),
+            T.StructField(KEPT, T.BooleanType()),
+        ]
+    )
+    arrow = to_arrow_schema(shape)
+    real = {job.table.at(name): name for name in job.table.names}
+
+    def draw(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            frame = pl.from_arrow(batch)
+            assert isinstance(frame, pl.DataFrame)
+            frame = frame.rename(real)
+            data = _codes(frame, known)
+            found = dummies.draw(data, rule, None, **options)
+            published = dummies.publish(frame, schema, data, found, None).frame
+            out = pl.DataFrame(
+                [
+                    *(frame[name].alias(inner) for inner, name in layout.before.items()),
+                    *(published[name].alias(layout.inside(name)) for name in layout.names),
+                    pl.repeat(True, frame.height, dtype=pl.Boolean, eager=True).alias(KEPT),
+                ]
+            )
+            yield from out.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(arrow).to_batches()
+
+    return job.table.rows.mapInArrow(draw, shape)
+
+
+def _sources(layout: Any) -> Iterator[tuple[str, str | None]]:
+    yield from zip(layout.names, layout.sources, strict=True)
+
+
+def _verified(
+    job: Job, staged: Any, schema: Schema, known: Mapping[str, Values], release: Any
+) -> tuple[list[Findings], list[str]]:
+    """Check every set against its row's true value, and count the classes of the release."""
+    layout, rules = dummied(job.table, schema), job.rules
+    spelled = {name: pl.Series(found.names, dtype=pl.String) for name, found in known.items()}
+    columns = {layout.inside(name): name for name in layout.names}
+    passed = {inner: name for inner, name in columns.items() if name not in known}
+
+    def look(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            frame = pl.from_arrow(batch)
+            assert isinstance(frame, pl.DataFrame)
+            if not frame.height:
+                continue
+            released = frame.select(pl.col(inner).alias(name) for inner, name in columns.items())
+            truth = frame.select(
+                *(pl.col(inner).alias(name) for inner, name in layout.before.items()),
+                *(pl.col(inner).alias(name) for inner, name in passed.items()),
+            )
+            source = Source(truth, schema, np.arange(frame.height))
+            found = verify_sets(released, schema.quasi, rules, source, spelled)
+            said = [asdict(each) for each in found.rules], list(found.faults), frame.height
+            yield pa.RecordBatch.from_pydict({"said": [json.dumps(said)]})
+
+    heard = [
+        json.loads(text)
+        for text in staged.mapInArrow(look, "said string").toArrow()["said"].to_pylist()
+    ]
+    quasi = [layout.inside(name) for name in job.quasi]
+    classes = int(release.select(*quasi).distinct().count())
+    parts = [
+        Findings(
+            rows,
+            0,
+            tuple(each["failing"] for each in results),
+            tuple(each["achieved"] for each in results),
+        )
+        for results, _, rows in heard
+    ]
+    parts.append(Findings(0, classes, (0,) * len(rules), ({},) * len(rules)))
+    return parts, sorted({fault for _, faults, _ in heard for fault in faults})

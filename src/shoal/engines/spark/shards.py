@@ -1,0 +1,243 @@
+"""Group a table with more distinct tuples than one process holds: shard by shard, on executors.
+
+A shard keeps the rules by itself, so every method that groups rows among themselves can group it
+alone, over the domains of the whole table; the groups of all shards together are the answer. The
+release is then verified as a whole, like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.catalog import Method
+from shoal.encode import Encoded
+from shoal.engines.assigning import assign, whole
+from shoal.engines.spark.checking import verifier
+from shoal.engines.spark.columns import side_by_side
+from shoal.engines.spark.cutting import SHARD, Cutter
+from shoal.engines.spark.driver import encoded, generator, stage
+from shoal.engines.spark.handout import FIRST, LABEL, LAST, MANY, hand_out, shares
+from shoal.engines.spark.job import KEPT, Job, Staged
+from shoal.engines.spark.layout import Layout, generalized
+from shoal.engines.spark.tuples import COUNT, KEY, Tuples
+from shoal.errors import Infeasible, ParameterError
+from shoal.losses import Loss
+from shoal.plan import Plan
+from shoal.prepare import resolve
+from shoal.schema import Kind, Schema
+
+REFUSED = {
+    "incognito": "it publishes every column on one level in the whole table",
+    "l-incognito": "it publishes every column on one level in the whole table",
+    "simanony": "it publishes every column on one level in the whole table",
+    "tp": "the few rows that it suppresses are few only in the table as a whole",
+    "tp+": "the few rows that it cuts further are few only in the table as a whole",
+}
+"""Methods whose answer for a part of the table is no part of their answer for the whole."""
+WHOLE = ("t-closeness", "beta-likeness")
+"""Rules that compare a group with the whole table, which no shard knows."""
+
+
+def check_shardable(entry: Method, job: Job, tuples: Tuples) -> None:
+    """Refuse by name what cannot be done shard by shard."""
+    because = None
+    if entry.name in REFUSED:
+        because = f"the method {entry.name!r} cannot be cut into shards: {REFUSED[entry.name]}"
+    named = [rule.name for rule in job.rules if rule.name in WHOLE or not rule.grows_safely]
+    if named:
+        because = f"the rule {named[0]!r} speaks of the whole table, which no shard of it knows"
+    if because is not None:
+        raise ParameterError(
+            f"The table has {tuples.size:,} distinct tuples in {tuples.total:,} rows, more than "
+            f"one process may group at once ({job.settings.driver_tuples:,} tuples, or its "
+            f"memory), and {because}. Raise --driver-tuples (driver_tuples, driver_bytes), or "
+            "choose another: shoal, kaim, k-member, l-clustering, alpha-k and mondrian group "
+            "shards, under any rule but those on the whole table."
+        )
+
+
+def on_the_executors(job: Job, tuples: Tuples) -> Staged:
+    """Cut the tuples into shards, have the executors group them, and stage the release."""
+    check_shardable(job.entry, job, tuples)
+    with job.clock.stage("encode"):
+        cells = _dictionaries(tuples)
+        plan, schema = resolve(job.table.head(cells), job.plan, job.taxonomies)
+        known = encoded(job, cells, schema)
+        coded = _coded(tuples, cells, known).persist()
+        if obstacle := job.rule.obstacle(whole(*_sensitive(coded, known))):
+            raise Infeasible(obstacle)
+        cutter = Cutter(coded, known.domains, known.sensitive_names, job.rule, job.settings)
+        labelled = cutter.cut()
+    try:
+        with job.clock.stage("group"):
+            layout = generalized(job.table, schema, _published(schema, known, plan))
+            shared = _grouped(job, plan, schema, layout, known, labelled)
+            figures = shared.where("groups is not null").select("loss", "rows", "removed", "groups")
+            found = figures.toArrow().to_pylist()
+    finally:
+        coded.unpersist()
+    with job.clock.stage("recode"):
+        passed = [job.table.at(name) for name in layout.passed().values()]
+        cells_only = shared.drop("loss", "rows", "removed", "groups")
+        rows = hand_out(tuples, cells_only, passed, small=False)
+        staged = stage(job, rows.selectExpr("*", f"{LABEL} >= 0 as {KEPT}"), layout)
+    notes = {"engine": "spark", "tuples": tuples.size, "shards": len(found)}
+    return Staged(
+        staged,
+        layout,
+        plan,
+        schema,
+        tuples.total,
+        _loss(found, known.names, tuples.total),
+        sum(each["groups"] for each in found),
+        notes,
+        verifier(job, staged, layout, schema, tuples.total),
+    )
+
+
+def _dictionaries(tuples: Tuples) -> pl.DataFrame:
+    """Return the different values of every column, side by side; shorter columns end in nulls."""
+    columns = []
+    for name in tuples.columns:
+        inner = tuples.table.at(name)
+        found = pl.from_arrow(tuples.found.select(inner).distinct().toArrow())
+        assert isinstance(found, pl.DataFrame)
+        columns.append(found[inner].alias(name))
+    return side_by_side(columns)
+
+
+def _coded(tuples: Tuples, cells: pl.DataFrame, known: Encoded) -> Any:
+    """Return every tuple as positions and codes, with its key and count."""
+    words = {}
+    inner = {name: tuples.table.at(name) for name in tuples.columns}
+    for j, name in enumerate(known.names):
+        words[f"q{j}"] = (inner[name], cells[name], known.codes[:, j])
+    for i, (name, codes) in enumerate(known.sensitive.items()):
+        words[f"s{i}"] = (inner[name], cells[name], codes)
+    index = {
+        new: (old, pl.DataFrame({"cell": cell, "code": code}).unique("cell", keep="first"))
+        for new, (old, cell, code) in words.items()
+    }
+
+    def code(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            frame = pl.from_arrow(batch)
+            assert isinstance(frame, pl.DataFrame)
+            columns = [frame[KEY], frame[COUNT]]
+            for new, (old, table) in index.items():
+                own = pl.DataFrame({"cell": frame[old]})
+                found = own.join(
+                    table, on="cell", how="left", nulls_equal=True, maintain_order="left"
+                )
+                columns.append(found["code"].cast(pl.Int32).alias(new))
+            yield from pl.DataFrame(columns).to_arrow().to_batches()
+
+    fields = [f"{KEY} bigint", f"{COUNT} bigint", *(f"{name} int" for name in words)]
+    return tuples.found.mapInArrow(code, ", ".join(fields))
+
+
+def _sensitive(coded: Any, known: Encoded) -> tuple[Encoded, Any]:
+    """Return the combinations of sensitive codes with their counts, as a table of tuples."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    names = list(known.sensitive)
+    counted = coded.groupBy(*(f"s{i}" for i in range(len(names)))).agg(F.sum(COUNT).alias("rows"))
+    found = pl.from_arrow(counted.toArrow())
+    assert isinstance(found, pl.DataFrame)
+    codes = {name: found[f"s{i}"].to_numpy() for i, name in enumerate(names)}
+    empty = np.empty((found.height, 0), np.int32)
+    table = Encoded((), empty, (), codes, known.sensitive_names)
+    return table, found["rows"].to_numpy().astype(np.int64)
+
+
+def _published(schema: Schema, known: Encoded, plan: Plan) -> list[str]:
+    """Return the columns that the quasi-identifiers are published as."""
+    names = []
+    for name in known.names:
+        pair = plan.release.typed and schema[name].kind is Kind.ORDERED
+        names += [f"{name}_lo", f"{name}_hi"] if pair else [name]
+    return names
+
+
+def _grouped(
+    job: Job, plan: Plan, schema: Schema, layout: Layout, known: Encoded, labelled: Any
+) -> Any:
+    """Have every shard grouped where it is; return which tuple is published as what.
+
+    It is written down before it is used: without a seed, grouping again would give another answer.
+    The first row of a shard carries its figures.
+    """
+    from pyspark.sql import types as T  # noqa: N812
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    table = job.table.rows.schema
+    cells = [
+        (layout.inside(name), _type_of(name, schema, table, job, T))
+        for name in _published(schema, known, plan)
+    ]
+    long, maybe = T.LongType(), T.ArrayType(T.DoubleType())
+    shape = T.StructType(
+        [T.StructField(name, long) for name in (KEY, LABEL, FIRST, LAST)]
+        + [T.StructField(MANY, T.BooleanType())]
+        + [T.StructField(name, kind) for name, kind in cells]
+        + [T.StructField("loss", maybe)]
+        + [T.StructField(name, long) for name in ("rows", "removed", "groups")]
+    )
+    arrow = to_arrow_schema(shape)
+    rule, options, entry = job.rule, dict(job.options), job.entry
+    none = np.empty(0, np.int64)  # the table of the driver stays there, what it knows goes along
+    names, space, typed = known.names, known.take(none), plan.release.typed
+
+    def group(shard: tuple[Any, ...], rows: Any) -> Any:
+        frame = pl.from_arrow(rows)
+        assert isinstance(frame, pl.DataFrame)
+        codes = frame.select(f"q{j}" for j in range(len(names))).to_numpy().astype(np.int32)
+        hidden = {name: frame[f"s{i}"].to_numpy() for i, name in enumerate(space.sensitive)}
+        data = replace(space, codes=np.ascontiguousarray(codes), sensitive=hidden)
+        rng = generator(plan, int(shard[0].as_py()))
+        counts = frame[COUNT].to_numpy().astype(np.int64)
+        made = assign(
+            data, counts, schema, lambda own: entry.load()(own, rule, rng, **options), typed=typed
+        )
+        share = shares(made, frame[KEY])
+        at = pl.Series(np.where(made.label < 0, 0, made.label))
+        shown = made.cells.rename({name: layout.inside(name) for name in made.cells.columns})
+        out = pl.concat([share, shown[at]], how="horizontal")
+        gap = [None] * (out.height - 1)
+        total = int(counts.sum())
+        sums = [made.loss.by_column[name] * total for name in names]
+        removed = round(made.loss.removal * total)
+        out = out.with_columns(
+            pl.Series("loss", [sums, *gap], dtype=pl.List(pl.Float64)),
+            pl.Series("rows", [total, *gap], dtype=pl.Int64),
+            pl.Series("removed", [removed, *gap], dtype=pl.Int64),
+            pl.Series("groups", [made.groups, *gap], dtype=pl.Int64),
+        )
+        ordered = out.select(field.name for field in arrow)
+        return ordered.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(arrow)
+
+    path = f"{job.folder}/shares"
+    labelled.groupBy(SHARD).applyInArrow(group, shape).write.parquet(path)
+    return job.spark.read.parquet(path)
+
+
+def _type_of(name: str, schema: Schema, table: Any, job: Job, types: Any) -> Any:
+    """Return the type of a published column: text, or for half of a typed pair the input's."""
+    if name in schema:
+        return types.StringType()
+    source = job.table.at(name.removesuffix("_lo").removesuffix("_hi"))
+    return table[source].dataType
+
+
+def _loss(found: list[dict[str, Any]], names: tuple[str, ...], rows: int) -> Loss:
+    """Add up what the shards lost."""
+    sums = np.array([each["loss"] for each in found]).sum(axis=0) / rows
+    by_column = dict(zip(names, sums.tolist(), strict=True))
+    removal = sum(each["removed"] for each in found) / rows
+    generalization = float(sums.mean())
+    return Loss(generalization + removal, generalization, removal, by_column)
