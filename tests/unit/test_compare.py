@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections import Counter
 from datetime import date, timedelta
 
 import numpy as np
 import polars as pl
 import pytest
+from numba.core import event
 
 import shoal
 from shoal.comparing import running
-from shoal.comparing.choices import choices, read_method
 from shoal.comparing.measuring import FIGURES
 from shoal.comparing.running import short
-from shoal.errors import MissingExtra, ParameterError, PlanError, SchemaError, ShoalWarning
+from shoal.errors import MissingExtra, SchemaError, ShoalWarning
 from shoal.plan import Plan
 
 QUASI = ["age", "town"]
@@ -314,64 +315,32 @@ def test_a_setting_that_is_cut_short_does_not_count():
     assert found.frame().height == 0
 
 
-def test_what_is_tried_by_default():
-    assert [c.label for c in choices(Plan(), ["mondrian"], {})] == [
-        f"mondrian k={k}" for k in (2, 5, 10, 50)
-    ]
-    own = Plan().override(rules=[{"name": "k-anonymity", "k": 7}], method="kaim")
-    tried = choices(own, None, {})
-    assert [c.values["k"] for c in tried[:5]] == [2, 5, 7, 10, 50]
-    assert list(dict.fromkeys(c.method for c in tried)) == ["kaim", "shoal", "k-member", "mondrian"]
-    # A plan without k is taken at its word.
-    other = Plan().override(rules=[{"name": "l-diversity", "l": 3}])
-    assert [c.values for c in choices(other, ["shoal"], {})] == [{}]
-
-
-def test_options_of_a_method_and_other_flags():
-    assert read_method("shoal:effort=max:objective=entropy") == (
-        "shoal",
-        {"effort": "max", "objective": "entropy"},
-    )
-    tried = choices(Plan(), ["shoal:effort=fast"], {"k": [5, 5], "t": [0.1, 0.2]})
-    assert [c.label for c in tried] == [
-        "shoal:effort=fast k=5 t=0.1",
-        "shoal:effort=fast k=5 t=0.2",
-    ]
-    assert tried[0].plan.method.options == {"effort": "fast"}
-    assert [part.spec for part in tried[1].plan.rules] == [
-        {"name": "k-anonymity", "k": 5},
-        {"name": "t-closeness", "t": 0.2},
-    ]
-
-
-@pytest.mark.parametrize(
-    ("given", "kind", "words"),
-    [
-        ({"methods": ["mondrain"]}, ParameterError, r"no method 'mondrain'.*mean 'mondrian'"),
-        ({"methods": []}, ParameterError, "no method to compare"),
-        ({"methods": ["shoal:max"]}, ParameterError, "NAME:OPTION=VALUE. Got 'shoal:max'"),
-        ({"methods": ["shoal:effort=slow"]}, PlanError, "'effort' parameter.*Got 'slow'"),
-        ({"k": []}, ParameterError, "no value of 'k' to try"),
-        ({"k": [1]}, PlanError, r"'k' parameter.*Got 1 instead"),
-        ({"grid": {"kk": [2]}}, ParameterError, r"No rule has a flag 'kk'.*mean 'k'"),
-        ({"grid": {"t-distance": ["ordered"]}}, ParameterError, "only refines a rule"),
-        ({"l": 2}, PlanError, "needs a sensitive column"),
-        ({"repeats": 0}, ParameterError, "'repeats' parameter of compare.*Got 0"),
-        ({"queries": -1}, ParameterError, "'queries' parameter"),
-        ({"threshold": 0.0}, ParameterError, "'threshold' parameter"),
-        ({"belief": 2.0}, ParameterError, "'belief' parameter"),
-        ({"risk": "high"}, ParameterError, r"'risk' parameter.*'highest'.*Got 'high'"),
-        ({"cost": "money"}, ParameterError, r"'cost' parameter.*'loss'.*Got 'money'"),
-    ],
-)
-def test_what_is_refused_before_any_work(given, kind, words):
-    with pytest.raises(kind, match=words):
-        shoal.compare(people(), quasi=QUASI, **given)
-
-
 def test_reasons_are_short_and_hold_no_value():
     assert short("Frequency l-diversity with l=3 cannot be met in column 'ill': 'flu' has ...") == (
         "Frequency l-diversity with l=3 cannot be met in column 'ill'."
     )
     assert short("Alpha = 0.5 is too small. Take more.") == "Alpha = 0.5 is too small."
     assert short("One sentence.") == "One sentence."
+
+
+def test_compiling_is_not_counted(monkeypatch):
+    from shoal.groupers import mondrian
+
+    real = mondrian.group
+
+    def slow(data, rule, rng, **options):
+        # The events that numba sends, one compilation inside another, half a second in all.
+        with event.trigger_event("numba:compile"):
+            time.sleep(0.25)
+            with event.trigger_event("numba:compile"):
+                time.sleep(0.25)
+        return real(data, rule, rng, **options)
+
+    monkeypatch.setattr(mondrian, "group", slow)
+    told = []
+    found = shoal.compare(
+        people(), quasi=QUASI, methods="mondrian", k=5, queries=0, progress=told.append
+    )
+    assert told == ["mondrian k=5", "compile"]
+    spent = found.settings[0].outcome.seconds["total"]
+    assert 0 < found.settings[0].figures["seconds"] <= spent - 0.5
