@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from shoal.inspection import inspect
     from shoal.outcome import Outcome
     from shoal.plan import Plan
+    from shoal.report import write_report
     from shoal.rules import (
         All,
         AlphaK,
@@ -77,6 +78,7 @@ _HOMES = {
     "shoal.inspection": ("inspect",),
     "shoal.outcome": ("Outcome",),
     "shoal.plan": ("Plan",),
+    "shoal.report": ("write_report",),
     "shoal.rules": (
         "All",
         "AlphaK",
@@ -139,6 +141,7 @@ __all__ = [
     "read_table",
     "risk",
     "write_hierarchy",
+    "write_report",
     "write_table",
 ]
 

@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.catalog import METHODS
-from shoal.cli.anonymize import report
+from shoal.cli.anonymize import tell
 from shoal.domain import Taxonomy
 from shoal.errors import ParameterError
 from shoal.rule_specs import check_fit
@@ -100,9 +100,9 @@ def test_the_command_line_tells_what_a_method_found(capsys):
     outcome = shoal.anonymize(
         frame, quasi=["age", "town"], method="incognito", rules=[KAnonymity(5)], seed=3
     )
-    report(outcome)
+    tell(outcome)
     levels = outcome.notes["levels"]
     said = f"Found    levels age {levels['age']}, town {levels['town']}; minimal "
     assert said in capsys.readouterr().out
-    report(replace(outcome, notes={}))
+    tell(replace(outcome, notes={}))
     assert "Found" not in capsys.readouterr().out

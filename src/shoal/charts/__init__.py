@@ -1,7 +1,7 @@
 """Charts as pieces of SVG, made by hand: no script, no library, the same bytes every time."""
 
 from shoal.charts.columns import histogram
-from shoal.charts.paper import Chart
+from shoal.charts.paper import WIDTH, Chart
 from shoal.charts.plane import Line, Point, best_of, lines, scatter
 from shoal.charts.rows import bars, intervals, paired_bars
 from shoal.charts.style import CSS, FIGURE_CSS
@@ -9,6 +9,7 @@ from shoal.charts.style import CSS, FIGURE_CSS
 __all__ = [
     "CSS",
     "FIGURE_CSS",
+    "WIDTH",
     "Chart",
     "Line",
     "Point",

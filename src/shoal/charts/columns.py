@@ -46,6 +46,7 @@ def histogram(
     x_form: str = "plain",
     names: tuple[str, str] = ("before", "after"),
     reference: tuple[float, str] | None = None,
+    wide: float = WIDTH,
 ) -> Chart:
     """Draw how often each bin occurs, and how often it did before.
 
@@ -74,7 +75,19 @@ def histogram(
         )
     same_length(counts=counts, labels=labels, before=before)
     owner = identity(
-        "histogram", title, counts, edges, labels, before, form, x, y, x_form, names, reference
+        "histogram",
+        wide,
+        title,
+        counts,
+        edges,
+        labels,
+        before,
+        form,
+        x,
+        y,
+        x_form,
+        names,
+        reference,
     )
     told = list(map(str, labels)) if labels is not None else _between(edges or (), x_form)
     table = _table(told, counts, before, x or "bin", y, names)
@@ -85,11 +98,11 @@ def histogram(
             (tag("rect", x=-9, y=-6, width=18, height=11, cls="before", fill=hatched), names[0]),
             (tag("polyline", points="-9,5 -9,-5 9,-5 9,5", cls="outline"), names[1]),
         ]
-    key, tall = legend(signs, TOP + 6)
+    key, tall = legend(signs, TOP + 6, wide)
     top = TOP + tall + 24 + (10 if reference else 0)
     bottom = top + _HEIGHT
     rise = scale([*counts, *(before or ())], bottom, top, zero=True, most=5)
-    left, right = margin(rise, form), WIDTH - 14
+    left, right = margin(rise, form), wide - 14
     ends, axis = _bins(counts, edges, left, right)
     parts = [key, upright(rise, left, right, form, y)]
     if axis is None:
@@ -113,11 +126,18 @@ def histogram(
     if before is not None and len(counts):
         parts.append(_outline(ends, counts, rise))
     if axis is not None:
-        parts.append(across(axis, bottom, bottom, x_form, x))
-        parts.append(_pointed(axis, reference, top, bottom))
+        parts.append(across(axis, bottom, bottom, x_form, x, paper=wide))
+        parts.append(_pointed(axis, reference, top, bottom, wide))
     text = text or _text(told, counts, before, names, form)
     return finish(
-        owner, title, text, table, bottom + (40 if x else 24), parts, hatched=before is not None
+        owner,
+        title,
+        text,
+        table,
+        bottom + (40 if x else 24),
+        parts,
+        hatched=before is not None,
+        paper=wide,
     )
 
 
@@ -190,11 +210,13 @@ def _thinned(told: list[str], ends: list[float], bottom: float) -> str:
     )
 
 
-def _pointed(axis: Scale, reference: tuple[float, str] | None, top: float, bottom: float) -> str:
+def _pointed(
+    axis: Scale, reference: tuple[float, str] | None, top: float, bottom: float, paper: float
+) -> str:
     if reference is None:
         return ""
     x, half = axis(reference[0]), width(reference[1], TICK) / 2
-    at = min(max(x, half), WIDTH - half)
+    at = min(max(x, half), paper - half)
     return tag("line", x1=x, y1=top - 6, x2=x, y2=bottom, cls="mark") + label(
         at, top - 10, reference[1], cls="mark-label", anchor="middle"
     )

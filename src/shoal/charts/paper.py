@@ -174,17 +174,17 @@ def marker(shape: str, x: float, y: float, cls: str, size: float = 4.5, hint: st
     return tag("polygon", *inside, points=points, cls=cls)
 
 
-def legend(entries: Sequence[tuple[str, str]], y: float, left: float = 0.0) -> tuple[str, float]:
+def legend(entries: Sequence[tuple[str, str]], y: float, paper: float) -> tuple[str, float]:
     """Write signs with their names in as many lines as it takes; return it and its height.
 
     An entry is a drawing around the origin (20 wide), and its name.
     """
-    x, row, parts = left, 0, []
+    x, row, parts = 0.0, 0, []
     for sign, name in entries:
         shown = fit(name, 200, TICK)
         wide = 26 + width(shown, TICK) + 14
-        if x + wide > WIDTH and x > left:
-            x, row = left, row + 1
+        if x + wide > paper and x > 0:
+            x, row = 0.0, row + 1
         at = y + 18 * row
         parts.append(tag("g", sign, transform=f"translate({number(x + 10)} {number(at)})"))
         parts.append(label(x + 26, at + 4, name, room=200, size=TICK, cls="small"))
@@ -208,7 +208,9 @@ def hatch(owner: str) -> str:
     )
 
 
-def across(scale: Scale, top: float, bottom: float, form: str, name: str = "") -> str:
+def across(
+    scale: Scale, top: float, bottom: float, form: str, name: str = "", *, paper: float
+) -> str:
     """Draw a horizontal axis with its grid; ticks that would touch are left out."""
     parts = [_grid(scale(value), top, scale(value), bottom) for value in scale.ticks]
     parts.append(tag("line", x1=scale.start, y1=bottom, x2=scale.end, y2=bottom, cls="axis"))
@@ -216,12 +218,12 @@ def across(scale: Scale, top: float, bottom: float, form: str, name: str = "") -
     for value in scale.ticks:
         said = scale.label(value, form)
         half = width(said, TICK) / 2
-        at = min(max(scale(value), half), WIDTH - half)
+        at = min(max(scale(value), half), paper - half)
         if at - half > free:
             parts.append(label(at, bottom + 16, said, cls="tick", anchor="middle"))
             free = at + half + 6
     if name:
-        room = scale.end - scale.start
+        room = scale.end
         parts.append(
             label(scale.end, bottom + 33, name, room=room, size=TICK, cls="small", anchor="end")
         )
@@ -236,7 +238,7 @@ def upright(scale: Scale, left: float, right: float, form: str, name: str = "") 
         for value in scale.ticks
     )
     if name:
-        parts.append(label(0, scale.end - 12, name, room=WIDTH, size=TICK, cls="small"))
+        parts.append(label(0, scale.end - 12, name, room=right, size=TICK, cls="small"))
     return "".join(parts)
 
 
@@ -264,12 +266,13 @@ def finish(
     parts: Iterable[str],
     *,
     hatched: bool = False,
+    paper: float = WIDTH,
 ) -> Chart:
     """Put a chart together: title, alternative text, picture."""
     spoken = tag("title", escape(title), id=f"{owner}-title")
     told = tag("desc", escape(text), id=f"{owner}-desc")
     defs = tag("defs", hatch(owner)) if hatched else ""
-    head = label(0, 18, title, room=WIDTH, size=HEAD * 1.06, cls="head")
+    head = label(0, 18, title, room=paper, size=HEAD * 1.06, cls="head")
     svg = tag(
         "svg",
         spoken + told + defs + head + "".join(parts),
@@ -277,7 +280,8 @@ def finish(
         cls="shoal-chart",
         role="img",
         aria_labelledby=f"{owner}-title {owner}-desc",
-        viewBox=f"0 0 {number(WIDTH)} {number(height)}",
+        viewBox=f"0 0 {number(paper)} {number(height)}",
+        style=f"max-width: {number(paper * 1.06)}px",
     )
     return Chart(title, svg, text, table)
 

@@ -77,6 +77,7 @@ def lines(
     log_y: bool = False,
     zero: bool = False,
     reference: tuple[float, str] | None = None,
+    wide: float = WIDTH,
 ) -> Chart:
     """Draw series as lines, told apart by colour, dash and marker.
 
@@ -97,25 +98,31 @@ def lines(
     """
     for each in series:
         same_length(x=each.x, y=each.y, low=each.low, high=each.high)
-    owner = identity("lines", title, series, x, y, x_form, y_form, log_x, log_y, zero, reference)
+    owner = identity(
+        "lines", wide, title, series, x, y, x_form, y_form, log_x, log_y, zero, reference
+    )
     table = _lines_table(series, x, y)
     heights = [v for each in series for v in (*each.y, *(each.low or ()), *(each.high or ()))]
     heights += [reference[0]] if reference else []
     signs = [(_line_sign(i), each.name) for i, each in enumerate(series)]
-    key, tall = legend(signs, TOP + 6)
+    key, tall = legend(signs, TOP + 6, wide)
     top = TOP + tall + 24
     bottom = top + _HEIGHT
     rise = scale(heights, bottom, top, log=log_y, zero=zero and not log_y, name=y)
     left = margin(rise, y_form)
     places = [v for each in series for v in each.x]
-    run = scale(places, left, WIDTH - 14, log=log_x, most=8, name=x)
-    parts = [key, upright(rise, left, WIDTH - 14, y_form, y), across(run, top, bottom, x_form, x)]
+    run = scale(places, left, wide - 14, log=log_x, most=8, name=x)
+    parts = [
+        key,
+        upright(rise, left, wide - 14, y_form, y),
+        across(run, top, bottom, x_form, x, paper=wide),
+    ]
     for i, each in enumerate(series):
         parts.append(_line(i, each, run, rise, x_form, y_form))
     if reference:
         parts.append(_level(run, rise, reference))
     text = text or _trends(series, x, y, y_form)
-    return finish(owner, title, text, table, bottom + (40 if x else 24), parts)
+    return finish(owner, title, text, table, bottom + (40 if x else 24), parts, paper=wide)
 
 
 def _line(i: int, each: Line, run: Scale, rise: Scale, x_form: str, y_form: str) -> str:
@@ -193,12 +200,13 @@ def scatter(
     log_x: bool = False,
     log_y: bool = False,
     frontier: bool = False,
+    wide: float = WIDTH,
 ) -> Chart:
     """Draw labelled points; labels that would touch another are left to the tooltip and table.
 
     ``frontier``: join the points that no other one beats, where less is better on both axes.
     """
-    owner = identity("scatter", title, points, x, y, x_form, y_form, log_x, log_y, frontier)
+    owner = identity("scatter", wide, title, points, x, y, x_form, y_form, log_x, log_y, frontier)
     names = _distinct("label", "group", x, y, "on the frontier")
     best = best_of(points)
     table = pl.DataFrame(
@@ -219,13 +227,17 @@ def scatter(
         signs.append((tag("line", x1=-10, y1=0, x2=10, y2=0, cls="frontier"), "frontier"))
     if any(p.strong for p in points):
         signs.append((tag("circle", cx=0, cy=0, r=7, cls="ring"), "recommended"))
-    key, tall = legend(signs, TOP + 6)
+    key, tall = legend(signs, TOP + 6, wide)
     top = TOP + tall + 24
     bottom = top + _HEIGHT + 30
     rise = scale([p.y for p in points], bottom, top, log=log_y, name=y)
     left = margin(rise, y_form)
-    run = scale([p.x for p in points], left, WIDTH - 14, log=log_x, most=8, name=x)
-    parts = [key, upright(rise, left, WIDTH - 14, y_form, y), across(run, top, bottom, x_form, x)]
+    run = scale([p.x for p in points], left, wide - 14, log=log_x, most=8, name=x)
+    parts = [
+        key,
+        upright(rise, left, wide - 14, y_form, y),
+        across(run, top, bottom, x_form, x, paper=wide),
+    ]
     if frontier and len(best) > 1:
         line = sorted((points[i].x, points[i].y) for i in best)
         parts.append(
@@ -235,7 +247,7 @@ def scatter(
     for point, place in zip(points, at, strict=True):
         look = groups.index(point.group) % 6
         parts.append(_dot(point, place, look, f"{say(point.x, x_form)}, {say(point.y, y_form)}"))
-    parts += _names(points, at, (left, WIDTH, top - 6, bottom - 2), first=best)
+    parts += _names(points, at, (left, wide, top - 6, bottom - 2), first=best)
     return finish(
         owner, title, text or _frontier_text(points, best, x, y), table, bottom + 40, parts
     )

@@ -25,7 +25,7 @@ from shoal.charts.paper import (
 from shoal.charts.scales import Scale, scale
 from shoal.charts.words import escape, say, width
 
-_MOST = 0.34 * WIDTH  # of the paper for the labels
+_MOST = 0.34  # of the paper for the labels
 Reference = tuple[float, str]
 """A number worth comparing with, and what it is called."""
 
@@ -41,6 +41,7 @@ def bars(
     of: str = "label",
     reference: Reference | None = None,
     top: float | None = None,
+    wide: float = WIDTH,
 ) -> Chart:
     """Draw a horizontal bar per label, with its number at the end.
 
@@ -58,29 +59,31 @@ def bars(
         A number to compare with, drawn as a line.
     top
         The end of the axis, when it should be further than the largest value.
+    wide
+        Width of the paper: letters keep their size, whatever it is.
     """
     same_length(labels=labels, values=values)
-    owner = identity("bars", title, labels, values, form, name, reference, top)
+    owner = identity("bars", wide, title, labels, values, form, name, reference, top)
     table = pl.DataFrame(
         {of: list(map(str, labels)), name if name != of else f"{name} ": list(map(float, values))},
         schema_overrides={of: pl.String},
     )
     said = [say(value, form) for value in values]
     ends = [*values, *([reference[0]] if reference else []), *([top] if top is not None else [])]
-    left, axis = _sheet(labels, said, ends)
+    left, axis = _sheet(labels, said, ends, wide)
     step, thick = 25.0, 15.0
     start = TOP + (18 if reference else 4)
     bottom = start + step * len(labels)
-    parts = [across(axis, start - 2, bottom, form, name if name != "value" else "")]
+    parts = [across(axis, start - 2, bottom, form, name if name != "value" else "", paper=wide)]
     for i, (each, value) in enumerate(zip(labels, values, strict=True)):
         y = start + step * i + (step - thick) / 2
         parts.append(_name(each, left, y + thick / 2))
         parts.append(_bar(axis, value, y, thick, "after", f"{each}: {said[i]}"))
         parts.append(_number(axis, value, y + thick / 2, said[i]))
-    parts.append(_reference(axis, reference, start, bottom))
+    parts.append(_reference(axis, reference, start, bottom, wide))
     text = text or extremes(list(map(str, labels)), values, form)
     named = 16 if name != "value" else 0
-    return finish(owner, title, text, table, bottom + 24 + named, parts)
+    return finish(owner, title, text, table, bottom + 24 + named, parts, paper=wide)
 
 
 def paired_bars(
@@ -95,10 +98,11 @@ def paired_bars(
     of: str = "label",
     names: tuple[str, str] = ("before", "after"),
     reference: Reference | None = None,
+    wide: float = WIDTH,
 ) -> Chart:
     """Draw two bars per label: hatched what was before, full what is after."""
     same_length(labels=labels, before=before, after=after)
-    owner = identity("pairs", title, labels, before, after, form, name, names, reference)
+    owner = identity("pairs", wide, title, labels, before, after, form, name, names, reference)
     table = pl.DataFrame(
         {
             of: list(map(str, labels)),
@@ -109,16 +113,19 @@ def paired_bars(
     )
     said = [[say(value, form) for value in series] for series in (before, after)]
     ends = [*before, *after, *([reference[0]] if reference else [])]
-    left, axis = _sheet(labels, said[0] + said[1], ends)
+    left, axis = _sheet(labels, said[0] + said[1], ends, wide)
     step, thick = 37.0, 13.0
     signs = (
         tag("rect", x=-9, y=-6, width=18, height=11, cls="before", fill=f"url(#{owner}-hatch)"),
         tag("rect", x=-9, y=-6, width=18, height=11, cls="after"),
     )
-    key, tall = legend(list(zip(signs, names, strict=True)), TOP + 6)
+    key, tall = legend(list(zip(signs, names, strict=True)), TOP + 6, wide)
     start = TOP + tall + (20 if reference else 6)
     bottom = start + step * len(labels)
-    parts = [key, across(axis, start - 2, bottom, form, name if name != "value" else "")]
+    parts = [
+        key,
+        across(axis, start - 2, bottom, form, name if name != "value" else "", paper=wide),
+    ]
     for i, each in enumerate(labels):
         y = start + step * i + (step - 2 * thick - 1) / 2
         parts.append(_name(each, left, y + thick))
@@ -130,10 +137,10 @@ def paired_bars(
                 _bar(axis, series[i], at, thick, cls, hint, fill if cls == "before" else "")
             )
             parts.append(_number(axis, series[i], at + thick / 2, told))
-    parts.append(_reference(axis, reference, start, bottom))
+    parts.append(_reference(axis, reference, start, bottom, wide))
     text = text or _compared(labels, before, after, names, form)
     named = 16 if name != "value" else 0
-    return finish(owner, title, text, table, bottom + 24 + named, parts, hatched=True)
+    return finish(owner, title, text, table, bottom + 24 + named, parts, hatched=True, paper=wide)
 
 
 def intervals(
@@ -150,6 +157,7 @@ def intervals(
     others: Mapping[str, Sequence[float | None]] | None = None,
     reference: Reference | None = None,
     top: float | None = None,
+    wide: float = WIDTH,
 ) -> Chart:
     """Draw a point with its interval per label, and other points to compare it with.
 
@@ -158,7 +166,9 @@ def intervals(
     """
     others = dict(others or {})
     same_length(labels=labels, values=values, low=low, high=high, **others)
-    owner = identity("intervals", title, labels, values, low, high, form, name, others, reference)
+    owner = identity(
+        "intervals", wide, title, labels, values, low, high, form, name, others, reference
+    )
     table = pl.DataFrame(
         {of: list(map(str, labels)), name if name != of else f"{name} ": list(map(float, values))}
         | {"low": list(map(float, low)), "high": list(map(float, high))}
@@ -170,7 +180,7 @@ def intervals(
     said = [say(value, form) for value in values]
     known = [v for series in others.values() for v in series if v is not None]
     ends = [*values, *low, *high, *known, *([reference[0]] if reference else [])]
-    left, axis = _sheet(labels, said, [*ends, *([top] if top is not None else [])])
+    left, axis = _sheet(labels, said, [*ends, *([top] if top is not None else [])], wide)
     shapes = ("diamond", "square", "triangle")
     looks = [("hollow", shapes[i % 3]) for i in range(len(others))]
     whisker = tag("line", x1=-10, y1=0, x2=10, y2=0, cls="whisker")
@@ -178,11 +188,11 @@ def intervals(
     signs += [
         (marker(shape, 0, 0, cls), key) for (cls, shape), key in zip(looks, others, strict=True)
     ]
-    key, tall = legend(signs, TOP + 6)
+    key, tall = legend(signs, TOP + 6, wide)
     step = 30.0
     start = TOP + tall + (20 if reference else 6)
     bottom = start + step * len(labels)
-    parts = [key, across(axis, start - 2, bottom, form)]
+    parts = [key, across(axis, start - 2, bottom, form, paper=wide)]
     for i, each in enumerate(labels):
         y = start + step * (i + 0.5)
         parts.append(_name(each, left, y))
@@ -195,19 +205,19 @@ def intervals(
                 parts.append(marker(shape, axis(value), y, cls, hint=hint))
         hint = f"{each}: {said[i]} ({say(low[i], form)} to {say(high[i], form)})"
         parts.append(marker("circle", axis(values[i]), y, "after", 5, hint))
-        parts.append(label(WIDTH, y + 4, said[i], anchor="end"))
-    parts.append(_reference(axis, reference, start, bottom))
+        parts.append(label(wide, y + 4, said[i], anchor="end"))
+    parts.append(_reference(axis, reference, start, bottom, wide))
     text = text or extremes(list(map(str, labels)), values, form)
-    return finish(owner, title, text, table, bottom + 24, parts)
+    return finish(owner, title, text, table, bottom + 24, parts, paper=wide)
 
 
 def _sheet(
-    labels: Sequence[str], said: Sequence[str], ends: Sequence[float]
+    labels: Sequence[str], said: Sequence[str], ends: Sequence[float], paper: float
 ) -> tuple[float, Scale]:
     """Return where the labels end, and the axis between them and the numbers."""
-    left = min(max((width(str(each), TEXT) for each in labels), default=0.0), _MOST)
+    left = min(max((width(str(each), TEXT) for each in labels), default=0.0), _MOST * paper)
     right = max((width(each, TEXT) for each in said), default=0.0) + 12
-    return left, scale(ends, left + 12, WIDTH - right, zero=True, most=6)
+    return left, scale(ends, left + 12, paper - right, zero=True, most=6)
 
 
 def _name(each: object, left: float, y: float) -> str:
@@ -234,15 +244,17 @@ def _bar(
 
 
 def _number(axis: Scale, value: float, y: float, said: str) -> str:
-    return label(max(axis(value), axis(0.0)) + 6, y + 4, said)
+    return label(max(axis(value), axis(0.0)) + 6, y + 4, said, cls="halo")
 
 
-def _reference(axis: Scale, reference: Reference | None, top: float, bottom: float) -> str:
+def _reference(
+    axis: Scale, reference: Reference | None, top: float, bottom: float, paper: float
+) -> str:
     if reference is None:
         return ""
     x = axis(reference[0])
     half = width(reference[1], TICK) / 2
-    at = min(max(x, half), WIDTH - half)
+    at = min(max(x, half), paper - half)
     return tag("line", x1=x, y1=top - 4, x2=x, y2=bottom, cls="mark") + label(
         at, top - 8, reference[1], cls="mark-label", anchor="middle"
     )

@@ -18,9 +18,14 @@ _DARK = """
   --s1: #6cb2ea; --s2: #f0b356; --s3: #55c9b5; --s4: #cf9be0; --s5: #f09199; --s6: #aab4bf;
   --good: #67cf98; --bad: #ff8a80; --mark: #ff8a80;"""
 
+THEME = f"""
+:root {{{_LIGHT} }}
+@media screen and (prefers-color-scheme: dark) {{ :root {{{_DARK} }} }}
+"""
+
 CSS = f"""
 .shoal-chart {{{_LIGHT}
-  display: block; width: 100%; height: auto; max-width: 760px; background: var(--surface);
+  display: block; width: 100%; height: auto; background: var(--surface);
   font-family: "Inter", "Segoe UI", "Helvetica Neue", Arial, "Liberation Sans", sans-serif;
   font-variant-numeric: tabular-nums; }}
 @media screen and (prefers-color-scheme: dark) {{ .shoal-chart {{{_DARK} }} }}

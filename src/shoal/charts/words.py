@@ -95,7 +95,7 @@ def _percent(value: float) -> str:
     text = f"{hundredths:.1f}"
     # 99.97 % is not all, and must not read so.
     if text in ("100.0", "0.0") and value not in (0.0, 1.0) and value < 1:
-        return f"{hundredths:.3f} %"
+        return f"{hundredths:.3f}".rstrip("0") + " %"
     return f"{text.removesuffix('.0')} %"
 
 

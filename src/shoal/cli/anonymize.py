@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import say
+from shoal.cli import reporting, say
 from shoal.cli.options import (
+    Audience,
     Delimiter,
     Force,
     Hierarchies,
@@ -23,6 +24,7 @@ from shoal.cli.options import (
     Quasi,
     Query,
     QueryFile,
+    ReportFile,
     Sensitive,
     Table,
     methods_help,
@@ -99,6 +101,8 @@ def command(
         Path | None,
         typer.Option("--json", metavar="FILE", help="Write the figures of the run to this file."),
     ] = None,
+    report: ReportFile = None,
+    audience: Audience = None,
     threads: Annotated[
         int | None,
         typer.Option(
@@ -157,9 +161,12 @@ def command(
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
     on_spark = _on_spark(engine, master, driver_tuples)
-    goal = Output.of(out, into, json, force)
-    if not on_spark:
+    goal = Output.of(out, into, json, force, report)
+    if on_spark:
+        reporting.refuse_on_spark(report, audience)
+    else:
         goal.check_files([path for path in (data, plan) if path is not None])
+    reader = reporting.reader(report, audience)
 
     from shoal.prepare import load
     from shoal.run import STAGES, anonymize
@@ -192,7 +199,7 @@ def command(
         Role.OTHER: other,
     }
 
-    def work(progress: Any) -> Outcome:
+    def work(progress: Any) -> tuple[Outcome, str]:
         progress("read")
         begun = time.perf_counter()
         frame = load(where, full)
@@ -204,16 +211,20 @@ def command(
         }
         outcome = anonymize(frame, plan=full.override(roles=roles), progress=progress)
         outcome.seconds["read"] += reading
-        return outcome
+        page = ""
+        if reader is not None:
+            progress("report")
+            page = reporting.of_run(outcome, where, reader)
+        return outcome, page
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the outcome carries them; shown below
-        outcome = watch(work, STAGES)
+        outcome, page = watch(work, (*STAGES, "report"))
     for text in outcome.warnings:
         say.warning(text)
     with stoppable():
-        goal.write(outcome, started)
-    report(outcome)
+        goal.write(outcome, started, page)
+    tell(outcome)
     say.line(f"Wrote {goal}.")
 
 
@@ -247,7 +258,7 @@ def _directory(given: Path | Source) -> Path:
     return given
 
 
-def report(outcome: Outcome) -> None:
+def tell(outcome: Outcome) -> None:
     """Say in a few lines what came out."""
     loss = outcome.loss
     left = outcome.rows_in - outcome.rows_out

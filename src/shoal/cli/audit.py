@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import say
+from shoal.cli import reporting, say
 from shoal.cli.options import (
+    Audience,
     Delimiter,
     Force,
     Hierarchies,
@@ -18,6 +19,7 @@ from shoal.cli.options import (
     PlanFile,
     Quasi,
     Released,
+    ReportFile,
     SecondTable,
     Sensitive,
     with_rules,
@@ -68,6 +70,8 @@ def command(
             help="Write all figures to this file, under the keys of pycanon's report and more.",
         ),
     ] = None,
+    report: ReportFile = None,
+    audience: Audience = None,
     force: Force = False,
     *,
     rules: list[dict[str, Any]],
@@ -84,34 +88,51 @@ def command(
     from shoal.atomic import atomic_file, check_output
     from shoal.auditing import audit
     from shoal.cli.options import base_plan, split_names
+    from shoal.cli.output import check_apart
     from shoal.prepare import load
+    from shoal.schema import Role
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)
-    inputs = [path for path in (released, plan, original) if path is not None]
-    if json is not None:
-        check_output(json, force=force, inputs=inputs)
+    inputs = [path for path in (released, plan, original, st) if path is not None]
+    extras = {"--json": json, "--report": report}
+    for file in extras.values():
+        if file is not None:
+            check_output(file, force=force, inputs=inputs)
+    check_apart([], {flag: file for flag, file in extras.items() if file is not None})
+    to = reporting.reader(report, audience)
     full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
     columns = load(released, full, released=True).columns
+    named = {
+        Role.QUASI: split_names(quasi, columns),
+        Role.SENSITIVE: split_names(sensitive, columns),
+        Role.IDENTIFIER: split_names(identifier, columns),
+    }
+    full = full.override(rules=rules)
     verdict = audit(
         released,
-        quasi=split_names(quasi, columns),
-        sensitive=split_names(sensitive, columns),
-        identifier=split_names(identifier, columns),
+        quasi=named[Role.QUASI],
+        sensitive=named[Role.SENSITIVE],
+        identifier=named[Role.IDENTIFIER],
         original=original,
         st=st,
-        plan=full.override(rules=rules),
+        plan=full,
     )
-    report(verdict)
-    if json is not None:
-        with atomic_file(json, force=force, inputs=inputs) as stream:
-            stream.write(verdict.to_json().encode())
-        say.line(f"Wrote {json}.")
+    texts = {"--json": verdict.to_json()}
+    if to is not None:
+        declared = full.override(roles={role: names for role, names in named.items() if names})
+        texts["--report"] = reporting.of_audit(verdict, released, original, st, declared, to)
+    tell(verdict)
+    for flag, file in extras.items():
+        if file is not None:
+            with atomic_file(file, force=force, inputs=inputs) as stream:
+                stream.write(texts[flag].encode())
+            say.line(f"Wrote {file}.")
     if not verdict.holds:
         raise typer.Exit(1)
 
 
-def report(verdict: Verdict) -> None:
+def tell(verdict: Verdict) -> None:
     """Say what was found, the worst classes first."""
     say.line(f"{verdict.rows:,} rows in {verdict.classes:,} classes")
     for result in verdict.rules:

@@ -34,7 +34,7 @@ def command(
     """
     from shoal import demo
     from shoal.atomic import check_output
-    from shoal.cli.anonymize import report
+    from shoal.cli.anonymize import tell
     from shoal.cli.work import watch
     from shoal.inspection import inspect
     from shoal.run import STAGES, anonymize
@@ -66,7 +66,7 @@ def command(
     )
     _show("Before", frame)
     _show(f"After: whoever you look for hides among at least {K}", _crowd(outcome.release))
-    report(outcome)
+    tell(outcome)
     say.table(
         ("column", "lost"),
         [(name, say.percent(rate)) for name, rate in outcome.loss.by_column.items()],

@@ -33,7 +33,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     Everything happens in this thread: ctrl-C reaches Spark, which ends its jobs, and what was
     staged is deleted before the program ends.
     """
-    from shoal.cli.anonymize import report
+    from shoal.cli.anonymize import tell
     from shoal.cli.work import stoppable
     from shoal.engines.spark.settings import DRIVER_TUPLES, Spark
     from shoal.run import anonymize
@@ -62,7 +62,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
             _write_figures(order, outcome)
     for text in outcome.warnings:
         say.warning(text)
-    report(outcome)
+    tell(outcome)
     written = [str(order.out), *([str(order.json)] if order.json else [])]
     say.line(f"Wrote {' and '.join(written)}.")
 

@@ -107,6 +107,23 @@ Delimiter = Annotated[
     str | None,
     typer.Option("--delimiter", metavar="CHAR", help="CSV delimiter, when guessing it goes wrong."),
 ]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        metavar="FILE.html",
+        help="Write a report that people can read: one HTML file, no network needed.",
+    ),
+]
+Audience = Annotated[
+    str | None,
+    typer.Option(
+        "--audience",
+        metavar="steward|public",
+        help="Who reads the report: steward (everything) or public (nothing that is computed from "
+        "the original). [default: steward]",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,8 +26,8 @@ class Output:
     ----------
     place
         The release: a file, or a table of a database.
-    json
-        The file of the figures.
+    json, report
+        The files of the figures and of the report.
     force
         Existing files and tables may be replaced.
     inputs
@@ -41,14 +41,23 @@ class Output:
     force: bool
     inputs: tuple[Place, ...] = ()
     tables: Mapping[str, Path | Source] = field(default_factory=dict)
+    report: Path | None = None
 
     @classmethod
-    def of(cls, out: str, into: str | None, json: Path | None, force: bool) -> Output:
+    def of(
+        cls, out: str, into: str | None, json: Path | None, force: bool, report: Path | None = None
+    ) -> Output:
         """Read the words of the command line."""
-        return cls(target(out, into), json, force)
+        return cls(target(out, into), json, force, report=report)
+
+    @property
+    def extras(self) -> dict[str, Path]:
+        """The files besides the release, by the flag that names them."""
+        named = {"--json": self.json, "--report": self.report}
+        return {flag: file for flag, file in named.items() if file is not None}
 
     def __str__(self) -> str:
-        return " and ".join(map(str, [*self.tables.values(), *([self.json] if self.json else [])]))
+        return " and ".join(map(str, [*self.tables.values(), *self.extras.values()]))
 
     def check_files(self, inputs: Sequence[Place]) -> None:
         """Refuse what can be refused at once: wrong files, before anything heavy is loaded."""
@@ -56,12 +65,9 @@ class Output:
 
         if isinstance(self.place, Path):
             check_output(self.place, force=self.force, inputs=inputs)
-        if self.json is not None:
-            figures = check_output(self.json, force=self.force, inputs=inputs)
-            if figures == Path(self.place).resolve():
-                raise OutputError(
-                    f"--out and --json both name {self.json}. Give the figures a file of their own."
-                )
+        for file in self.extras.values():
+            check_output(file, force=self.force, inputs=inputs)
+        check_apart([Path(self.place)], self.extras)
         if isinstance(self.place, Path):
             from shoal.table import check_output_format
 
@@ -85,28 +91,35 @@ class Output:
         for place in self.tables.values():
             if isinstance(place, Path):
                 check_output(place, force=self.force, inputs=self.inputs)
-        if self.json is not None:
-            check_output(self.json, force=self.force, inputs=self.inputs)
+        for file in self.extras.values():
+            check_output(file, force=self.force, inputs=self.inputs)
+        check_apart([Path(place) for place in self.tables.values()], self.extras)
         sources = [place for place in self.tables.values() if isinstance(place, Source)]
         if sources:
             from shoal.sources.writing import check_target
 
             check_target(sources, force=self.force, inputs=self.inputs)
 
-    def write(self, outcome: Outcome, started: float) -> None:
-        """Write everything or nothing; a file that is replaced with --force is gone at once."""
+    def write(self, outcome: Outcome, started: float, page: str = "") -> None:
+        """Write everything or nothing; a file that is replaced with --force is gone at once.
+
+        ``page`` is the text of the report, if one was asked for.
+        """
         begun = time.perf_counter()
-        fresh = self.json is not None and not self.json.exists()
-        made = False
+        fresh = [file for file in self.extras.values() if not file.exists()]
+        made: list[Path] = []
         try:
             with self._written(outcome.tables):
                 outcome.seconds["write"] = time.perf_counter() - begun
                 outcome.seconds["total"] = time.perf_counter() - started
-                self._figures(outcome)
-                made = True
+                texts = {"--json": outcome.to_json(), "--report": page}
+                for flag, file in self.extras.items():
+                    self._extra(file, texts[flag])
+                    made.append(file)
         except BaseException:
-            if fresh and made and self.json is not None:
-                self.json.unlink(missing_ok=True)
+            for file in made:
+                if file in fresh:
+                    file.unlink(missing_ok=True)
             raise
 
     def _written(self, tables: Mapping[str, pl.DataFrame]) -> AbstractContextManager[None]:
@@ -134,11 +147,20 @@ class Output:
                 file.unlink(missing_ok=True)
             raise
 
-    def _figures(self, outcome: Outcome) -> None:
-        if self.json is None:
-            return
+    def _extra(self, file: Path, text: str) -> None:
         from shoal.atomic import atomic_file
 
         made = [place for place in self.tables.values() if isinstance(place, Path)]
-        with atomic_file(self.json, force=self.force, inputs=[*self.inputs, *made]) as stream:
-            stream.write(outcome.to_json().encode())
+        with atomic_file(file, force=self.force, inputs=[*self.inputs, *made]) as stream:
+            stream.write(text.encode())
+
+
+def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
+    """Refuse two outputs that would go into one file."""
+    named = {file.resolve(): "--out" for file in files}
+    for flag, file in extras.items():
+        if other := named.get(file.resolve()):
+            raise OutputError(
+                f"{other} and {flag} both name {file}. Give each of them a file of its own."
+            )
+        named[file.resolve()] = flag

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.cells import as_text
-from shoal.charts import Chart, bars, histogram, paired_bars
+from shoal.charts import WIDTH, Chart, bars, histogram, paired_bars
 from shoal.charts.words import say
 from shoal.domain import STAR, Taxonomy
 from shoal.figures.bins import as_points, make_bins
@@ -41,8 +41,8 @@ class Distribution:
             return None
         return float(np.abs(self.before - self.after).sum() / 2)
 
-    def chart(self) -> Chart:
-        """Draw it."""
+    def chart(self, wide: float = WIDTH) -> Chart:
+        """Draw it, on paper as wide as asked for."""
         text = self._text()
         if self.binned:
             return histogram(
@@ -54,6 +54,7 @@ class Distribution:
                 y="share of rows",
                 names=NAMES,
                 text=text,
+                wide=wide,
             )
         if self.before is None:
             return bars(
@@ -64,6 +65,7 @@ class Distribution:
                 name="share of rows",
                 of=self.column,
                 text=text,
+                wide=wide,
             )
         return paired_bars(
             self.column,
@@ -75,6 +77,7 @@ class Distribution:
             of="value",
             names=NAMES,
             text=text,
+            wide=wide,
         )
 
     def _text(self) -> str:
@@ -87,9 +90,10 @@ class Distribution:
         )
         if self.distance is not None:
             said = (
-                f"{say(self.distance, 'share')} of the rows would have to change their bar to make "
-                "the two alike."
+                f"{say(self.distance, 'share')} of the rows would have to change their bar to "
+                "make the two alike."
             )
+            said = "The two are alike." if self.distance < 1e-9 else said
         return f"{said} {notes}".strip()
 
 

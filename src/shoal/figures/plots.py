@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.charts import Chart, bars, histogram, intervals, paired_bars
+from shoal.charts import WIDTH, Chart, bars, histogram, intervals, paired_bars
 from shoal.charts.words import say
 from shoal.errors import ParameterError, SchemaError, listed, nearest
 from shoal.figures.distributions import Distribution, distribution
@@ -26,9 +26,10 @@ _BINS = 14
 
 @dataclass(frozen=True, eq=False)
 class Plots:
-    """Figures of a release; each call returns a :class:`shoal.charts.Chart`."""
+    """Figures of a release, ``wide`` units across; each call returns a chart."""
 
     subject: Subject
+    wide: float = WIDTH
 
     def loss(self) -> Chart:
         """Draw how much of each quasi-identifier was lost."""
@@ -48,6 +49,7 @@ class Plots:
             name="0 %: published as it was; 100 %: says nothing",
             of="column",
             text=text,
+            wide=self.wide,
         )
 
     def classes(self) -> Chart:
@@ -66,7 +68,15 @@ class Plots:
             "anatomized": "Sizes of the groups",
             "dummies": "Rows with the same quasi-identifiers",
         }[self.subject.shape]
-        return histogram(title, counts, labels=labels, x="rows that look alike", y=what, text=text)
+        return histogram(
+            title,
+            counts,
+            labels=labels,
+            x="rows that look alike",
+            y=what,
+            text=text,
+            wide=self.wide,
+        )
 
     def sizes(self) -> Any:
         """Return the size of every class, or of every group of Anatomy."""
@@ -77,7 +87,7 @@ class Plots:
 
     def distribution(self, column: str) -> Chart:
         """Draw how a column is distributed, before and after."""
-        return self.compared(column).chart()
+        return self.compared(column).chart(self.wide)
 
     def compared(self, column: str) -> Distribution:
         """Return the numbers behind :meth:`distribution`."""
@@ -106,12 +116,26 @@ class Plots:
         after = found["after"].to_list()
         if self.subject.source is None:
             return bars(
-                title, labels, after, form="share", name="published as * or empty", of="column"
+                title,
+                labels,
+                after,
+                form="share",
+                name="published as * or empty",
+                of="column",
+                wide=self.wide,
             )
         before = [value or 0.0 for value in found["before"]]
         names = ("missing in the original", "* or empty in the release")
         return paired_bars(
-            title, labels, before, after, form="share", name="share", of="column", names=names
+            title,
+            labels,
+            before,
+            after,
+            form="share",
+            name="share of cells",
+            of="column",
+            names=names,
+            wide=self.wide,
         )
 
     def risks(self, threshold: float = 0.2) -> tuple[Risk | None, Risk]:
@@ -130,7 +154,7 @@ class Plots:
             "highest risk of any row",
             "mean risk",
             "rows that are unique",
-            f"rows with a risk above {say(threshold, 'share')}",
+            f"rows above {say(threshold, 'share')} risk",
         ]
 
         def figures(risk: Risk) -> list[float]:
@@ -138,7 +162,9 @@ class Plots:
 
         title = "Risk of finding a known person's row"
         if before is None:
-            return bars(title, labels, figures(after), form="share", of="figure", top=1.0)
+            return bars(
+                title, labels, figures(after), form="share", of="figure", top=1.0, wide=self.wide
+            )
         text = (
             f"Before, {say(before.unique, 'share')} of the rows were unique and a row was found "
             f"with probability {say(before.prosecutor_mean, 'share')} on average; now "
@@ -147,7 +173,14 @@ class Plots:
             f"{say(after.prosecutor_highest, 'share')} at most."
         )
         return paired_bars(
-            title, labels, figures(before), figures(after), form="share", of="figure", text=text
+            title,
+            labels,
+            figures(before),
+            figures(after),
+            form="share",
+            of="figure",
+            text=text,
+            wide=self.wide,
         )
 
     def beliefs(self) -> list[AttributeRisk]:
@@ -183,12 +216,15 @@ class Plots:
             of="figure",
             names=("guess without the row", "with the row"),
             text=text,
+            wide=self.wide,
         )
 
 
 def attacks_chart(results: Sequence[Any]) -> Chart:
     """Draw the success of attacks with interval, baseline and control."""
-    labels = [str(result.name) for result in results]
+    labels = [
+        f"{result.name}: {result.column}" if result.column else result.name for result in results
+    ]
     return intervals(
         "Attacks that were tried",
         labels,
@@ -199,8 +235,8 @@ def attacks_chart(results: Sequence[Any]) -> Chart:
         name="success",
         of="attack",
         others={
-            "baseline (a guess)": [_maybe(result.baseline) for result in results],
-            "control (people not in the table)": [_maybe(result.control) for result in results],
+            "guess": [_maybe(result.baseline) for result in results],
+            "control": [_maybe(result.control) for result in results],
         },
         top=1.0,
     )

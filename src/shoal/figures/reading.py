@@ -187,3 +187,15 @@ def numbers(values: pl.Series) -> pl.Series | None:
         return meant.dt.date()
     known = meant.dtype.is_numeric() or meant.dtype == pl.Date
     return meant if known and not meant.null_count() else None
+
+
+def extents(subject: Subject, name: str) -> tuple[npt.NDArray[np.int64], int] | None:
+    """Return per class how many values its cell stands for, and how many there are in all."""
+    cells = _cells(subject, name)
+    if cells is None:
+        return None
+    wide = cells.hi - cells.lo + 1
+    if cells.starts is not None:
+        counts = np.diff(cells.starts)
+        wide = np.where(counts > 0, counts, wide)
+    return wide[cells.cells].astype(np.int64), len(cells.values)

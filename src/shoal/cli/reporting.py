@@ -1,0 +1,126 @@
+"""What the commands that write a report share."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.outcome import Outcome
+    from shoal.plan import Plan
+    from shoal.report import Origin
+    from shoal.sources.source import Place, Source
+    from shoal.verify import Verdict
+
+
+def reader(report: Path | None, audience: str | None) -> str | None:
+    """Return for whom the report is, None without one; whatever is wrong is said before work."""
+    from shoal.errors import ParameterError
+
+    if report is None:
+        if audience is not None:
+            raise ParameterError(
+                f"--audience {audience} says who reads the report, and there is none. Ask for one "
+                "with --report FILE.html, or leave --audience out."
+            )
+        return None
+    from shoal.report import check_audience, check_name
+
+    check_name(report)
+    return check_audience("steward" if audience is None else audience)
+
+
+def refuse_on_spark(report: Path | None, audience: str | None) -> None:
+    """Refuse a report of a run whose table never comes to this machine."""
+    from shoal.errors import ParameterError
+
+    if report is not None or audience is not None:
+        raise ParameterError(
+            "--report needs the table on this machine, and with --engine spark it stays on the "
+            "executors. Leave --report out; 'shoal audit RELEASED --report FILE.html' reports on "
+            "a release that fits in memory."
+        )
+
+
+def of_run(outcome: Outcome, data: Path | Source, audience: str) -> str:
+    """Return the report of a run; attacks are tried for the steward only."""
+    from shoal.report import render_outcome, try_attacks
+
+    steward = audience == "steward"
+    found, warning = None, ""
+    if steward and outcome.source is not None:
+        found, warning = try_attacks(
+            outcome.source, outcome.published, outcome.plan, taxonomies=outcome.taxonomies
+        )
+    return render_outcome(
+        outcome,
+        audience=audience,
+        attacks=found,
+        origin=_origin(data) if steward else None,
+        title=f"Release of {_named(data)}" if steward else "Release",
+        warnings=[warning] if warning else (),
+    )
+
+
+def of_audit(
+    verdict: Verdict,
+    released: Path | Source,
+    original: Path | Source | None,
+    st: Place | None,
+    plan: Plan,
+    to: str,
+) -> str:
+    """Return the report of an audit."""
+    from shoal.report import audited, render_verdict, try_attacks
+
+    subject = audited(released, plan, original=original, st=st)
+    steward = to == "steward"
+    found, warning = None, ""
+    if steward and subject.source is not None:
+        found, warning = try_attacks(
+            subject.source, subject.tables, plan, taxonomies=subject.taxonomies
+        )
+    return render_verdict(
+        verdict,
+        subject,
+        audience=to,
+        attacks=found,
+        origin=_origin(released) if steward else None,
+        title=f"Audit of {_named(released)}" if steward else "Audit of a release",
+        warnings=[warning] if warning else (),
+    )
+
+
+def _named(place: Path | Source) -> str:
+    """Return what a table is called in a heading; of a database no password is shown."""
+    return place.name if isinstance(place, Path) else str(place)
+
+
+def _origin(place: Path | Source) -> Origin:
+    import hashlib
+
+    from shoal.report import Origin
+    from shoal.sources.address import take_passwords
+
+    digest = ""
+    if isinstance(place, Path):
+        with place.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return Origin(spoken(take_passwords(sys.argv[1:])), _named(place), digest)
+
+
+def spoken(words: Sequence[str]) -> str:
+    """Return the command as it was given, without the seed, which would tell the row order."""
+    kept: list[Any] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word == "--seed":
+            skip = True
+        elif not word.startswith("--seed="):
+            kept.append(word)
+    return shlex.join(["shoal", *kept])

@@ -1,0 +1,71 @@
+"""What promises and terms mean, for the reader who is not an expert."""
+
+from __future__ import annotations
+
+# What a rule is good for, by its name in the catalog.
+PLAIN = {
+    "k-anonymity": "Whoever knows a person's quasi-identifiers finds a crowd of rows that fit, and "
+    "cannot tell which of them is the person's.",
+    "l-diversity": "Inside every such crowd there are several different sensitive values, so "
+    "finding the crowd does not yet tell the value.",
+    "entropy-l-diversity": "Inside every crowd the sensitive values are well mixed: none of them "
+    "stands out by far.",
+    "recursive-l-diversity": "Inside every crowd even the most frequent sensitive value is kept in "
+    "check by the others.",
+    "frequency-l-diversity": "No sensitive value is shared by more than a limited part of any "
+    "crowd, so nobody can be sure of it.",
+    "alpha-k-anonymity": "Everybody hides in a crowd, and in no crowd does a protected value have "
+    "more than a limited share.",
+    "t-closeness": "Every crowd's sensitive values look nearly like those of the whole table, so "
+    "finding a crowd teaches little.",
+    "beta-likeness": "No sensitive value is much more frequent in a crowd than in the whole table.",
+}
+
+GLOSSARY = (
+    (
+        "attack",
+        "A trial: somebody who knows a little about people tries to find them, or to learn their "
+        "sensitive value, with the release in hand. The baseline is a guess without the release; "
+        "the control attacks with the knowledge of other people. Only success above both is owed "
+        "to the release.",
+    ),
+    ("class", "Rows that are equal in every quasi-identifier, so that nobody can tell them apart."),
+    (
+        "confidence interval",
+        "Where the true rate lies, very likely: an attack is tried on some people, not on all.",
+    ),
+    (
+        "generalized",
+        "Said less exactly: [20-39] instead of 31, a region instead of a town. The star (*) says "
+        "nothing at all.",
+    ),
+    ("identifier", "A column that names a person outright. It is never published."),
+    (
+        "information lost",
+        "How much less exact the quasi-identifiers are than before: 0 % when every cell is "
+        "published as it was, 100 % when every cell is *.",
+    ),
+    (
+        "quasi-identifier",
+        "A column that others may know of a person (age, place, job) and by which the person "
+        "could be recognised.",
+    ),
+    (
+        "release",
+        "The published table.",
+    ),
+    (
+        "risk",
+        "How likely somebody who knows all quasi-identifiers of a person picks that person's row: "
+        "one divided by the number of rows that fit.",
+    ),
+    ("sensitive", "A column that nobody should learn about a particular person."),
+    ("unique", "A row that no other one equals in the quasi-identifiers: whoever fits it is it."),
+)
+
+ROLES = {
+    "quasi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "identifier": "identifier, not published",
+    "other": "passed through",
+}
