@@ -46,9 +46,9 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
 
     def progress(stage: str) -> bool:
         if stage == "compile":
-            from shoal.cli.work import COMPILING
+            from shoal.cli.work import compiling
 
-            say.note(COMPILING)
+            say.note(compiling())
         elif stage != "refine" and shown[-1:] != [stage]:
             shown.append(stage)
             say.note(f"{time.perf_counter() - started:6.1f} s  {stage}")

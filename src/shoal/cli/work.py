@@ -17,6 +17,17 @@ PATIENCE = 1.0  # seconds before a progress bar is worth looking at
 NOTHING = "Nothing was written."
 ENOUGH = "Taking the best release found so far. Press ctrl-C again to stop without one."
 COMPILING = "Compiling the search for this machine. This happens once and can take half a minute."
+AGAIN = (
+    "Compiling the search for this machine, which can take half a minute. No folder can be written "
+    "to, so the next run has to do it again: set NUMBA_CACHE_DIR to a folder of your own."
+)
+
+
+def compiling() -> str:
+    """Return what to say while kernels compile."""
+    from shoal.kernels import kept
+
+    return COMPILING if kept() else AGAIN
 
 
 def watch(
@@ -38,7 +49,7 @@ def watch(
     def progress(stage: str) -> bool:
         if stage == "compile":
             if not compiled.is_set():  # one of many runs may have told so before
-                say.note(COMPILING)
+                say.note(compiling())
             compiled.set()
         else:
             state["stage"] = stage

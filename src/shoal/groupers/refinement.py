@@ -69,8 +69,12 @@ def refined(
     effort: Effort,
     rng: np.random.Generator,
     stop: Callable[[], bool] | None = None,
+    visits: Ints | None = None,
 ) -> Ints:
-    """Return better groups for the rows; ``stop`` is asked before every round of a shard."""
+    """Return better groups for the rows; ``stop`` is asked before every round of a shard.
+
+    ``visits``, one number, grows by the groups and rows that trials look at.
+    """
     with ThreadPoolExecutor(workers()) as pool:
         for turn in range(effort.passes):
             shards = _cut(data.codes, labels, effort.shard, rng)
@@ -82,7 +86,9 @@ def refined(
                 jobs.append(pool.submit(refine, *task))
             start = 0
             for rows, job in zip(shards, jobs, strict=True):
-                found = job.result()
+                found, seen = job.result()
+                if visits is not None:
+                    visits += seen
                 labels[rows] = found + start
                 start += int(found.max()) + 1
             if stop is not None and stop():
@@ -124,8 +130,11 @@ def refine(
     turn: int,
     rng: np.random.Generator,
     stop: Callable[[], bool] | None = None,
-) -> Ints:
-    """Refine the groups of ``state`` by many trials; return the best labels once it is cool."""
+) -> tuple[Ints, int]:
+    """Refine the groups of ``state`` by many trials.
+
+    Returns the best labels once it is cool, and how many groups and rows were looked at.
+    """
     n = data.rows
     columns = np.ascontiguousarray(data.codes.T)
     sensitive = sensitive_of(data, conditions)
@@ -185,7 +194,7 @@ def refine(
         loss = state.cost.sum()
         if loss < best or heat * warmth > 0.0:
             best, labels = loss, state.grp.copy()
-    return renumbered(labels)
+    return renumbered(labels), int(work.stamps[3])
 
 
 def cooling(part: float) -> float:

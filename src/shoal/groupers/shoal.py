@@ -94,8 +94,12 @@ def peel_off(
     ladders: Ladders,
     visits: float,
     rng: np.random.Generator,
+    seen: Ints | None = None,
 ) -> Ints:
-    """Return the class that each row was taken off in, -1 for rows that no class took."""
+    """Return the class that each row was taken off in, -1 for rows that no class took.
+
+    ``visits`` limits the entries looked at, per entry; ``seen``, one number, grows by those.
+    """
     m = data.codes.shape[1]
     distinct, entry, count = entries(np.hstack((data.codes, sensitive_of(data, conditions))))
     codes, kept = np.ascontiguousarray(distinct[:, :m].T), np.ascontiguousarray(distinct[:, m:])
@@ -114,7 +118,10 @@ def peel_off(
     end = 0.0 if small else max(0.0, budget - WALK * count.size)
     frontier = Frontier(ladders)
     while left and budget > end and (patterns := frontier.take(512)).size:
+        before = budget
         left, groups, budget = take(patterns, budget)
+        if seen is not None:
+            seen += int(before - budget)
         whole = data.take(np.flatnonzero(label[entry] < 0)).whole()
         if rule.grows_safely and not rule.holds(whole).all():
             return label[entry]  # what all rows left together break, no class of them keeps

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -51,9 +52,19 @@ def inlined(function: F) -> F:
     return _compiled(function, inline="always", _nrt=False)
 
 
+def kept() -> bool:
+    """Say whether what is compiled can be kept for the next run."""
+    return _base() is not None
+
+
 def _compiled(function: F, **options: Any) -> F:
+    base = _base()
+    if base is None:
+        return cast(
+            F, numba.njit(cache=False, nogil=True, error_model="numpy", **options)(function)
+        )
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    folder = _base() / _digest(Path(function.__code__.co_filename))
+    folder = base / _digest(Path(function.__code__.co_filename))
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     try:
         return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function))
@@ -62,17 +73,39 @@ def _compiled(function: F, **options: Any) -> F:
 
 
 @cache
-def _base() -> Path:
-    """Return a writable folder that nobody else can write to: what lies there is run as code."""
+def _base() -> Path | None:
+    """Return a folder of our own to keep compiled code in, None when nothing can be written.
+
+    The user's cache folder, or else one among the temporary files. What lies there is run as code,
+    so among the temporary files a folder that others own or can write to is not used.
+    """
     given, home = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
-    try:
-        usual = Path(given or home or Path.home() / ".cache") / "shoal"
-        usual.mkdir(parents=True, exist_ok=True)
-        if os.access(usual, os.W_OK):
-            return usual
-    except (OSError, RuntimeError):  # no home folder, or one that is read-only
-        pass
-    return Path(tempfile.mkdtemp(prefix="shoal-kernels-"))
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    places: tuple[Callable[[], Path], ...] = (
+        lambda: Path(given or home or Path.home() / ".cache") / "shoal",
+        lambda: Path(tempfile.gettempdir()) / f"shoal-kernels-{user}",
+    )
+    for place, chosen in zip(places, (True, False), strict=True):
+        try:
+            folder = place()
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if chosen or _private(folder):
+                with tempfile.TemporaryFile(dir=folder):  # rights alone tell too little
+                    return folder
+        except (OSError, RuntimeError):  # no home folder, or one that is read-only
+            continue
+    return None
+
+
+def _private(folder: Path) -> bool:
+    """Say whether a folder is ours and nobody else can write to it."""
+    found = folder.lstat()
+    if not hasattr(
+        os, "getuid"
+    ):  # where there are no such rights, everybody has a folder of theirs
+        return stat.S_ISDIR(found.st_mode)
+    mine = found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return mine and stat.S_ISDIR(found.st_mode)
 
 
 @cache

@@ -116,12 +116,13 @@ def find_homes(
     words: Words,
     homes: Ints,
     price: Floats,
-) -> None:
+) -> int:
     """Price the groups that row r widens in fewest columns; homes[r] = the KEEP cheapest.
 
     Its group ``own`` is no home, nor is one dearer than ``cap``. ``words`` has the groups by the
-    number of columns they widen in, a bit each.
+    number of columns they widen in, a bit each. Returns how many groups were priced.
     """
+    seen = 0
     for i in range(KEEP):
         homes[r, i], price[i] = -1, cap
     gap = 0.0  # what the row need not pay because it misses the value
@@ -150,6 +151,7 @@ def find_homes(
                     break
                 if g == own or gcost[g] >= (price[KEEP - 1] + gap) * gsize[g]:
                     continue  # the row would pay as much as the others do now, at least
+                seen += 1
                 d = (
                     loss_with(
                         kind,
@@ -175,6 +177,7 @@ def find_homes(
                     homes[r, i], price[i] = g, d
         if u >= 1 and homes[r, 0] >= 0:
             break
+    return seen
 
 
 @inner

@@ -36,6 +36,7 @@ class Work(NamedTuple):
     floats: tuple[Floats, Floats, Floats, Floats, Floats]
     seen: Ints
     stamps: Ints
+    """Running numbers, the last of them the groups and rows that trials have looked at."""
     hist: Ints
     words: Words
 
@@ -75,7 +76,7 @@ def new_work(kinds: int, largest: int, most: int, groups: int, values: int, bits
             np.empty(KEEP),
         ),
         np.zeros(max(largest, 1) + 1, np.int64),
-        np.zeros(3, np.int64),
+        np.zeros(4, np.int64),
         np.zeros(values, np.int64),
         np.empty((WIDEN + 1, bits.shape[1]), np.uint64),
     )
@@ -161,7 +162,7 @@ def trials(
             r = pool[i]
             cap = 3.0 * cost[grp[r]] / size[grp[r]] + 0.5
             if now - born[r] > life:
-                find_homes(
+                stamps[3] += find_homes(
                     kind,
                     dsize,
                     off,
@@ -210,6 +211,7 @@ def trials(
         lean = draw(seed, steps) / 1023.0
         made, left, new = none, nf, 0.0
         while left >= 2 and made <= q:
+            stamps[3] += n
             z, spent, worth = regrow(
                 kind,
                 dsize,

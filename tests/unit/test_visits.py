@@ -1,0 +1,51 @@
+"""Kernels count the entries they look at: guards against losing a bound, which no clock is."""
+
+import numpy as np
+import pytest
+
+from shoal.groupers import l_clustering, shoal
+from shoal.groupers.boxes import make_boxes
+from shoal.groupers.conditions import conditions_of
+from shoal.groupers.patterns import make_ladders
+from shoal.groupers.refinement import refined
+from shoal.rules import KAnonymity, LDiversity
+from tests.tables import encoded
+
+
+@pytest.fixture(scope="module")
+def data():
+    return encoded(np.random.default_rng(3), 4000, "ttooo", missing=0.02, sensitive=(6,))
+
+
+def started(data, effort):
+    k, conditions = conditions_of(data, KAnonymity(10))
+    boxes = make_boxes(data, data.weights, "ncp")
+    return k, conditions, boxes, make_ladders(data, data.weights, k, effort.merge, "ncp")
+
+
+def test_peel_leaves_an_entry_alone_once_its_class_is_taken(data):
+    """Without compaction every entry would be looked at under every pattern."""
+    effort, seen = shoal.EFFORTS["normal"], np.zeros(1, np.int64)
+    k, conditions, boxes, ladders = started(data, effort)
+    rng = np.random.default_rng(0)
+    shoal.peel_off(data, KAnonymity(10), k, conditions, boxes, ladders, 8000, rng, seen)
+    distinct = np.unique(data.codes, axis=0).shape[0]
+    patterns = np.prod(ladders.levels.astype(float))
+    assert 0 < seen[0] / distinct < 45 < patterns
+
+
+def test_a_trial_prices_a_few_groups_and_rows(data):
+    """Without the bit sets every group would be priced for every row that a trial frees."""
+    effort, seen = shoal.EFFORTS["normal"], np.zeros(1, np.int64)
+    k, conditions, boxes, ladders = started(data, effort)
+    labels = np.arange(data.rows) // 10
+    args = (data, k, conditions, boxes, ladders, labels, effort)
+    refined(*args, np.random.default_rng(0), visits=seen)
+    trials = effort.trials * data.rows / k
+    assert 0 < seen[0] / trials < 340
+
+
+def test_l_clustering_looks_at_few_rows_and_clusters(data):
+    seen = np.zeros(1, np.int64)
+    l_clustering.cluster(data, LDiversity(3, "s0"), np.random.default_rng(0), seen)
+    assert 0 < seen[0] / data.rows < 80
