@@ -16,6 +16,7 @@ from shoal.csvfile import read_csv
 from shoal.errors import InputError, OutputError, listed
 from shoal.native import from_native, to_native
 from shoal.setcells import SETS, to_json
+from shoal.sources.source import Source, place, target
 from shoal.threads import share
 
 __all__ = [
@@ -40,12 +41,13 @@ def read_table(
     *,
     text: Collection[str] = (),
 ) -> pl.DataFrame:
-    """Read a table from a file: CSV (also gzipped), Parquet, Arrow or Feather.
+    """Read a table from a file (CSV, also gzipped, Parquet, Arrow, Feather) or from a database.
 
     Parameters
     ----------
     path
-        The file; what it is is told by its first bytes, not by its name.
+        The file; what it is is told by its first bytes, not by its name. Or an address such as
+        ``postgresql://host/db#table``.
     missing
         Texts that stand for a missing value, besides empty cells, nulls and NaN.
     delimiter
@@ -53,7 +55,12 @@ def read_table(
     text
         Columns of a CSV file to keep as text even if every cell looks like a number or a date.
     """
-    path = Path(path)
+    found = place(path)
+    if isinstance(found, Source):
+        from shoal.sources.reading import read_source
+
+        return read_source(found, missing)
+    path = found
     try:
         with path.open("rb") as stream:
             magic = stream.peek(6)[:6]
@@ -119,20 +126,33 @@ def second_path(path: Path) -> Path:
 
 def write_table(
     frame: pl.DataFrame,
-    path: Path | str,
+    path: Pathlike,
     force: bool = False,
     inputs: Sequence[Pathlike] = (),
+    *,
+    into: str | None = None,
 ) -> None:
     """Write ``frame`` whole or not at all, in the format that the name's ending says.
 
     Parameters
     ----------
+    path
+        The file, or the address of a database.
+    into
+        The table of that database, unless the address names it: ``sqlite:x.db#release``.
     force
         Replace an existing file.
     inputs
         The files that the table came from, which are never written over.
     """
-    write_tables({Path(path): frame}, force, inputs)
+    goal = target(path, into)
+    if isinstance(goal, Path):
+        write_tables({goal: frame}, force, inputs)
+        return
+    from shoal.sources.writing import written
+
+    with written({goal: frame}, force=force, inputs=[place(each) for each in inputs]):
+        pass
 
 
 def write_tables(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import sqlite3
 import subprocess
 import sys
@@ -61,6 +62,11 @@ def test_a_file_is_known_by_its_first_bytes(tmp_path: Path, lite: Path) -> None:
     assert get(str(odd), "t").height == 3002
     put(f"duckdb:{tmp_path}/d.csv", "t", pl.DataFrame({"a": [1]}))
     assert get(str(tmp_path / "d.csv"), "t").height == 1
+
+
+def test_a_pipe_is_not_looked_into(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert place(tmp_path / "pipe") == tmp_path / "pipe"  # would wait for ever otherwise
 
 
 @pytest.mark.parametrize("system", ["duckdb", "sqlite"])

@@ -292,6 +292,16 @@ def test_a_release_of_every_shape_is_audited_from_the_database(
     assert verdict.models["shape"] == {"dummies": "dummies", "anatomy": "anatomized"}[method]
 
 
+def test_tables_are_read_and_written_from_python(database: str, people: pl.DataFrame) -> None:
+    shoal.write_table(people, f"{database}#patients")
+    found = shoal.read_table(f"{database}#patients")
+    assert found.equals(people)
+    with pytest.raises(OutputError, match="already exists"):
+        shoal.write_table(people, database, into="patients")
+    with pytest.raises(OutputError, match="never writes over the data it reads"):
+        shoal.write_table(people, database, True, [f"{database}#patients"], into="patients")
+
+
 def test_inspect_takes_an_address(database: str, people: pl.DataFrame) -> None:
     put(database, "patients", people)
     assert shoal.inspect(database, table="patients").rows == 60

@@ -151,6 +151,8 @@ def beside(source: Source) -> Source:
 def _system(path: Path) -> str | None:
     """Tell by its first bytes whether a file is a database."""
     try:
+        if not path.is_file():  # a pipe can be read once, and not by us
+            return None
         with path.open("rb") as stream:
             head = stream.read(16)
     except OSError:
