@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import signal
 import subprocess
@@ -44,6 +45,19 @@ def test_the_table_the_files_and_the_recommendation(shoal: Run, folder: Path) ->
     picture = ElementTree.fromstring((folder / "c.svg").read_text())
     assert picture.tag.endswith("svg")
     assert "Wrote c.json and c.csv and c.svg." in done.stdout
+
+
+def test_the_report_says_what_the_table_says(shoal: Run, folder: Path) -> None:
+    done = shoal(*HEAD, *FAST, "--k", "2,5,100", "--report", "c.html", "--json", "c.json")
+    assert done.returncode == 0, done.stderr
+    tree = json.loads((folder / "c.json").read_text())
+    page = (folder / "c.html").read_text()
+    assert f"Recommended: {tree['recommended']}" in page
+    assert html.escape(tree["why"], quote=False).replace("&#39;", "'") in page.replace("&#39;", "'")
+    assert "k-anonymity with k=100 cannot be met." in page
+    assert "shoal compare people.csv" in page
+    for word in ("--seed", "flu", "secret", "http://www.w3.org/1999/xlink", "<script"):
+        assert word not in page
 
 
 def test_the_command_it_recommends_makes_that_release(shoal: Run, folder: Path) -> None:
@@ -93,6 +107,7 @@ def test_notes_say_what_is_not_measured(shoal: Run) -> None:
 def test_bad_use_is_refused_before_any_work(refused) -> None:
     assert "'k' parameter of --k must be a whole number" in refused(*HEAD, "--k", "2,x")
     assert "does not end in .svg" in refused(*HEAD, "--k", "3", "--plot", "c.png")
+    assert "does not end in .html" in refused(*HEAD, "--k", "3", "--report", "c.pdf")
     assert "--json and --csv both name" in refused(*HEAD, "--json", "c", "--csv", "c")
     assert "'age' cannot be predicted" in refused(*HEAD, "--k", "3", "--target", "age")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import say
+from shoal.cli import reporting, say
 from shoal.cli.options import (
     Data,
     Delimiter,
@@ -21,6 +21,7 @@ from shoal.cli.options import (
     Other,
     PlanFile,
     Quasi,
+    ReportFile,
     Sensitive,
     with_grid,
 )
@@ -123,6 +124,7 @@ def command(
         Path | None,
         typer.Option("--plot", metavar="FILE.svg", help="Draw the privacy-utility frontier."),
     ] = None,
+    report: ReportFile = None,
     force: Force = False,
     *,
     grid: dict[str, list[Any]],
@@ -140,8 +142,10 @@ def command(
     from shoal.cli.work import stoppable, watch
 
     inputs = [path for path in (data, plan) if path is not None]
-    files = {name: path for name, path in (("json", json), ("csv", csv), ("plot", plot)) if path}
+    wished = (("json", json), ("csv", csv), ("plot", plot), ("report", report))
+    files = {name: path for name, path in wished if path}
     _check_outputs(files, force, inputs)
+    reporting.reader(report, None)
 
     from shoal.comparing import compare
     from shoal.comparing.choices import choices
@@ -182,7 +186,7 @@ def command(
         found = watch(work, ("reading", *labels), STOPPING)
     for text in found.warnings:
         say.warning(text)
-    report(found)
+    tell(found)
     if found.recommended is not None and not found.stopped:
         say.line(f"Make it with: {_again(found.recommended, data, plan)}")
     if found.stopped:
@@ -194,7 +198,7 @@ def command(
     if not found.verified:
         raise typer.Exit(2)
     with stoppable():
-        _write(found, files, force, inputs)
+        _write(found, files, data, force, inputs)
 
 
 def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) -> None:
@@ -217,14 +221,25 @@ def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) 
         )
 
 
-def _write(found: Comparison, files: Mapping[str, Path], force: bool, inputs: list[Place]) -> None:
+def _write(
+    found: Comparison,
+    files: Mapping[str, Path],
+    data: Place,
+    force: bool,
+    inputs: list[Place],
+) -> None:
     from shoal.atomic import atomic_file
 
+    texts: dict[str, Callable[[], str]] = {
+        "json": found.to_json,
+        "csv": lambda: found.frame().write_csv(),
+        "report": lambda: reporting.of_comparison(found, data),
+    }
     for name, path in files.items():
         if name == "plot":
             found.plot().save(path, force=force)
         else:
-            text = found.to_json() if name == "json" else found.frame().write_csv()
+            text = texts[name]()
             with atomic_file(path, force=force, inputs=inputs) as stream:
                 stream.write(text.encode())
     if files:
@@ -246,7 +261,7 @@ _SHOWN = (
 )
 
 
-def report(found: Comparison) -> None:
+def tell(found: Comparison) -> None:
     """Show the table, what is not possible, and what is recommended."""
     say.line(
         f"{found.rows:,} rows, {len(found.quasi)} quasi-identifiers, {len(found.settings)} "

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal.comparing import Comparison
     from shoal.outcome import Outcome
     from shoal.plan import Plan
     from shoal.report import Origin
@@ -94,12 +95,20 @@ def of_audit(
     )
 
 
-def _named(place: Path | Source) -> str:
+def of_comparison(found: Comparison, data: Place) -> str:
+    """Return the report of a comparison."""
+    from shoal.report import render_comparison
+
+    title = f"Comparison on {_named(data)}"
+    return render_comparison(found, origin=_origin(data), title=title)
+
+
+def _named(place: Place) -> str:
     """Return what a table is called in a heading; of a database no password is shown."""
     return place.name if isinstance(place, Path) else str(place)
 
 
-def _origin(place: Path | Source) -> Origin:
+def _origin(place: Place) -> Origin:
     import hashlib
 
     from shoal.report import Origin
