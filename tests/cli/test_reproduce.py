@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from shoal.experiments import PAPERS
 from shoal.experiments.sources import find_sources, shared_folder
+from tests.cli.conftest import SHOAL
 from tests.unit.test_experiments import people
 
 SHARED = shared_folder()
@@ -55,16 +60,40 @@ def test_claims_that_hold_on_a_sample_of_adult(shoal, folder: Path) -> None:
         assert alpha_k[name] == "holds", name
 
 
+def test_a_stopped_run_goes_on(shoal, folder: Path) -> None:
+    people(400).write_csv(folder / "adult.csv")
+    words = [
+        "reproduce",
+        "kaim",
+        "--quick",
+        "--data",
+        "adult.csv",
+        "--cache",
+        "kept",
+        "--jobs",
+        "1",
+    ]
+    running = subprocess.Popen(
+        [SHOAL, *words], cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    wait = time.monotonic() + 120
+    while not list(folder.glob("kept/*/*.json")) and time.monotonic() < wait:
+        time.sleep(0.05)
+    os.kill(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=30)
+    assert running.returncode != 0
+    assert "What is measured is kept: run the command again to go on." in said
+    assert "Traceback" not in said
+    kept = len(list(folder.glob("kept/*/*.json")))
+    assert kept
+    assert not (folder / "experiments").exists()
+    with pytest.raises(ProcessLookupError):  # no worker is left behind
+        os.killpg(running.pid, 0)
+
+
 def test_what_is_refused(refused, folder: Path) -> None:
-    assert "There is no paper 'kiam' to reproduce. Did you mean 'kaim'?" in refused(
-        "reproduce", "kiam"
-    )
     assert "only one of them" in refused("reproduce", "kaim", "--fetch", "--data", "people.csv")
-    assert "There is no file or folder nothing.csv" in refused(
-        "reproduce", "kaim", "--data", "nothing.csv"
-    )
     assert "not the Adult table" in refused("reproduce", "kaim", "--data", "people.csv")
     (folder / "out" / "kaim").mkdir(parents=True)
     (folder / "out" / "kaim" / "mine.txt").write_text("mine")
     assert "holds something that is not ours" in refused("reproduce", "kaim", "--out", "out")
-    assert "--jobs" in refused("reproduce", "kaim", "--jobs", "0")

@@ -78,14 +78,18 @@ def command(
     if fetch:
         data = fetch_adult(kept, say.note)
     sources = find_sources(data, hierarchies, shared_folder() if data is None else None)
-    with Crew(jobs) as crew:
-        for name in papers:
-            study = read_study(name, quick=quick)
-            found = reproduce(study, sources, Store(kept), crew, progress=_progress(name))
-            page = write_paper(found, out)
-            _report(found)
-            now = f"{found.seconds:.0f} s ({found.measured_now} measured now)"
-            say.line(f"Wrote {page} in {now}.\n")
+    try:
+        with Crew(jobs) as crew:
+            for name in papers:
+                study = read_study(name, quick=quick)
+                found = reproduce(study, sources, Store(kept), crew, progress=_progress(name))
+                page = write_paper(found, out)
+                _report(found)
+                now = f"{found.seconds:.0f} s ({found.measured_now} measured now)"
+                say.line(f"Wrote {page} in {now}.\n")
+    except (KeyboardInterrupt, SystemExit):
+        say.note("Stopped. What is measured is kept: run the command again to go on.")
+        raise
     say.line(f"All claims: {write_summary(out)}")
 
 

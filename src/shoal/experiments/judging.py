@@ -22,6 +22,7 @@ from shoal.errors import PlanError, listed, nearest
 from shoal.experiments.plans import NAMES
 
 HOLDS, PART, FAILS, UNMEASURED = "holds", "holds in part", "does not hold", "not measured"
+VERDICTS = (HOLDS, PART, FAILS, UNMEASURED)
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ def number(value: float | None) -> str:
     """Write a figure with four digits that count."""
     if value is None:
         return "-"
-    return f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def _steps(claim: Claim, dots: Sequence[Dot], axes: Any, sign: int) -> Iterator[Check]:

@@ -13,7 +13,7 @@ from shoal.atomic import atomic_file
 from shoal.charts import Chart, Line, bars, lines
 from shoal.errors import InputError, OutputError
 from shoal.experiments import PAPERS
-from shoal.experiments.judging import Dot, number
+from shoal.experiments.judging import VERDICTS, Dot, number
 from shoal.experiments.plans import NAMES, Figure
 from shoal.experiments.running import Reproduction
 
@@ -68,6 +68,7 @@ def write_summary(folder: Path) -> Path:
         "`src/shoal/experiments`. A verdict is computed, never written by hand.",
         "",
     ]
+    counts: dict[str, int] = {}
     for name in PAPERS:
         mark = folder / name / MARK
         if not mark.is_file():
@@ -88,6 +89,10 @@ def write_summary(folder: Path) -> Path:
         ]
         lines_ += _verdict_table(record["verdicts"])
         lines_ += [""]
+        for each in record["verdicts"]:
+            counts[each["verdict"]] = counts.get(each["verdict"], 0) + 1
+    told = ", ".join(f"{counts[word]} {word}" for word in VERDICTS if word in counts)
+    lines_[6:6] = [f"Of {sum(counts.values())} claims: {told}.", ""]
     path = folder / "README.md"
     _write(path, "\n".join(lines_))
     return path

@@ -54,7 +54,7 @@ class _Worker:
             process.stdin.write(json.dumps(task.order) + "\n")
             process.stdin.flush()
             line = process.stdout.readline()
-        except OSError:
+        except (OSError, ValueError):  # gone, or closed by a thread that ends all
             line = ""
         finally:
             clock.cancel()
@@ -97,14 +97,16 @@ class _Worker:
         process, self.process = self.process, None
         code = None
         if process is not None:
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):  # what a process that is gone did not read
-                        pipe.close()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with contextlib.suppress(OSError):  # what a process that is gone did not read
+                process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.5)  # it may be ending by itself, and its code tells why
             process.kill()
             code = process.wait()
+            # Not earlier: another thread may be reading, and lets go only when the process is gone.
+            process.stdout.close()
         return code
 
 
