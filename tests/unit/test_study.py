@@ -116,7 +116,11 @@ def test_only_what_changed_is_measured_again(place: Path, crew):
 
 def test_the_page_has_everything(place: Path, crew, tmp_path: Path):
     found = run(place, crew)
-    page = write_paper(found, tmp_path).read_text()
+    shown = write_paper(found, tmp_path).read_text()
+    assert shown.startswith("<!DOCTYPE html>")
+    assert shown.count("<svg") == 2
+    assert "<strong>holds</strong>" in shown
+    page = (tmp_path / "kaim" / "index.md").read_text()
     assert "| It grows. | it does | **holds** |" in page
     assert "![Loss against k](by-k.svg)" in page
     assert "Not measured: KAIM at 1 points (a sample of 5,000 rows needs as many" in page

@@ -10,12 +10,14 @@ from typing import Any
 import polars as pl
 
 from shoal.atomic import atomic_file
-from shoal.charts import Chart, Line, bars, lines
+from shoal.charts import Chart
 from shoal.errors import InputError, OutputError
 from shoal.experiments import PAPERS
-from shoal.experiments.judging import VERDICTS, Dot, number
-from shoal.experiments.plans import NAMES, Figure
+from shoal.experiments.drawing import charts_of, telling
+from shoal.experiments.judging import VERDICTS, Dot
+from shoal.experiments.plans import Figure
 from shoal.experiments.running import Reproduction
+from shoal.report import render
 
 MARK = "verdicts.json"
 """The file by which a folder of ours is known."""
@@ -40,7 +42,7 @@ def write_paper(found: Reproduction, folder: Path) -> Path:
     place.mkdir(parents=True, exist_ok=True)
     pictures: dict[str, list[tuple[str, Chart]]] = {}
     for figure in found.study.figures:
-        pictures[figure.id] = list(_charts(found, figure))
+        pictures[figure.id] = list(charts_of(found, figure))
     kept = set()
     for charts in pictures.values():
         for name, chart in charts:
@@ -50,8 +52,10 @@ def write_paper(found: Reproduction, folder: Path) -> Path:
         _write(place / name, table.write_csv())
         kept.add(name)
     _write(place / MARK, json.dumps(_record(found), indent=1, ensure_ascii=False) + "\n")
-    page = place / "index.md"
-    _write(page, _page(found, pictures))
+    _write(place / "index.md", _page(found, pictures))
+    page = place / "index.html"
+    shown = {name: [chart for _, chart in charts] for name, charts in pictures.items()}
+    _write(page, render("paper.html", **telling(found, shown)))
     for old in [*place.glob("*.svg"), *place.glob("*.csv")]:
         if old.name not in kept:
             old.unlink()
@@ -119,46 +123,6 @@ def _record(found: Reproduction) -> dict[str, Any]:
     }
 
 
-def _charts(found: Reproduction, figure: Figure) -> Iterator[tuple[str, Chart]]:
-    """Draw a figure, a chart for each panel."""
-    panels: tuple[Any, ...] = (None,) if figure.pool or not figure.panels else figure.panels
-    for panel in panels:
-        dots = [dot for dot in found.dots if dot.figure == figure.id and dot.panel == panel]
-        name = figure.id if panel is None else f"{figure.id}-{panel}"
-        title = figure.title
-        if panel is not None:
-            title += f", {NAMES[figure.panel]} = {panel}"
-        chart = _chart(found, figure, title, dots)
-        if chart is not None:
-            yield f"{name}.svg", chart
-
-
-def _chart(found: Reproduction, figure: Figure, title: str, dots: Sequence[Dot]) -> Chart | None:
-    known = [dot for dot in dots if dot.mean is not None]
-    if not known:
-        return None
-    if figure.x == "by":
-        labels = [f"{found.study.label(dot.series)}, {dot.x}" for dot in known]
-        return bars(title, labels, [dot.mean or 0.0 for dot in known], name=NAMES[figure.y])
-    log = figure.log and all((dot.mean or 0) > 0 for dot in known)
-    drawn = []
-    for series in figure.series:
-        mine = [dot for dot in known if dot.series == series]
-        if mine:
-            wide = not log and any(dot.repeats > 1 for dot in mine) and not figure.pool
-            drawn.append(
-                Line(
-                    found.study.label(series),
-                    [float(dot.x) for dot in mine],
-                    [dot.mean or 0.0 for dot in mine],
-                    [dot.low or 0.0 for dot in mine] if wide else None,
-                    [dot.high or 0.0 for dot in mine] if wide else None,
-                )
-            )
-    y = NAMES[figure.y] + (", logarithmic" if log else "")
-    return lines(title, drawn, x=NAMES[figure.x], y=y, log_y=log, zero=not log)
-
-
 def _tables(found: Reproduction) -> Iterator[tuple[str, pl.DataFrame]]:
     for figure in found.study.figures:
         yield f"{figure.id}.csv", _frame(found, figure, found.dots)
@@ -189,69 +153,37 @@ def _round(value: float | None) -> float | None:
 
 
 def _page(found: Reproduction, pictures: Mapping[str, Sequence[tuple[str, Chart]]]) -> str:
-    study = found.study
-    rows = ", ".join(f"{name} {count:,} rows" for name, count in found.rows.items())
-    trees = "the folder beside the table" if found.sources.hierarchies else "the built-in ones"
-    out = [f"# {study.title}", "", f"{study.citation}. {study.about}", ""]
-    if study.quick:
+    """Return the page as Markdown, beside its pictures."""
+    told = telling(found, {})
+    out = [f"# {told['heading']}", "", f"{told['citation']}. {told['about']}", ""]
+    if told["quick"]:
         out += [
             "**A quick run: fewer rows, points and repeats. Its verdicts are a first look.**",
             "",
         ]
-    out += [f"Data: {rows or 'none'}. Hierarchies of Adult: {trees}.", "", "## Claims", ""]
     out += [
-        *_verdict_table([verdict.to_dict() for verdict in found.verdicts]),
+        told["data"],
+        "",
+        "## Claims",
+        "",
+        *_verdict_table(told["verdicts"]),
         "",
         "## Figures",
         "",
     ]
-    for figure in study.figures:
-        out += [f"### {figure.title}", ""]
-        if figure.note:
-            out += [figure.note, ""]
-        for name, chart in pictures[figure.id]:
+    for part in told["figures"]:
+        out += [f"### {part['title']}", "", *([part["note"], ""] if part["note"] else [])]
+        for name, chart in pictures[part["id"]]:
             out += [f"![{chart.title}]({name})", "", chart.text, ""]
-        out += [f"Numbers: [{figure.id}.csv]({figure.id}.csv)", *_unmeasured(found, figure), ""]
-    out += _confirmed(found)
+        out += [f"Numbers: [{part['id']}.csv]({part['id']}.csv)", ""]
+        for text in part["lost"]:
+            out += [text, ""]
+    out += ["## Checked by whole runs", "", told["checked"], ""]
+    if told["runs"]:
+        out += ["| method | rule | quasi-identifiers | loss | loss of the run | verified |"]
+        out += ["|---|---|---|---|---|---|"]
+        out += ["| " + " | ".join(map(str, run.values())) + " |" for run in told["runs"]]
     return "\n".join(out).rstrip() + "\n"
-
-
-def _unmeasured(found: Reproduction, figure: Figure) -> Iterator[str]:
-    lost = [dot for dot in found.dots if dot.figure == figure.id and dot.mean is None]
-    reasons: dict[tuple[str, str], int] = {}
-    for dot in lost:
-        key = (found.study.label(dot.series), dot.reason)
-        reasons[key] = reasons.get(key, 0) + 1
-    for (name, reason), count in reasons.items():
-        yield f"\nNot measured: {name} at {count} points ({reason})."
-
-
-def _confirmed(found: Reproduction) -> Iterator[str]:
-    if not found.confirmations:
-        yield "Every release behind these figures was made and verified by a whole run."
-        return
-    good = sum(each.agrees for each in found.confirmations)
-    yield "## Checked by whole runs"
-    yield ""
-    yield (
-        f"The points are measured on the groups alone. {len(found.confirmations)} of them were "
-        f"made again as whole runs, published and verified from the published cells: {good} of "
-        f"{len(found.confirmations)} were verified and lost exactly what the figure says."
-    )
-    yield ""
-    yield "| method | rule | |QI| | loss | loss of the run | verified |".replace("|QI|", "QIs")
-    yield "|---|---|---|---|---|---|"
-    for each in found.confirmations:
-        point = each.point
-        rule = ", ".join(f"{key} = {point[key]}" for key in _parts(point["rule"]))
-        yield (
-            f"| {point['method']} | {rule} | {len(point['quasi'])} | {number(each.loss)} | "
-            f"{number(each.again)} | {'yes' if each.verified else 'no'} |"
-        )
-
-
-def _parts(rule: str) -> tuple[str, ...]:
-    return {"k": ("k",), "l": ("l",)}.get(rule, ("alpha", "k"))
 
 
 def _verdict_table(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
