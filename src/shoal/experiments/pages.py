@@ -95,7 +95,9 @@ def write_summary(folder: Path) -> Path:
         lines_ += [""]
         for each in record["verdicts"]:
             counts[each["verdict"]] = counts.get(each["verdict"], 0) + 1
-    told = ", ".join(f"{counts[word]} {word}" for word in VERDICTS if word in counts)
+    many = ("hold", "hold in part", "do not hold", "were not measured")
+    words = zip(VERDICTS, many, strict=True)
+    told = ", ".join(f"{counts[one]} {several}" for one, several in words if one in counts)
     lines_[6:6] = [f"Of {sum(counts.values())} claims: {told}.", ""]
     path = folder / "README.md"
     _write(path, "\n".join(lines_))
