@@ -284,3 +284,20 @@ def test_a_bad_file_and_hostile_values(browser, server, tmp_path) -> None:
         assert page.evaluate(NAMELESS) == []
         assert "49" not in page.locator("h1").inner_text()
     tab.settle()
+
+
+def test_without_scripts_plain_forms_lead_all_the_way(browser, server) -> None:
+    tab = Tab(browser, server[0], java_script_enabled=False)
+    page = tab.page
+    page.get_by_role("button", name="Open synthetic patients").click()
+    page.get_by_role("link", name="Decide").last.click()
+    page.get_by_role("button", name="Add", exact=True).click()
+    assert page.get_by_label("l", exact=True).input_value() == "2"
+    page.locator("#method").select_option("mondrian")
+    page.locator("#go").click()
+    page.wait_for_url("**/runs")
+    page.locator("tr.done").wait_for()  # the page reloads itself
+    page.locator("#run-1 th a").click()
+    assert page.locator("#groups tbody tr").count() >= 2
+    assert page.get_by_role("button", name="Copy").count() == 0  # it would do nothing
+    tab.settle()

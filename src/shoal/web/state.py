@@ -198,6 +198,10 @@ class Workbench:
         return run
 
     async def _print(self) -> None:
+        # A table that was named on the command line comes first: somebody waits for it.
+        opening = [table.opening for table in self.tables.values() if table.opening]
+        if opening:
+            await asyncio.wait(opening)
         with contextlib.suppress(ShoalError):
             await self.press.ask("warm")
         while True:
