@@ -29,7 +29,11 @@ FILES = {
     "release.st.csv": ("text/csv; charset=utf-8", "The second table of the release, as text"),
     "release.st.parquet": ("application/vnd.apache.parquet", "The second table, as Parquet"),
     "plan.toml": ("application/toml; charset=utf-8", "The plan, which repeats the run"),
-    "report.html": ("text/html; charset=utf-8", "The report, one page with everything in it"),
+    "report.html": ("text/html; charset=utf-8", "The report, for the steward: keep it"),
+    "report.public.html": (
+        "text/html; charset=utf-8",
+        "The report for everybody: nothing in it is computed from the original",
+    ),
     "result.json": ("application/json", "The figures of the run, for programs"),
 }
 
@@ -235,8 +239,8 @@ def _bundle(run: Run) -> bytes:
     """Put everything that repeats and documents the run into one archive."""
     box = io.BytesIO()
     with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        names = ["release.csv", "release.st.csv", "plan.toml", "report.html", "result.json"]
-        for name in [*names, "command.txt"]:
+        names = ["release.csv", "release.st.csv", "plan.toml", "result.json"]
+        for name in [*names, "report.html", "report.public.html", "command.txt"]:
             if (run.folder / name).is_file():
                 archive.write(run.folder / name, name)
         for path in sorted((run.folder / "hierarchies").glob("*.csv")):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,13 +12,13 @@ from typing import Any
 import polars as pl
 
 from shoal.atomic import atomic_file
-from shoal.attacking import attack
 from shoal.catalog import find_method
 from shoal.charts import Chart
 from shoal.errors import ShoalError
 from shoal.figures import attacks_chart
 from shoal.outcome import Outcome
 from shoal.plan import Plan
+from shoal.report import Origin, render_outcome
 from shoal.risks import assess
 from shoal.risks.results import Attacks
 from shoal.table import write_table
@@ -28,7 +27,6 @@ from shoal.web.worker import plain
 
 _EXAMPLES = 6
 _DRAWN = 16  # columns whose distribution is drawn
-_TARGETS = 500  # people who are attacked: enough for an interval of a few percent
 
 
 def view(
@@ -58,24 +56,6 @@ def view(
     )
     assert isinstance(found, dict)
     return found
-
-
-def attacked(outcome: Outcome, frame: pl.DataFrame) -> tuple[Attacks | None, str]:
-    """Attack some people of the table through the release; else say why not."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # results carry theirs
-            found = attack(
-                frame,
-                outcome.tables["release"],
-                st=outcome.tables.get("st"),
-                hierarchies=dict(outcome.taxonomies),
-                plan=outcome.plan,
-                targets=min(_TARGETS, frame.height),
-            )
-    except ShoalError as error:
-        return None, f"Nothing was attacked: {error}"
-    return found, ""
 
 
 def charts(outcome: Outcome, attacks: Attacks | None) -> tuple[list[dict[str, str]], list[str]]:
@@ -171,18 +151,24 @@ def write(
     folder: Path,
     asked: Plan,
     shown: dict[str, Any],
-    command: str,
+    attacks: Attacks | None,
+    origin: Origin,
 ) -> None:
-    """Write release, plan, hierarchies, figures and report into a folder."""
+    """Write release, plan, hierarchies, figures and reports into a folder."""
     for name, table in outcome.tables.items():
         stem = "release" if name == "release" else f"release.{name}"
         write_table(table, folder / f"{stem}.csv")
         write_table(table, folder / f"{stem}.parquet")
+    title = f"Release of {origin.source}"
     texts = {
         "plan.toml": asked.to_toml(),
         "result.json": outcome.to_json(),
         "view.json": json.dumps(shown),
-        "command.txt": command + "\n",
+        "command.txt": origin.command + "\n",
+        "report.html": render_outcome(
+            outcome, frame, attacks=attacks, origin=origin, title=title, warnings=shown["skipped"]
+        ),
+        "report.public.html": render_outcome(outcome, frame, audience="public", title=title),
     }
     for name, text in texts.items():
         with atomic_file(folder / name) as stream:

@@ -228,6 +228,7 @@ class Workbench:
                 folder=str(frozen),
                 target=str(run.folder),
                 command=run.command,
+                name=table.name,
             )
             run.status = DONE
         except Refused as error:

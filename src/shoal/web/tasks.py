@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -152,8 +153,10 @@ def run(
     folder: str,
     target: str,
     command: str,
+    name: str,
 ) -> dict[str, Any]:
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
+    from shoal.report import Origin, try_attacks
     from shoal.run import anonymize
     from shoal.web import results
 
@@ -162,16 +165,24 @@ def run(
     asked = Plan.from_toml(plan, "plan.toml", Path(folder))
     outcome = anonymize(frame, plan=asked, progress=tell)
     tell("attack")
-    attacks, why = results.attacked(outcome, frame)
+    attacks, why = try_attacks(
+        frame, outcome.published, outcome.plan, taxonomies=outcome.taxonomies
+    )
     tell("measure")
     view = results.view(outcome, frame, attacks, why)
     tell("write")
     part = Path(f"{target}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(mode=0o700, parents=True)
-    results.write(outcome, frame, part, asked, view, command)
+    origin = Origin(command, name, _digest(Path(table["path"])))
+    results.write(outcome, frame, part, asked, view, attacks, origin)
     part.rename(target)
     return view
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
