@@ -134,6 +134,7 @@ def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> Non
     assert {"loss", "classes", "risk", "attacks", "belief", "missing", "column-0"} <= drawn
     names = {file["name"] for file in steward.get(f"{patients}/runs/1/take")["files"]}
     assert {"release.csv", "release.parquet", "plan.toml", "result.json"} <= names
+    assert {"report.html", "report.public.html"} <= names
 
     box = steward.client.get(f"{patients}/runs/1/files/everything.zip")
     with zipfile.ZipFile(io.BytesIO(box.content)) as archive:
@@ -141,6 +142,9 @@ def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> Non
     audit = [str(SHOAL), "audit", "release.csv", "--plan", "plan.toml", "--original"]
     done = subprocess.run([*audit, str(demo.TABLE)], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    steward_report = (tmp_path / "report.html").read_text()
+    assert "shoal anonymize" in steward_report  # the command that repeats the run
+    assert "shoal anonymize" not in (tmp_path / "report.public.html").read_text()
     text = (tmp_path / "release.csv").read_text()
     (tmp_path / "release.csv").write_text(text + text.splitlines()[1].replace("*", "0") + "\n")
     done = subprocess.run([*audit, str(demo.TABLE)], cwd=tmp_path, capture_output=True, text=True)
