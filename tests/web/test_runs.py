@@ -28,7 +28,11 @@ def decided(steward: Steward, place: str, rule: str, method: str, **fields: str)
     [
         ("frequency-l-diversity", "anatomy", {"rule.0.l": "3"}),
         ("l-diversity", "dummies", {"rule.0.l": "3", "option.missing": "hide"}),
-        ("k-anonymity", "mondrian", {"rule.0.k": "4", "typed": "yes", "kind.1": "ordered"}),
+        (
+            "k-anonymity",
+            "mondrian",
+            {"rule.0.k": "4", "typed": "yes", "kind.1": "ordered", "seed": "3"},
+        ),
     ],
     ids=["anatomy", "dummies", "typed"],
 )
@@ -44,6 +48,8 @@ def test_every_shape_is_shown_and_handed_out(steward, patients, rule, method, fi
     assert exact == (method != "mondrian")
     names = {file["name"] for file in steward.get(f"{patients}/runs/{number}/take")["files"]}
     assert ("release.st.csv" in names) == (method == "anatomy")
+    take = steward.client.get(f"{patients}/runs/{number}/take")
+    assert ("knows the order of the rows" in take.text) == ("seed" in fields)
     assert ("age_lo" in run["view"]["groups"]["columns"]) == ("typed" in fields)
 
 

@@ -25,7 +25,7 @@ THEME = f"""
 
 CSS = f"""
 .shoal-chart {{{_LIGHT}
-  display: block; width: 100%; height: auto; background: var(--surface);
+  display: block; max-width: 100%; height: auto; background: var(--surface);
   font-family: "Inter", "Segoe UI", "Helvetica Neue", Arial, "Liberation Sans", sans-serif;
   font-variant-numeric: tabular-nums; }}
 @media screen and (prefers-color-scheme: dark) {{ .shoal-chart {{{_DARK} }} }}

@@ -29,7 +29,7 @@ FILES = {
     "release.st.csv": ("text/csv; charset=utf-8", "The second table of the release, as text"),
     "release.st.parquet": ("application/vnd.apache.parquet", "The second table, as Parquet"),
     "plan.toml": ("application/toml; charset=utf-8", "The plan, which repeats the run"),
-    "report.html": ("text/html; charset=utf-8", "The report, for the steward: keep it"),
+    "report.html": ("text/html; charset=utf-8", "The report, for you: keep it to yourself"),
     "report.public.html": (
         "text/html; charset=utf-8",
         "The report for everybody: nothing in it is computed from the original",
@@ -207,7 +207,7 @@ async def take(request: Request) -> Response:
         "told": told(run),
         "files": _there(run),
         "hierarchies": hierarchies,
-        "rules": run.view["rules"],
+        "seeded": run.view["summary"]["seeded"],
         "plan": run.toml,
         "audit": _audit(run),
     }
