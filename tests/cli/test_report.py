@@ -1,5 +1,10 @@
 """`--report` on the real command: what is written, what is refused, and nothing half done."""
 
+import sqlite3
+from contextlib import closing
+
+from shoal.cli.reporting import spoken
+from shoal.sources.address import take_passwords
 from tests.cli.conftest import QUASI
 
 
@@ -70,3 +75,37 @@ def test_force_replaces_an_old_report(shoal, folder):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "The promise is kept." in (folder / "old.html").read_text()
+
+
+def test_the_command_is_told_without_seed_and_password():
+    words = [
+        "anonymize",
+        "postgresql://me:hunter2@host/db#t",
+        "--seed",
+        "7",
+        "--seed=8",
+        "-o",
+        "x y",
+    ]
+    said = spoken(take_passwords(words))
+    assert said == "shoal anonymize 'postgresql://me:***@host/db#t' -o 'x y'"
+
+
+def test_a_table_of_a_database_can_be_reported(shoal, folder):
+    with closing(sqlite3.connect(folder / "d.db")) as base, base:
+        base.execute("create table people (age int, town text)")
+        rows = [(20 + i % 20, f"t{i % 3}") for i in range(40)]
+        base.executemany("insert into people values (?, ?)", rows)
+    done = shoal(
+        "anonymize", "sqlite:d.db#people", "--quasi", "age,town", "--k", 4, "-o", "out.csv",
+        "--report", "out.html",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    page = (folder / "out.html").read_text()
+    assert "Release of sqlite:d.db#people" in page
+    assert "SHA-256" not in page
+
+
+def test_spark_cannot_report(refused):
+    words = ("anonymize", "people.csv", *QUASI, "-o", "out", "--engine", "spark")
+    assert "with --engine spark it stays on the executors" in refused(*words, "--report", "x.html")

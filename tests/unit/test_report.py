@@ -266,7 +266,8 @@ def test_a_broken_promise_is_told_first():
     )
     page = Page(render_verdict(verdict, audited(frame, plan), title="Audit of x.csv"))
     assert "The promise is broken." in page.text
-    assert re.search(r"classes break it", page.text)
+    assert re.search(r"Reached: k = 1 \. [\d,]+ classes break it", page.text)
+    assert "What it should mean: Whoever knows" in page.text
     assert "The classes that break most" in page.text
     assert "Every privacy model, for the weakest class" in page.text
 
@@ -307,6 +308,8 @@ def test_a_comparison_can_be_reported():
     assert f"Recommended: {found.recommended.label}" in page.text
     assert "What privacy costs" in page.text
     assert "shoal compare x.csv" in page.text
+    risk = found.frame()["risk_highest"].to_list()
+    assert f"{100 * risk[0]:.1f}".removesuffix(".0") + " %" in page.text
 
 
 def test_unknown_audiences_and_wrong_names_are_refused(outcome, tmp_path):

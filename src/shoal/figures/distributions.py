@@ -82,7 +82,8 @@ class Distribution:
 
     def _text(self) -> str:
         notes = " ".join(self.notes)
-        top = int(np.argmax(self.after)) if len(self.labels) else -1
+        own = [i for i, label in enumerate(self.labels) if label != REST]
+        top = max(own, key=lambda i: (self.after[i], -i), default=-1)
         if top < 0:
             return notes or "Nothing is published."
         said = (
@@ -128,8 +129,8 @@ def _notes(subject: Subject, name: str, reading: Reading) -> tuple[str, ...]:
         if reading.silent >= 1:
             return ("Every cell of this column is published as *: it says nothing.",)
         notes.append(
-            f"{say(reading.silent, 'share')} of the cells are * and count in equal parts for "
-            "every value."
+            f"{say(reading.silent, 'share')} of the cells are * or empty and count in equal "
+            "parts for every value."
         )
     elif reading.silent:
         notes.append(f"{say(reading.silent, 'share')} of the cells are empty and are not counted.")

@@ -72,7 +72,7 @@ class Plots:
             title,
             counts,
             labels=labels,
-            x="rows that look alike",
+            x="rows in a group" if self.subject.shape == "anatomized" else "rows that look alike",
             y=what,
             text=text,
             wide=self.wide,
@@ -162,8 +162,20 @@ class Plots:
 
         title = "Risk of finding a known person's row"
         if before is None:
+            text = (
+                f"{say(after.unique, 'share')} of the rows are unique; a row is found with "
+                f"probability {say(after.prosecutor_mean, 'share')} on average, "
+                f"{say(after.prosecutor_highest, 'share')} at most."
+            )
             return bars(
-                title, labels, figures(after), form="share", of="figure", top=1.0, wide=self.wide
+                title,
+                labels,
+                figures(after),
+                form="share",
+                of="figure",
+                text=text,
+                top=1.0,
+                wide=self.wide,
             )
         text = (
             f"Before, {say(before.unique, 'share')} of the rows were unique and a row was found "

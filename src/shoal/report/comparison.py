@@ -10,7 +10,17 @@ from shoal.report.outcome import Origin
 from shoal.report.pages import render
 from shoal.report.words import GLOSSARY
 
-_SHARES = ("loss", "risk", "belief", "error", "accuracy", "unique", "share", "above", "relative")
+_SHARES = ("loss", "risk", "belief", "query", "accuracy", "unique", "share", "above")
+# What a page has no room for; --csv and --json have it.
+_LEFT_OUT = (
+    "class_size",
+    "discernibility",
+    "query_mse",
+    "query_relative",
+    "balanced_accuracy",
+    "loss_low",
+    "loss_high",
+)
 _FLAGS = ("verified", "frontier", "recommended")
 
 
@@ -23,7 +33,7 @@ def render_comparison(comparison: Any, *, origin: Origin | None = None, title: s
     """
     frame = comparison.frame()
     empty = [name for name in frame.columns if frame[name].null_count() == frame.height]
-    shown = [name for name in frame.columns if name not in (*empty, *_FLAGS)]
+    shown = [name for name in frame.columns if name not in (*empty, *_FLAGS, *_LEFT_OUT)]
     rows = [
         {
             "cells": [_said(name, row[name]) for name in shown],
@@ -63,6 +73,6 @@ def _said(name: str, value: Any) -> str:
         return str(value)
     if "second" in name:
         return say(value, "seconds")
-    if value.is_integer() and abs(value) >= 1:
-        return say(value, "count")
-    return say(value, "share" if any(word in name for word in _SHARES) else "plain")
+    if any(word in name for word in _SHARES):
+        return say(value, "share")
+    return say(value, "count" if value.is_integer() and abs(value) >= 1 else "plain")

@@ -21,6 +21,11 @@ _STORIES = {
     "anatomized": "The rows of one group. The quasi-identifiers are as they were; the sensitive "
     "values of the group stand in a second table.",
 }
+_MISSING = {
+    True: "A missing quasi-identifier is published as *, the same as a value that was hidden, so "
+    "nobody can tell which is which.",
+    False: "Quasi-identifiers are published as they were, their gaps included.",
+}
 _NAMES = {
     "worst": "Broken classes",
     "looks": "What it looks like",
@@ -93,6 +98,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
         "distributions": parts.distributions(half),
         "distributions_story": _distributions_story(subject),
         "missing_chart": plots.missing(),
+        "missing_story": _MISSING[subject.shape == "generalized"],
         "glossary": GLOSSARY,
     }
 
