@@ -17,7 +17,7 @@ from shoal.encode import Encoded
 from shoal.groupers.conditions import sensitive_of
 from shoal.kernels.attempt import by_class
 from shoal.kernels.boxes import Boxes
-from shoal.kernels.conditions import Conditions
+from shoal.kernels.conditions import Conditions, parts
 from shoal.kernels.groups import State, start_state
 from shoal.kernels.homes import KEEP, cover_bits, mark_all
 from shoal.kernels.lattice import Ladders, signatures
@@ -172,7 +172,7 @@ def refine(
         trials(
             shape,
             k,
-            tuple(conditions),
+            parts(conditions),
             data.codes,
             sensitive,
             tuple(state),

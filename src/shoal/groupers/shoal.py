@@ -24,7 +24,7 @@ from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
 from shoal.kernels.boxes import Boxes
-from shoal.kernels.conditions import Conditions
+from shoal.kernels.conditions import Conditions, parts
 from shoal.kernels.groups import start_state
 from shoal.kernels.lattice import Frontier, Ladders
 from shoal.kernels.peel import peel, workspace
@@ -112,7 +112,7 @@ def peel_off(
 
     def take(patterns: npt.NDArray[np.int8], budget: float) -> tuple[int, int, float]:
         state = (codes, count, kept, rest, left, label, groups, work)
-        return peel(levels, patterns, k, tuple(conditions), *state, budget)
+        return peel(levels, patterns, k, parts(conditions), *state, budget)
 
     small = np.prod(ladders.levels.astype(float)) < LATTICE
     end = 0.0 if small else max(0.0, budget - WALK * count.size)
@@ -190,6 +190,6 @@ def place_rest(
         seen = np.zeros(int(boxes.size.max()) + 2, np.int64)
         hidden = sensitive_of(data, conditions)
         hist = np.zeros(conditions.share.size, np.int64)
-        place_rows(shape, tuple(conditions), data.codes, hidden, tuple(state), groups, seen, hist)
+        place_rows(shape, parts(conditions), data.codes, hidden, tuple(state), groups, seen, hist)
         labels = renumbered(state.grp)
     return Partition.from_labels(np.maximum(labels, 0))

@@ -31,6 +31,15 @@ class Conditions(NamedTuple):
     """Share of each value among the known values of the whole table."""
 
 
+def parts(conditions: Conditions) -> Parts:
+    """Return the conditions as kernels take them; None when there are none.
+
+    Numba leaves out what stands under ``if rule is not None`` for None, so nobody who asks for the
+    size of groups alone waits until all rules are compiled.
+    """
+    return tuple(conditions) if conditions.code.size else None
+
+
 @inner
 def add(base: Ints, sens: Ints, r: int, count: int, hist: Ints) -> None:
     """Count row r (or `count` rows like it) into a histogram over all sensitive columns."""

@@ -147,9 +147,9 @@ def holds(k: int, rule: Parts, sens: Ints, nxt: Ints, first: int, z: int, hist: 
     """Whether the group that starts at row `first` is allowed; `hist` is all 0 before and after."""
     if z < k:
         return False
-    base = rule[3]
-    if len(rule[0]) == 0:
+    if rule is None:
         return True
+    base = rule[3]
     one, r = whole(1), first
     while r >= 0:
         add(base, sens, r, one, hist)

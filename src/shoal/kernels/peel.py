@@ -72,7 +72,7 @@ def peel(
                 if total[slot[i]] >= k:
                     total[slot[i]] = -1 - groups
                     groups += 1
-            if len(rule[0]) > 0:
+            if rule is not None:
                 groups = _reject(
                     rule, count, sens, left, total, slot, first, groups, order, start, hist
                 )

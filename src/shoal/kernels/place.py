@@ -53,7 +53,7 @@ def place_rows(
 @inner
 def _takes(rule: Parts, sens: Ints, nxt: Ints, first: int, r: int, hist: Ints) -> bool:
     """Say whether a group still meets every condition with row r in it."""
-    if len(rule[0]) == 0:
+    if rule is None:
         return True
     base = rule[3]
     one, s = whole(1), first

@@ -62,7 +62,6 @@ def regrow(
         x -= into[s] < 0
         s += 1
     z, spent, worth, one = 0, 0.0, 0.0, whole(1)
-    ruled = len(rule[0]) > 0
     pick, paid = s, 0.0
     for j in range(len(kind)):
         box[0, j] = 0 if kind[j] == SET else np.int64(1) << 40
@@ -79,7 +78,7 @@ def regrow(
         into[pick] = made
         if pick >= nf:
             given[grp[pool[pick]]] += 1
-        if ruled:
+        if rule is not None:
             add(rule[3], sens, pool[pick], one, hist)
         for j in range(len(kind)):
             v = row[j, pick]
@@ -89,7 +88,9 @@ def regrow(
             if a != box[0, j] or b != box[1, j]:  # weigh all rows again in this column alone
                 box[0, j], box[1, j] = a, b
                 _weigh(kind, dsize, off, tab, row, into, n, j, a, b, part, wsum)
-        short = shortfall(rule, hist) if ruled else 0.0
+        short = 0.0
+        if rule is not None:
+            short = shortfall(rule, hist)
         pressed = short > 0.0 and short >= k - z
         best, pick = np.inf, -1
         for i in range(n):
@@ -107,7 +108,7 @@ def regrow(
                 continue
             if i >= nf and given[grp[pool[i]]] >= size[grp[pool[i]]] - k:
                 continue
-            if pressed:
+            if rule is not None and pressed:
                 add(rule[3], sens, pool[i], one, hist)
                 helps = shortfall(rule, hist) < short
                 add(rule[3], sens, pool[i], -one, hist)
@@ -119,7 +120,7 @@ def regrow(
         dear = pick >= nf or paid - spent > credit[pick] or paid - spent > spent / z + 1e-9
         if z >= k and short == 0.0 and dear:
             break
-    if ruled:
+    if rule is not None:
         if shortfall(rule, hist) > 0.0:
             z = 0
         for v in range(len(hist)):
