@@ -26,14 +26,27 @@ TOUCH = 256
 
 
 class Work(NamedTuple):
-    """Room for trials, made once for many of them."""
+    """Room for trials, made once for many of them. Few large arrays: each takes time to compile."""
 
-    rows: tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints]
-    """Per row of a trial: the pool, where it goes, its home; the moves; the groups taken apart."""
-    groups: tuple[Ints, Ints, Ints]
-    """Per group: stamps and counts."""
-    ints: tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints]
-    floats: tuple[Floats, Floats, Floats, Floats, Floats]
+    rows: Ints
+    """``[7, rows]``: the pool, where each goes, its home; the moves: row, to, from; the ruins."""
+    groups: Ints
+    """``[3, groups]``: stamps and counts."""
+    touch: Ints
+    """``[2, TOUCH]``: the groups touched, and their new sizes."""
+    boxes: Ints
+    """``[3, TOUCH, m]``: their new boxes."""
+    box: Ints
+    """``[3, m]``: the box that grows."""
+    codes: Ints
+    """``[m, rows]``"""
+    worth: Floats
+    """``[2, rows]``: what a row costs elsewhere, and the widths once it has joined."""
+    part: Floats
+    """``[m, rows]``: those widths by column."""
+    cost: Floats
+    """New losses of the groups touched."""
+    price: Floats
     seen: Ints
     stamps: Ints
     """Running numbers, the last of them the groups and rows that trials have looked at."""
@@ -41,12 +54,12 @@ class Work(NamedTuple):
     words: Words
 
 
-def new_work(kinds: int, largest: int, most: int, groups: int, values: int, bits: Words) -> Work:
+def new_work(columns: int, largest: int, most: int, groups: int, values: int, bits: Words) -> Work:
     """Return room for trials.
 
     Parameters
     ----------
-    kinds, largest
+    columns, largest
         Number of columns, and the size of the largest domain.
     most
         Rows of a group that a trial may take apart.
@@ -54,31 +67,21 @@ def new_work(kinds: int, largest: int, most: int, groups: int, values: int, bits
         Number of group numbers and of sensitive values.
     """
     room = 3 * most + 2 * WINDOW + 8  # rows in one trial: three groups, and what others spare
-    box = [np.empty((TOUCH, kinds), np.int64) for _ in range(3)]
-    i1, i2, i3, i4, i5, i6, i7 = (np.empty(room, np.int64) for _ in range(7))
     return Work(
-        (i1, i2, i3, i4, i5, i6, i7),
-        (np.full(groups, -1), np.zeros(groups, np.int64), np.full(groups, -1)),
-        (
-            np.empty(TOUCH, np.int64),
-            np.empty(TOUCH, np.int64),
-            box[0],
-            box[1],
-            box[2],
-            np.empty((3, kinds), np.int64),
-            np.empty((kinds, room), np.int64),
-        ),
-        (
-            np.empty(room),
-            np.empty((kinds, room)),
-            np.empty(room),
-            np.empty(TOUCH),
-            np.empty(KEEP),
-        ),
-        np.zeros(max(largest, 1) + 1, np.int64),
-        np.zeros(4, np.int64),
-        np.zeros(values, np.int64),
-        np.empty((WIDEN + 1, bits.shape[1]), np.uint64),
+        rows=np.empty((7, room), np.int64),
+        groups=np.full((3, groups), -1),
+        touch=np.empty((2, TOUCH), np.int64),
+        boxes=np.empty((3, TOUCH, columns), np.int64),
+        box=np.empty((3, columns), np.int64),
+        codes=np.empty((columns, room), np.int64),
+        worth=np.empty((2, room)),
+        part=np.empty((columns, room)),
+        cost=np.empty(TOUCH),
+        price=np.empty(KEEP),
+        seen=np.zeros(max(largest, 1) + 1, np.int64),
+        stamps=np.zeros(4, np.int64),
+        hist=np.zeros(values, np.int64),
+        words=np.empty((WIDEN + 1, bits.shape[1]), np.uint64),
     )
 
 
@@ -112,10 +115,14 @@ def trials(
     kind, dsize, off, tab = space
     grp, nxt, prv, head, size, cost, lo, hi, miss, free, live = state
     m = len(kind)
-    pool, into, away, moved, dest, back, ruined = work.rows
-    mark, given, gmark = work.groups
-    touched, nsize, nlo, nhi, nmiss, box, row = work.ints
-    credit, part, wsum, ncost, price = work.floats
+    rows, groups = work.rows, work.groups
+    pool, into, away, ruined = rows[0], rows[1], rows[2], rows[6]
+    moved, dest, back = rows[3], rows[4], rows[5]
+    mark, given, gmark = groups[0], groups[1], groups[2]
+    touched, nsize, ncost = work.touch[0], work.touch[1], work.cost
+    nlo, nhi, nmiss = work.boxes[0], work.boxes[1], work.boxes[2]
+    box, row, part = work.box, work.codes, work.part
+    credit, wsum, price = work.worth[0], work.worth[1], work.price
     seen, stamps, hist, words = work.seen, work.stamps, work.hist, work.words
     none, three, steps, fine = whole(0), whole(3), whole(1024), whole(1 << 30)
     gain, stayed = 0.0, 0
