@@ -128,7 +128,7 @@ def _grow(
         stock,
         np.arange(bed.rows.size),
         np.full(bed.rows.size, FREE, np.int8),
-        spread_seeds,
+        spread_seeds or None,
         members,
         stack,
         bounds,

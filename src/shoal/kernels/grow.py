@@ -42,7 +42,7 @@ def grow(
     stock: Stock,
     seeds: npt.NDArray[np.int64],
     state: npt.NDArray[np.int8],
-    spread_seeds: bool,
+    spread_seeds: bool | None,
     members: npt.NDArray[np.int64],
     stack: npt.NDArray[np.int64],
     bounds: npt.NDArray[np.float64],
@@ -57,7 +57,8 @@ def grow(
     seeds, state
         All rows in random order; a seed is the first one still free.
     spread_seeds
-        Take as next seed the row furthest from the last seed instead.
+        True: take as next seed the row furthest from the last seed instead. None leaves the search
+        for it out of what is compiled.
     visits
         One number, to which the tree nodes and entries looked at are added.
     """
@@ -67,7 +68,7 @@ def grow(
     none = whole(0)
     at, seed, groups = 0, -1, 0
     while groups < members.shape[0]:
-        if spread_seeds and seed >= 0:
+        if spread_seeds is not None and seed >= 0:
             start(space, group, codes[seed])
             seed = furthest(space, group, tree, left, stack, bounds)
         else:

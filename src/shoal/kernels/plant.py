@@ -20,14 +20,14 @@ def _spread(space: Space, j: int, p: int, q: int) -> float:
         return 0.0
     if p == space.size[j] or q == space.size[j]:
         return space.full[j]
-    lo, hi = min(p, q), max(p, q)
+    lo, hi = (p, q) if p < q else (q, p)
     if space.kind[j] == TAXONOMY:
         node, at = lo, space.node0[j]
         while hi > space.hi[at + node]:
             node = space.up[at + node]
         return space.num[at + node]
     if space.kind[j] == SET:
-        return 1.0 / max(space.size[j] - 1, 1)
+        return 1.0 / (space.size[j] - 1 if space.size[j] > 1 else 1)
     return space.right[space.first[j] + hi] - space.left[space.first[j] + lo]
 
 
@@ -38,7 +38,7 @@ def _split_column(
     """Return the column in which pairs of entries differ most, -1 when all entries are alike."""
     best, column = 0.0, -1
     half = (b - a) // 2
-    step = max(1, half // 16)
+    step = half // 16 if half >= 32 else 1
     for j in range(codes.shape[1]):
         spread = 0.0
         for i in range(a, a + half, step):
@@ -146,6 +146,16 @@ def _plant(
     return nodes
 
 
+@inner
+def _include(tree: Tree, node: int, j: int, lo: int, hi: int, inv: float, bag: np.uint64) -> None:
+    """Let column ``j`` of a node cover positions lo .. hi too."""
+    low, high, least = tree.lo[node, j], tree.hi[node, j], tree.inv[node, j]
+    tree.lo[node, j] = lo if lo < low else low
+    tree.hi[node, j] = hi if hi > high else high
+    tree.inv[node, j] = inv if inv < least else least
+    tree.bag[node, j] |= bag
+
+
 @kernel
 def _furnish(space: Space, count: npt.NDArray[np.int64], tree: Tree) -> None:
     """Fill in what each node knows of the entries below it; children come after their parents."""
@@ -161,20 +171,16 @@ def _furnish(space: Space, count: npt.NDArray[np.int64], tree: Tree) -> None:
                     if p == space.size[j]:
                         tree.gap[node, j] = True
                         continue
-                    tree.lo[node, j] = min(tree.lo[node, j], p)
-                    tree.hi[node, j] = max(tree.hi[node, j], p)
-                    tree.inv[node, j] = min(tree.inv[node, j], space.inv[space.first[j] + p])
-                    tree.bag[node, j] |= one << np.uint64(p & 63)
+                    inv = space.inv[space.first[j] + p]
+                    _include(tree, node, j, p, p, inv, one << np.uint64(p & 63))
         above = tree.parent[node]
         if above >= 0:
             tree.alive[above] += tree.alive[node]
             tree.tags[above] |= tree.tags[node]
             for j in range(space.kind.size):
-                tree.lo[above, j] = min(tree.lo[above, j], tree.lo[node, j])
-                tree.hi[above, j] = max(tree.hi[above, j], tree.hi[node, j])
-                tree.inv[above, j] = min(tree.inv[above, j], tree.inv[node, j])
                 tree.gap[above, j] |= tree.gap[node, j]
-                tree.bag[above, j] |= tree.bag[node, j]
+                lo, hi = tree.lo[node, j], tree.hi[node, j]
+                _include(tree, above, j, lo, hi, tree.inv[node, j], tree.bag[node, j])
 
 
 def plant(
