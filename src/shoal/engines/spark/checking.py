@@ -30,7 +30,9 @@ from shoal.verify_counts import COUNT, Findings, Values, class_stats, examine, v
 
 _SAID = "said string"
 _PIECE = 500_000
-"""Rows of a release that are looked at together, at most."""
+"""Rows of a release whose classes are looked at together, at most."""
+_BATCH = 200_000
+"""Rows that are compared with their source together, at most."""
 
 
 def same_rows(
@@ -101,8 +103,7 @@ def uncovered(
 ) -> tuple[Uncovered, ...]:
     """Look for published cells that do not cover their source.
 
-    Every different row of original and published quasi-identifiers is looked at once, by
-    :func:`shoal.coverage.covers`.
+    Every row is looked at where it is, by :func:`shoal.coverage.covers`.
 
     Parameters
     ----------
@@ -113,10 +114,7 @@ def uncovered(
     trees = {name: tree for name, tree in taxonomies.items() if name in quasi}
 
     def look(batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches:
-            piece = _polars(batch)
-            if not piece.height:
-                continue
+        for piece in _pieces(batches):
             source = piece.select(pl.col(x).alias(name) for x, name in original.items())
             released = piece.select(pl.col(x).alias(name) for x, name in published.items())
             found = covers(
@@ -124,7 +122,7 @@ def uncovered(
             )
             yield _batch([json.dumps([asdict(each) for each in found])])
 
-    pairs = staged.select(*original, *published).distinct()
+    pairs = staged.select(*original, *published)
     total: dict[str, Uncovered] = {}
     for text in _said(pairs.mapInArrow(look, _SAID)):
         for each in json.loads(text):
@@ -212,6 +210,18 @@ def _polars(table: Any) -> pl.DataFrame:
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     return frame
+
+
+def _pieces(batches: Iterator[Any]) -> Iterator[pl.DataFrame]:
+    """Put small batches together: looking at many rows costs little more than at few."""
+    held: list[pl.DataFrame] = []
+    for batch in batches:
+        held.append(_polars(batch))
+        if sum(each.height for each in held) >= _BATCH:
+            yield pl.concat(held)
+            held = []
+    if sum(each.height for each in held):
+        yield pl.concat(held)
 
 
 def _batch(texts: list[str]) -> Any:

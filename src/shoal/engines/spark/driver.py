@@ -11,10 +11,18 @@ from shoal.encode import Encoded, encode
 from shoal.engines.assigning import Assignment, assign, whole
 from shoal.engines.spark.checking import verifier
 from shoal.engines.spark.columns import without_missing
-from shoal.engines.spark.handout import LABEL, hand_out, is_small, shares, to_spark, with_cells
+from shoal.engines.spark.handout import (
+    LABEL,
+    MANY,
+    hand_out,
+    is_small,
+    shares,
+    to_spark,
+    with_cells,
+)
 from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import Layout, generalized
-from shoal.engines.spark.tuples import Tuples, reduced
+from shoal.engines.spark.tuples import KEY, Tuples, reduced
 from shoal.errors import Infeasible
 from shoal.plan import Plan
 from shoal.prepare import resolve
@@ -87,7 +95,10 @@ def _handed_out(job: Job, tuples: Tuples, layout: Layout, made: Assignment, keys
     cells = made.cells.rename({name: layout.inside(name) for name in made.cells.columns})
     cells = cells.with_columns(pl.Series(LABEL, np.arange(cells.height, dtype=np.int64)))
     passed = [job.table.at(name) for name in layout.passed().values()]
-    rows = hand_out(tuples, to_spark(job.spark, share), passed, small=is_small(share))
+    alone = to_spark(job.spark, share.filter(~pl.col(MANY)).select(KEY, LABEL))
+    several = share.filter(MANY).drop(MANY)
+    split = to_spark(job.spark, several) if several.height else None
+    rows = hand_out(tuples, alone, split, passed, small=is_small(share))
     return with_cells(rows, to_spark(job.spark, cells), small=is_small(cells))
 
 

@@ -126,8 +126,8 @@ def _opened(data: Any, plan: Plan, settings: Spark) -> tuple[Any, Any, str, str 
             f"CSV. Got {type(data).__module__}.{type(data).__qualname__} instead: anonymize it "
             "without engine=, or make a Spark frame of it."
         )
-    spark = session(settings)
     source = address(data)
+    spark = session(settings, source)
     frame, kind = files.read(spark, source, plan.data.delimiter)
     return spark, frame, kind, source
 

@@ -18,7 +18,10 @@ _SMALL = 200 << 20
 
 
 def shares(assignment: Assignment, keys: pl.Series) -> pl.DataFrame:
-    """Say which turns of each tuple's rows go to which class: from ``first`` to ``last``."""
+    """Say which turns of each tuple's rows go to which class: from ``first`` to ``last``.
+
+    ``many``: whether the rows of the tuple go to several classes, so that turns matter.
+    """
     owner, count = assignment.owner, assignment.count
     ends = np.cumsum(count)
     fresh = np.append(True, owner[1:] != owner[:-1])
@@ -46,7 +49,9 @@ def _joined(rows: Any, table: Any, on: Any, small: bool) -> Any:
     return rows.join(F.broadcast(table) if small else table, on)
 
 
-def hand_out(tuples: Tuples, shared: Any, passed: Sequence[str], *, small: bool) -> Any:
+def hand_out(
+    tuples: Tuples, alone: Any, split: Any | None, passed: Sequence[str], *, small: bool
+) -> Any:
     """Join every row with its share.
 
     Most tuples are published as one class, and their rows need no turn. The rows of the others are
@@ -56,8 +61,9 @@ def hand_out(tuples: Tuples, shared: Any, passed: Sequence[str], *, small: bool)
 
     Parameters
     ----------
-    shared
-        The shares on Spark; it may hold published cells besides.
+    alone, split
+        The shares on Spark of tuples with one class and with several (None: there are none); they
+        may hold published cells besides.
     passed
         The columns that are published as they are.
     small
@@ -66,12 +72,12 @@ def hand_out(tuples: Tuples, shared: Any, passed: Sequence[str], *, small: bool)
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
 
-    rows, salt = tuples.rows, fresh_salt()
-    alone = shared.where(~F.col(MANY)).drop(FIRST, LAST, MANY)
-    split = shared.where(MANY).drop(MANY)
+    rows = tuples.rows
     single = _joined(rows, alone, KEY, small)
+    if split is None:
+        return single
+    turns = Window.partitionBy(KEY).orderBy(hashed(passed, fresh_salt()), *passed)
     cut = split.select(KEY).distinct()
-    turns = Window.partitionBy(KEY).orderBy(hashed(passed, salt), *passed)
     numbered = _joined(rows, cut, KEY, small).withColumn(TURN, F.row_number().over(turns))
     both = _joined(numbered, split.withColumnRenamed(KEY, "of"), F.col(KEY) == F.col("of"), small)
     chosen = both.where(F.col(TURN).between(F.col(FIRST), F.col(LAST)))

@@ -12,6 +12,9 @@ from typing import Any
 from shoal.engines.spark.settings import Spark
 from shoal.errors import InputError, MissingExtra, ShoalError
 
+_SMALL = 32 << 20
+"""Bytes up to which a table is small."""
+
 
 def require() -> None:
     """Say what to install when Spark's library or Java is missing."""
@@ -35,8 +38,8 @@ def _require_java() -> None:
         )
 
 
-def session(settings: Spark) -> Any:
-    """Return the running session, or start one for this run."""
+def session(settings: Spark, source: str) -> Any:
+    """Return the running session, or start one for this run on the table at ``source``."""
     require()
     from pyspark.sql import SparkSession
 
@@ -50,15 +53,7 @@ def session(settings: Spark) -> Any:
     if master is not None and master.startswith("local"):
         # Workers on this machine need the libraries of this Python.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        # One machine: few, large pieces; the default heap of 1 GB is too small for millions.
-        for key, value in (
-            ("spark.ui.enabled", "false"),
-            ("spark.ui.showConsoleProgress", "false"),
-            ("spark.driver.memory", os.environ.get("SPARK_DRIVER_MEMORY", "2g")),
-            ("spark.sql.shuffle.partitions", "16"),
-            ("spark.driver.bindAddress", "127.0.0.1"),
-            ("spark.driver.host", "127.0.0.1"),
-        ):
+        for key, value in _on_one_machine(source).items():
             builder = builder.config(key, value)
     try:
         with warnings.catch_warnings():
@@ -71,6 +66,33 @@ def session(settings: Spark) -> Any:
         ) from fault
     started.sparkContext.setLogLevel("ERROR")
     return started
+
+
+def _on_one_machine(source: str) -> dict[str, str]:
+    """Return how Spark is set up when we start it on this machine: few, large pieces.
+
+    A small table is read, counted and written in seconds; Java would spend more than that on
+    compiling the queries well, and Spark on compiling them at all.
+    """
+    chosen = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        # The default heap of 1 GB is too small for millions of rows.
+        "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY", "2g"),
+        "spark.sql.shuffle.partitions": "16",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+    }
+    path = Path(source.removeprefix("file://"))
+    parts = [path] if path.is_file() else [each for each in path.glob("*") if each.is_file()]
+    if parts and sum(part.stat().st_size for part in parts) < _SMALL:
+        chosen |= {
+            "spark.sql.shuffle.partitions": "4",
+            "spark.sql.adaptive.enabled": "false",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        }
+    return chosen
 
 
 def _configured() -> bool:

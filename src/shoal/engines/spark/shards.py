@@ -65,6 +65,7 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
     """Cut the tuples into shards, have the executors group them, and stage the release."""
     check_shardable(job.entry, job, tuples)
     with job.clock.stage("encode"):
+        tuples.check_keys()
         cells = _dictionaries(tuples)
         plan, schema = resolve(job.table.head(cells), job.plan, job.taxonomies)
         known = encoded(job, cells, schema)
@@ -84,7 +85,8 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
     with job.clock.stage("recode"):
         passed = [job.table.at(name) for name in layout.passed().values()]
         cells_only = shared.drop("loss", "rows", "removed", "groups")
-        rows = hand_out(tuples, cells_only, passed, small=False)
+        alone = cells_only.where(f"not {MANY}").drop(FIRST, LAST, MANY)
+        rows = hand_out(tuples, alone, cells_only.where(MANY).drop(MANY), passed, small=False)
         staged = stage(job, rows.selectExpr("*", f"{LABEL} >= 0 as {KEPT}"), layout)
     notes = {"engine": "spark", "tuples": tuples.size, "shards": len(found)}
     return Staged(
