@@ -10,6 +10,7 @@ checked and recoded by its true members.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from shoal.groupers.limits import limits_of
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
+from shoal.groupers.rivals import rivals
 from shoal.kernels.boxes import Boxes
 from shoal.kernels.conditions import Conditions, parts
 from shoal.kernels.groups import start_state
@@ -49,6 +51,8 @@ WALK = 200
 """Entries visited, per entry, before a larger lattice is left for proposals."""
 MANY = 0.02
 """Share of the rows that may be left without a class before the table is grouped another way."""
+RIVALS = 200_000
+"""Rows up to which other methods are always asked for a start; above, only when peeling failed."""
 SAMPLE, SEEDS, IDLE = 256, 64, 8
 """Rows looked at and patterns proposed at a time; fruitless turns before proposals end."""
 
@@ -81,8 +85,15 @@ def group(
         start = grow_groups(data, make_space(data), rule, rng)
     else:
         start = repair(data, placed, rule)
+    if placed is None or (effort != "fast" and data.rows <= RIVALS):
+        start = min((start, *rivals(data, rule, rng)), key=partial(cost, data, boxes))
     labels = refined(data, k, conditions, boxes, ladders, start.labels(), chosen, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
+
+
+def cost(data: Encoded, boxes: Boxes, partition: Partition) -> float:
+    """Return what a partition loses, by the widths of the boxes."""
+    return float(start_state(boxes, data.codes, partition.labels()).cost.sum())
 
 
 def peel_off(

@@ -1,0 +1,27 @@
+"""What other methods make of a rule on sensitive values, as starts for the method `shoal`.
+
+Peeling takes the cheapest diverse classes off first. Where diversity is scarce (l near the number
+of values, alpha near their largest share) that leaves rows behind whose values are too much alike,
+and a method that is careful with every value from the beginning does better. Which of the two it
+will be is hard to foresee and easy to measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from shoal.encode import Encoded
+from shoal.groupers import alpha_k, l_clustering
+from shoal.partition import Partition
+from shoal.rules import AlphaK, Rule, flatten
+
+
+def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Partition]:
+    """Yield the partitions of the methods that were made for the parts of the rule."""
+    parts = flatten([rule])
+    if sum(isinstance(part, AlphaK) for part in parts) == 1:
+        yield alpha_k.group(data, rule, rng)
+    if any(part.column is not None and hasattr(part, "l") for part in parts):
+        yield l_clustering.group(data, rule, rng)

@@ -1,0 +1,63 @@
+"""Starts that other methods give to our own: used when they lose less, and never made worse."""
+
+import numpy as np
+import pytest
+
+from shoal.groupers import rivals, shoal
+from shoal.losses.ncp import iloss
+from shoal.rules import All, AlphaK, KAnonymity, LDiversity, TCloseness
+from tests.tables import encoded
+
+SCARCE = [
+    LDiversity(5, "s0"),
+    All((KAnonymity(6), LDiversity(4, "s0"))),
+    AlphaK(0.35, 4, "s0"),
+    AlphaK(0.35, 4, "s0", ("x1",)),
+    All((AlphaK(0.35, 4, "s0"), LDiversity(4, "s0"))),
+]
+
+
+def table(seed):
+    return encoded(np.random.default_rng(seed), 120, "tos", sensitive=(5,))
+
+
+@pytest.mark.parametrize("rule", SCARCE, ids=lambda rule: rule.describe()[:40])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_rival_loses_less_than_the_release(monkeypatch, rule, seed):
+    data, heard = table(seed), []
+
+    def listening(*args):
+        for each in rivals.rivals(*args):
+            heard.append(each)
+            yield each
+
+    monkeypatch.setattr(shoal, "rivals", listening)
+    made = shoal.group(data, rule, np.random.default_rng(seed))
+    assert heard, "a rule on sensitive values has rivals"
+    for each in heard:
+        assert rule.holds(data.stats(each)).all()
+        assert iloss(data, made).rate <= iloss(data, each).rate + 1e-9
+    assert rule.holds(data.stats(made)).all()
+
+
+def test_a_cheaper_start_is_taken(monkeypatch):
+    data, rule = table(7), LDiversity(5, "s0")
+    (best,) = rivals.rivals(data, rule, np.random.default_rng(0))
+    asked = []
+
+    def only(*args):
+        asked.append(args)
+        yield best
+
+    dear = lambda data, space, rule, rng: shoal.Partition.from_labels(np.zeros(data.rows, int))  # noqa: E731
+    monkeypatch.setattr(shoal, "rivals", only)
+    monkeypatch.setattr(shoal, "place_rest", lambda *args: None)
+    monkeypatch.setattr(shoal, "grow_groups", dear)
+    made = shoal.group(data, rule, np.random.default_rng(0), effort="fast")
+    assert asked
+    assert iloss(data, made).rate <= iloss(data, best).rate + 1e-9 < 1.0
+
+
+@pytest.mark.parametrize("rule", [KAnonymity(4), TCloseness(0.4, "s0")], ids=["k", "t"])
+def test_rules_without_a_method_of_their_own_have_no_rival(rule):
+    assert not list(rivals.rivals(table(1), rule, np.random.default_rng(0)))
