@@ -7,6 +7,7 @@ from typing import Any
 
 from shoal import __version__
 from shoal.charts import Chart, Line, bars, lines
+from shoal.experiments import caching
 from shoal.experiments.judging import VERDICTS, Dot, number
 from shoal.experiments.plans import NAMES, Figure
 from shoal.experiments.running import Reproduction
@@ -26,7 +27,8 @@ def telling(found: Reproduction, charts: Mapping[str, Sequence[Chart]]) -> dict[
         "citation": study.citation,
         "about": study.about,
         "quick": study.quick,
-        "data": f"Data: {rows or 'none'}. Hierarchies of Adult: {trees}.",
+        "data": f"Data: {rows or 'none'}. Hierarchies of Adult: {trees}. Measured by the code with "
+        f"the digest {caching.code_digest()[:12]}.",
         "counts": [(word, verdicts.count(word)) for word in VERDICTS if word in verdicts],
         "verdicts": [verdict.to_dict() for verdict in found.verdicts],
         "figures": [

@@ -12,7 +12,7 @@ import polars as pl
 from shoal.atomic import atomic_file
 from shoal.charts import Chart
 from shoal.errors import InputError, OutputError
-from shoal.experiments import PAPERS
+from shoal.experiments import PAPERS, caching
 from shoal.experiments.drawing import charts_of, telling
 from shoal.experiments.judging import VERDICTS, Dot
 from shoal.experiments.plans import Figure
@@ -69,7 +69,8 @@ def write_summary(folder: Path) -> Path:
         "",
         "Every claim of the four papers that our methods come from, asked of our own figures.",
         "Renew all of it with `shoal reproduce all --out experiments`; the plans and claims are in",
-        "`src/shoal/experiments`. A verdict is computed, never written by hand.",
+        "`src/shoal/experiments`. A verdict is computed, never written by hand. Each page names the",
+        "digest of the code that measured it; when the code is another, all of it is measured again.",
         "",
     ]
     counts: dict[str, int] = {}
@@ -98,7 +99,7 @@ def write_summary(folder: Path) -> Path:
     many = ("hold", "hold in part", "do not hold", "were not measured")
     words = zip(VERDICTS, many, strict=True)
     told = ", ".join(f"{counts[one]} {several}" for one, several in words if one in counts)
-    lines_[6:6] = [f"Of {sum(counts.values())} claims: {told}.", ""]
+    lines_[7:7] = [f"Of {sum(counts.values())} claims: {told}.", ""]
     path = folder / "README.md"
     _write(path, "\n".join(lines_))
     return path
@@ -111,6 +112,7 @@ def _record(found: Reproduction) -> dict[str, Any]:
         "title": study.title,
         "citation": study.citation,
         "quick": study.quick,
+        "code": caching.code_digest(),
         "rows": dict(found.rows),
         "verdicts": [verdict.to_dict() for verdict in found.verdicts],
         "confirmed": [
