@@ -69,8 +69,8 @@ def write_summary(folder: Path) -> Path:
         "",
         "Every claim of the four papers that our methods come from, asked of our own figures.",
         "Renew all of it with `shoal reproduce all --out experiments`; the plans and claims are in",
-        "`src/shoal/experiments`. A verdict is computed, never written by hand. Each page names the",
-        "digest of the code that measured it; when the code is another, all of it is measured again.",
+        "`src/shoal/experiments`. A verdict is computed, never written by hand. Each page names",
+        "the digest of the code that measured it; other code measures everything again.",
         "",
     ]
     counts: dict[str, int] = {}
