@@ -20,6 +20,7 @@ from shoal.partition import Ints
 from shoal.published import Published
 from shoal.readback import Bools, Sides, match
 from shoal.schema import Column, Role, Schema
+from shoal.threads import share
 
 # Pairs of an original and a class that a check from files alone may compare in one direction.
 BUDGET = 300_000_000
@@ -68,8 +69,8 @@ def covers(
     rows = np.asarray(order, np.int64)
     _check_order(rows, published.frame.height, original.height)
     _check_columns(original, schema)
-    found = []
-    for column in schema.columns:
+
+    def one(column: Column) -> Uncovered | None:
         if column.role is Role.QUASI:
             # Matched before it is put in order: distinct values are then met once, not by row.
             sides = match(original[column.name], published.cells, column, taxonomies)
@@ -77,12 +78,14 @@ def covers(
             wrong = ~sides.covered(sides.values[rows], cells)
             if wrong.any():
                 example = sides.shown[int(cells[np.argmax(wrong)])]
-                found.append(Uncovered(column.name, int(wrong.sum()), str(example)))
+                return Uncovered(column.name, int(wrong.sum()), str(example))
         elif _passes(column, published.frame):
             wrong = ~_same(original[column.name].gather(rows), published.frame[column.name])
             if wrong.any():
-                found.append(Uncovered(column.name, int(wrong.sum())))
-    return tuple(found)
+                return Uncovered(column.name, int(wrong.sum()))
+        return None
+
+    return tuple(found for found in share(one, schema.columns) if found is not None)
 
 
 def plausible(

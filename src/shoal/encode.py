@@ -16,6 +16,7 @@ from shoal.errors import SchemaError, ShoalWarning, listed
 from shoal.hierarchy import uncovered
 from shoal.partition import GroupStats, Partition, histogram
 from shoal.schema import Column, Kind, Schema
+from shoal.threads import share
 
 Codes = npt.NDArray[np.int32]
 
@@ -122,16 +123,24 @@ def encode(
     domains: dict[str, Domain] = {}
     codes = np.empty((frame.height, len(schema.quasi)), np.int32)
     names = tuple(name for name in frame.columns if name in schema.quasi)
-    for place, name in enumerate(names):
-        column = schema[name]
+
+    def one(place: int) -> Domain | SchemaError | None:
+        column = schema[names[place]]
         if schema.column_faults(column, frame, taxonomies):
-            continue
+            return None
         try:
-            domains[name], codes[:, place] = _quasi(
-                frame[name], column, taxonomies.get(name), flat_sets
+            domain, codes[:, place] = _quasi(
+                frame[column.name], column, taxonomies.get(column.name), flat_sets
             )
         except SchemaError as fault:
-            faults.extend(fault.faults)
+            return fault
+        return domain
+
+    for name, found in zip(names, share(one, range(len(names))), strict=True):
+        if isinstance(found, SchemaError):
+            faults.extend(found.faults)
+        elif found is not None:
+            domains[name] = found
     if faults:
         raise SchemaError(faults)
     sensitive = {name: _sensitive(frame[name]) for name in schema.sensitive}

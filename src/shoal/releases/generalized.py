@@ -16,6 +16,7 @@ from shoal.encode import Encoded
 from shoal.errors import SchemaError, ShoalError
 from shoal.partition import Cover, Ints, Partition
 from shoal.schema import Column, Kind, Role, Schema
+from shoal.threads import share
 
 Floats = npt.NDArray[np.float64]
 
@@ -107,10 +108,11 @@ def joins(data: Encoded, partition: Partition) -> tuple[Join, ...]:
     check_partition(data, partition)
     if not partition.groups:
         return tuple(_join(domain, np.empty(0, np.int32), partition, 0) for domain in data.domains)
-    return tuple(
-        _join(domain, data.codes[:, j][partition.rows], partition, j)
-        for j, domain in enumerate(data.domains)
-    )
+
+    def one(j: int) -> Join:
+        return _join(data.domains[j], data.codes[:, j][partition.rows], partition, j)
+
+    return tuple(share(one, range(len(data.domains))))
 
 
 def widths(found: tuple[Join, ...]) -> Floats:
