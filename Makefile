@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests tools $(wildcard benchmarks)
+# A file of tests stays together, so that a server or browser is started once.
+SPREAD := -n 2 --dist loadfile
 
 .PHONY: demo test lint bench docs clean
 
@@ -11,8 +13,8 @@ demo: $(VENV)/.stamp
 
 # The quick checks first: style, types, then the tests from small to large.
 test: lint
-	$(BIN)/python -m pytest tests/unit tests/test_house.py
-	$(BIN)/python -m pytest tests/contracts tests/cli tests/db tests/docs tests/web tests/spark
+	$(BIN)/python -m pytest $(SPREAD) tests/unit tests/test_house.py
+	$(BIN)/python -m pytest $(SPREAD) tests/contracts tests/cli tests/db tests/docs tests/web tests/spark
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check $(CODE)

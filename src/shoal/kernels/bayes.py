@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import kernel
+from shoal.kernels import allocating
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-@kernel
+@allocating
 def iterate(
     starts: Ints,
     seen: Ints,
