@@ -90,7 +90,7 @@ def _on_one_machine(source: str) -> dict[str, str]:
             "spark.sql.shuffle.partitions": "4",
             "spark.sql.adaptive.enabled": "false",
             "spark.sql.codegen.wholeStage": "false",
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         }
     return chosen
 
