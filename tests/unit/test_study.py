@@ -92,6 +92,14 @@ def test_a_study_is_measured_once(place: Path, crew):
     assert (again.measured_now, again.dots) == (0, found.dots)
 
 
+def test_a_dismissed_crew_starts_no_process_again():
+    with Crew(1) as crew:
+        pass
+    with pytest.raises(WorkerFailed, match="dismissed"):
+        list(crew.measured([Task("late", {"point": {}})]))
+    assert crew.workers[0].process is None
+
+
 def test_whole_runs_agree_to_the_last_digit(place: Path, crew):
     found = run(place, crew)
     assert len(found.confirmations) == 5

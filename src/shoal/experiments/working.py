@@ -42,9 +42,12 @@ class _Worker:
         self.process: subprocess.Popen[str] | None = None
         self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115 -- lives as long as the worker
         self.late = False
+        self.dismissed = False
+        # Two threads end a process: the one that asked it, and the one that ends the whole crew.
+        self.lock = threading.Lock()
 
     def ask(self, task: Task) -> dict[str, Any]:
-        process = self.process or self._start()
+        process = self._process()
         assert process.stdin is not None
         assert process.stdout is not None
         self.late = False
@@ -73,11 +76,18 @@ class _Worker:
             f"{json.dumps(task.order['point'])}. Run the command again; what is measured is kept."
         )
 
+    def _process(self) -> subprocess.Popen[str]:
+        with self.lock:
+            if self.dismissed:
+                raise WorkerFailed("The crew was dismissed before all was measured.")
+            self.process = self.process or self._start()
+            return self.process
+
     def _start(self) -> subprocess.Popen[str]:
         # The same copy of the package, however this process came to it.
         paths = [str(Path(shoal.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-        self.process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-m", "shoal.experiments.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -85,7 +95,6 @@ class _Worker:
             text=True,
             env=environment,
         )
-        return self.process
 
     def _give_up(self) -> None:
         self.late = True
@@ -94,9 +103,10 @@ class _Worker:
 
     def stop(self) -> int | None:
         """End the process and return its code: below 0, the signal that ended it."""
-        process, self.process = self.process, None
-        code = None
-        if process is not None:
+        with self.lock:
+            process, self.process = self.process, None
+            if process is None:
+                return None
             assert process.stdin is not None
             assert process.stdout is not None
             with contextlib.suppress(OSError):  # what a process that is gone did not read
@@ -107,7 +117,14 @@ class _Worker:
             code = process.wait()
             # Not earlier: another thread may be reading, and lets go only when the process is gone.
             process.stdout.close()
-        return code
+            return code
+
+    def dismiss(self) -> None:
+        """End the process for good: a thread that still holds tasks cannot start it again."""
+        with self.lock:
+            self.dismissed = True
+        self.stop()
+        self.said.close()
 
 
 class Crew:
@@ -121,8 +138,7 @@ class Crew:
 
     def __exit__(self, *_: object) -> None:
         for worker in self.workers:
-            worker.stop()
-            worker.said.close()
+            worker.dismiss()
 
     def measured(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[str, Any]]]:
         """Have tasks measured and yield the answers as they come."""
