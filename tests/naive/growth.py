@@ -36,3 +36,23 @@ def grow(rows, k, seeds, entry, cost, distance=None):
         best = min((cost(group, row), g) for g, group in enumerate(groups))[1]
         groups[best].append(row)
     return groups
+
+
+def settle(groups, rows, values, share, join_cost):
+    """Let each row, in order, join the cheapest group in which its value stays within the share.
+
+    ``values[row]``: sensitive value or None. Ties go to the smaller group. Returns the rows that
+    fit nowhere; ``groups`` grow.
+    """
+    outside = []
+    for row in rows:
+        able = []
+        for g, group in enumerate(groups):
+            known = [values[r] for r in [*group, row] if values[r] is not None]
+            if values[row] is None or known.count(values[row]) <= share * len(known) + 1e-9:
+                able.append((join_cost([row], group), g))
+        if able:
+            groups[min(able)[1]].append(row)
+        else:
+            outside.append(row)
+    return outside

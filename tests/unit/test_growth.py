@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from shoal.groupers import k_member, kaim
+from shoal.groupers.growth import grow_groups, in_turns, settle_rows
+from shoal.groupers.limits import limits_of
 from shoal.kernels.plant import plant
-from shoal.rules import KAnonymity
+from shoal.rules import AlphaK, KAnonymity
 from shoal.space import balanced_weights, make_space
 from shoal.tuples import entries
 from tests.naive import growth, joins
@@ -79,9 +81,43 @@ def test_missing_drop_leaves_out_the_incomplete_rows():
 
 def test_search_visits_few_entries():
     """A guard against losing the pruning: brute force looks at n / 2 entries per row on average."""
-    from shoal.groupers.growth import grow_groups
-
     data = encoded(np.random.default_rng(3), 4000, "ttooo", missing=0.02)
     visits = np.zeros(1, np.int64)
     grow_groups(data, make_space(data), KAnonymity(10), np.random.default_rng(0), visits=visits)
     assert visits[0] / data.rows < 400
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_rows_left_over_settle_as_their_twins_do(seed):
+    rng = np.random.default_rng(seed)
+    kinds = ["os", "tos", "o", "s", "tto", "sso"][seed % 6]
+    data = encoded(rng, int(rng.integers(20, 50)), kinds, missing=0.1, sensitive=(3,))
+    codes = data.sensitive["s0"]
+    if seed % 2:
+        codes[rng.random(codes.size) < 0.2] = -1
+    share = [0.4, 0.5, 0.7][seed % 3]
+    limits, tags = limits_of(data, AlphaK(share, 3, "s0"))
+    order = rng.permutation(data.rows)
+    members = order[: 5 * limits.target].reshape(5, -1)
+    rest = order[members.size :]
+    labels = np.full(data.rows, -1, np.int64)
+    labels[members] = np.arange(5)[:, None]
+    settle_rows(data, limits, tags, members, rest, labels)
+
+    groups = members.tolist()
+    values = [None if c < 0 else int(c) for c in codes]
+    rows = in_turns(rest, tags).tolist()
+    outside = growth.settle(groups, rows, values, share, joins.JoinCost(data))
+    for g, group in enumerate([*groups, outside]):
+        assert set(np.flatnonzero(labels == g).tolist()) == set(group)
+
+
+def test_turns_keep_every_row_and_mix_the_tags():
+    rng = np.random.default_rng(0)
+    rest, tags = rng.permutation(900)[:600], rng.integers(0, 3, 900).astype(np.int32)
+    order = in_turns(rest, tags)
+    assert sorted(order.tolist()) == sorted(rest.tolist())
+    changes = int((np.diff(tags[order]) != 0).sum())
+    assert 100 < changes < 300
+    many = in_turns(rest, np.arange(900, dtype=np.int32))
+    assert sorted(many.tolist()) == sorted(rest.tolist())

@@ -1,14 +1,19 @@
 """Kernels count the entries they look at: guards against losing a bound, which no clock is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from shoal.groupers import l_clustering, shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
+from shoal.groupers.growth import grow_members, settle_rows
+from shoal.groupers.limits import limits_of
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import refined
-from shoal.rules import KAnonymity, LDiversity
+from shoal.rules import AlphaK, KAnonymity, LDiversity
+from shoal.space import make_space
 from tests.tables import encoded
 
 
@@ -49,3 +54,18 @@ def test_l_clustering_looks_at_few_rows_and_clusters(data):
     seen = np.zeros(1, np.int64)
     l_clustering.cluster(data, LDiversity(3, "s0"), np.random.default_rng(0), seen)
     assert 0 < seen[0] / data.rows < 80
+
+
+def test_rows_left_over_pass_by_the_groups_that_are_full(data):
+    """A search from one full group to the next would begin hundreds of times for a row."""
+    values = np.minimum(np.random.default_rng(4).geometric(0.35, data.rows) - 1, 5)
+    tight = replace(data, sensitive={"s0": values.astype(np.int32)})
+    limits, tags = limits_of(tight, AlphaK(0.37, 8, "s0"))
+    seeds, seen = np.random.default_rng(0).permutation(data.rows), np.zeros(1, np.int64)
+    members = grow_members(tight, make_space(tight), limits, tags, seeds)
+    labels = np.full(data.rows, -1, np.int64)
+    labels[members] = np.arange(members.shape[0])[:, None]
+    rest = np.flatnonzero(labels < 0)
+    settle_rows(tight, limits, tags, members, rest, labels, seen)
+    assert rest.size > 200
+    assert 0 < seen[0] / rest.size < 150

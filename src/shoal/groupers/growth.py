@@ -14,11 +14,12 @@ from shoal.encode import Encoded
 from shoal.groupers.beds import BED, Bed, beds
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
-from shoal.kernels.clusters import new_park, new_roster, park_all, settle
 from shoal.kernels.covers import cover_groups, new_covers
 from shoal.kernels.grow import FREE, Stock, grow, place
 from shoal.kernels.limits import Limits, new_tally
+from shoal.kernels.parks import new_park, park_all
 from shoal.kernels.plant import plant
+from shoal.kernels.settle import new_held, settle
 from shoal.kernels.space import Space, new_group
 from shoal.kernels.tree import Tree, stack_for
 from shoal.partition import Partition
@@ -31,6 +32,8 @@ Tags = npt.NDArray[np.int32]
 
 PART = 0.9
 """Share of a bed's rows that is grouped before the beds are cut anew."""
+CHANGES = 300
+"""How often another tag may begin while rows left over are settled, with fewer tags than that."""
 
 
 def grow_groups(
@@ -58,7 +61,7 @@ def grow_groups(
     if not members.size:
         labels[:] = 0
     elif rest.size:
-        _settle(data, limits, tags, members, rest, labels)
+        settle_rows(data, limits, tags, members, rest, labels, visits)
     return repair(data, Partition.from_labels(labels), rule)
 
 
@@ -149,12 +152,18 @@ def _place(space: Space, tree: Tree, stock: Stock, members: Ints) -> Ints:
     return home
 
 
-def _settle(
-    data: Encoded, limits: Limits, tags: Tags, members: Ints, rest: Ints, labels: Ints
+def settle_rows(
+    data: Encoded,
+    limits: Limits,
+    tags: Tags,
+    members: Ints,
+    rest: Ints,
+    labels: Ints,
+    visits: Ints | None = None,
 ) -> None:
     """Label each row of ``rest`` with the group it is cheapest to join within the limits.
 
-    Limits can leave many rows over, so this is a search by the loss; rows that fit nowhere make up
+    Limits can leave many rows over, so this is a search by the loss. Rows that fit nowhere make up
     one group, for the repair.
     """
     space = make_space(data)
@@ -174,18 +183,31 @@ def _settle(
         covers,
         park,
         limits,
-        new_tally(limits),
-        new_roster(labels, groups),
+        new_held(limits, groups),
         stock.entry_of,
-        rest,
+        in_turns(rest, tags),
         groups,
         labels,
         stack,
         bounds,
-        np.zeros(groups + 1, np.int64),
-        np.zeros(1, np.int64),
+        np.zeros(1, np.int64) if visits is None else visits,
     )
     labels[labels < 0] = groups
+
+
+def in_turns(rest: Ints, tags: Tags) -> Ints:
+    """Return the rows in another order: in every turn a part of each tag's rows, tag after tag.
+
+    Settling looks at all rows of the table when a tag begins, so tags should not alternate too
+    often. One tag after the other in a single turn would let the first ones take the best places.
+    """
+    order = rest[np.argsort(tags[rest], kind="stable")]
+    _, first, which, count = np.unique(
+        tags[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    turns = max(1, CHANGES // count.size)
+    turn = (np.arange(order.size) - first[which]) * turns // count[which]
+    return order[np.argsort(turn, kind="stable")]
 
 
 def stock_of(space: Space, bed: Bed) -> tuple[Tree, Stock]:

@@ -13,9 +13,10 @@ from shoal.groupers.beds import beds
 from shoal.groupers.growth import stock_of
 from shoal.groupers.limits import NO_LIMITS
 from shoal.groupers.repair import repair
-from shoal.kernels.clusters import form_clusters, new_park, new_roster, settle
+from shoal.kernels.clusters import form_clusters
 from shoal.kernels.covers import new_covers
-from shoal.kernels.limits import new_tally
+from shoal.kernels.parks import new_park
+from shoal.kernels.settle import new_held, settle
 from shoal.kernels.space import new_group
 from shoal.kernels.tree import stack_for
 from shoal.partition import Partition
@@ -80,7 +81,7 @@ def cluster(
     covers = new_covers(space, room)
     park = new_park(tree, stock.left.size, room, values)
     own = np.full(data.rows, -1, np.int64)  # rows stand in the order of the seeds until the end
-    shut, seen = np.zeros(room, np.int64), np.zeros(1, np.int64) if visits is None else visits
+    seen = np.zeros(1, np.int64) if visits is None else visits
     grown, (stack, bounds) = new_group(space), stack_for(tree)
     clusters = form_clusters(
         space,
@@ -97,7 +98,6 @@ def cluster(
         np.empty(max(values, group_size(rule)), np.int64),
         stack,
         bounds,
-        shut,
         seen,
     )
     settle(
@@ -107,15 +107,13 @@ def cluster(
         covers,
         park,
         NO_LIMITS,
-        new_tally(NO_LIMITS),
-        new_roster(own, room),
+        new_held(NO_LIMITS, room),
         stock.entry_of,
         np.flatnonzero(own < 0),
         clusters,
         own,
         stack,
         bounds,
-        np.zeros(room, np.int64),
         seen,
     )
     labels = np.empty(data.rows, np.int64)

@@ -97,15 +97,3 @@ def ban(limits: Limits, tally: Tally, size: int) -> None:
                 banned |= limits.guarded[v] and tally.counts[v] + 1 > reach
                 banned |= needs_new and tally.counts[v] > 0
         tally.banned[tag] = banned
-
-
-@inner
-def admits(limits: Limits, tally: Tally, tag: int) -> bool:
-    """Say whether a finished group stays within its shares with one row more of ``tag``."""
-    for c in range(tally.known.size):
-        if limits.values[tag, c] >= 0:
-            v = limits.first[c] + limits.values[tag, c]
-            reach = limits.share[c] * (tally.known[c] + 1) + EPS
-            if limits.guarded[v] and tally.counts[v] + 1 > reach:
-                return False
-    return True

@@ -1,0 +1,216 @@
+"""Where finished clusters are, and which of them is cheapest to join.
+
+A finished cluster is *parked* at the entry of its first row. Whatever joins the cluster covers that
+entry too, so a search over the same tree of entries bounds the cost of joining the cluster.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.kernels import inner, kernel
+from shoal.kernels.covers import Covers, join_cost
+from shoal.kernels.space import ORDERED, Group, Space
+from shoal.kernels.tree import Tree, near_num
+
+
+class Park(NamedTuple):
+    """Where the finished clusters are."""
+
+    below: npt.NDArray[np.int64]
+    """Open clusters parked below each tree node."""
+    first: npt.NDArray[np.int64]
+    """First cluster parked at each entry, -1 for none."""
+    following: npt.NDArray[np.int64]
+    """The next one at the same entry, per cluster."""
+    entry: npt.NDArray[np.int64]
+    """Where each cluster is parked."""
+    widest: npt.NDArray[np.float64]
+    """``[nodes, m]``: the largest ``num`` of the open clusters below."""
+    shut: npt.NDArray[np.bool_]
+    """Clusters that searches pass by; all others are open."""
+    least: int
+    """Rows that a cluster has at the least."""
+
+
+def new_park(tree: Tree, entries: int, clusters: int, least: int) -> Park:
+    """Return an empty park for up to ``clusters`` clusters of at least so many rows."""
+    return Park(
+        np.zeros(tree.begin.size, np.int64),
+        np.full(entries, -1, np.int64),
+        np.full(clusters, -1, np.int64),
+        np.full(clusters, -1, np.int64),
+        np.zeros(tree.lo.shape),
+        np.zeros(clusters, np.bool_),
+        least,
+    )
+
+
+@inner
+def park_at(tree: Tree, park: Park, covers: Covers, cluster: int, entry: int) -> None:
+    """Park a cluster at an entry."""
+    park.following[cluster], park.first[entry] = park.first[entry], cluster
+    park.entry[cluster] = entry
+    widen(tree, park, covers, cluster)
+    node = tree.home[entry]
+    while node >= 0:
+        park.below[node] += 1
+        node = tree.parent[node]
+
+
+@inner
+def widen(tree: Tree, park: Park, covers: Covers, cluster: int) -> None:
+    """Tell the nodes above a parked cluster how wide it has become."""
+    node, news = tree.home[park.entry[cluster]], True
+    while node >= 0 and news:
+        news = False
+        for j in range(covers.num.shape[1]):
+            if covers.num[cluster, j] > park.widest[node, j]:
+                park.widest[node, j] = covers.num[cluster, j]
+                news = True
+        node = tree.parent[node]
+
+
+@kernel
+def park_all(tree: Tree, park: Park, covers: Covers, entries: npt.NDArray[np.int64]) -> None:
+    """Park cluster ``c`` at ``entries[c]``."""
+    for c in range(entries.size):
+        park_at(tree, park, covers, c, entries[c])
+
+
+@inner
+def shut_out(tree: Tree, park: Park, cluster: int) -> None:
+    """Shut an open cluster."""
+    park.shut[cluster] = True
+    node = tree.home[park.entry[cluster]]
+    while node >= 0:
+        park.below[node] -= 1
+        node = tree.parent[node]
+
+
+@inner
+def reopen(tree: Tree, park: Park, covers: Covers, clusters: int) -> None:
+    """Tell all nodes anew which of the first ``clusters`` clusters are open, and how wide."""
+    below, widest, m = park.below, park.widest, covers.num.shape[1]
+    for node in range(below.size):
+        below[node] = 0
+        for j in range(m):
+            widest[node, j] = 0.0
+    for c in range(clusters):
+        if not park.shut[c]:
+            node = tree.home[park.entry[c]]
+            below[node] += 1
+            for j in range(m):
+                widest[node, j] = max(widest[node, j], covers.num[c, j])
+    for node in range(below.size - 1, 0, -1):  # children come after their parents
+        above = tree.parent[node]
+        below[above] += below[node]
+        for j in range(m):
+            widest[above, j] = max(widest[above, j], widest[node, j])
+
+
+@inner
+def nearest_cluster(
+    space: Space,
+    group: Group,
+    tree: Tree,
+    park: Park,
+    covers: Covers,
+    slot: int,
+    limit: float,
+    stack: npt.NDArray[np.int64],
+    bounds: npt.NDArray[np.float64],
+    visits: npt.NDArray[np.int64],
+) -> tuple[int, float]:
+    """Return the open cluster that is cheapest to join with the group, if cheaper than ``limit``.
+
+    The group is ``group`` for the bounds and number ``slot`` of ``covers`` for the costs. A cluster
+    costs at least what the group's own rows lose by covering its first row, and what its own rows
+    lose beyond the widest cluster below a node. Ties go to the smaller number; -1 when no cluster
+    is below the limit.
+    """
+    right, low, high, bag = tree.right, tree.lo, tree.hi, tree.bag
+    edge_left, edge_right, below = tree.edge_left, tree.edge_right, park.below
+    widest, least = park.widest, park.least
+    kind, missing, first, weight = space.kind, space.size, space.first, space.weight
+    whole, table, group_num = space.full, group.table, group.num
+    group_lo, group_hi = group.lo, group.hi
+    m, size = kind.size, group.size[0]
+    terms, bags = group.terms, group.bags
+    x_lo, x_hi, outside = terms[3], terms[4], terms[5]
+    for j in range(m):
+        x_lo[j], x_hi[j] = space.left[first[j] + group_lo[j]], space.right[first[j] + group_hi[j]]
+        outside[j] = group.members[j] / (missing[j] - 1 if missing[j] > 1 else 1)
+    best, best_cost, seen = -1, limit, 0
+    stack[0], bounds[0] = 0, 0.0
+    top = 1 if below[0] > 0 else 0
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        if bounds[top] > best_cost or (best < 0 and bounds[top] >= best_cost):
+            continue  # below the limit means strictly below it
+        if right[node] < 0:
+            for e in range(tree.begin[node], tree.end[node]):
+                c = park.first[e]
+                while c >= 0:
+                    if not park.shut[c]:
+                        seen += 1
+                        total = join_cost(space, covers, slot, c, best_cost)
+                        if total < best_cost or (total == best_cost and c < best):
+                            best, best_cost = c, total
+                    c = park.following[c]
+            continue
+        near, far, near_bound, far_bound = -1, -1, np.inf, np.inf
+        for child in (node + 1, right[node]):
+            if below[child] == 0:
+                continue
+            seen += 1
+            total = 0.0
+            for j in range(m):
+                num = whole[j]
+                lo, hi = low[child, j], high[child, j]
+                if lo <= hi:
+                    edges = kind[j] == ORDERED
+                    num = near_num(
+                        kind[j],
+                        lo,
+                        hi,
+                        edge_left[child, j] if edges else 0.0,
+                        edge_right[child, j] if edges else 0.0,
+                        bag[child, j],
+                        first[j],
+                        missing[j],
+                        whole[j],
+                        table,
+                        group_lo[j],
+                        group_hi[j],
+                        group_num[j],
+                        x_lo[j],
+                        x_hi[j],
+                        bags[j],
+                        outside[j],
+                    )
+                own = size * (num - group_num[j])
+                theirs = num - widest[child, j]
+                total += weight[j] * (own + least * theirs if theirs > 0.0 else own)
+                if total > best_cost:
+                    break
+            if total > best_cost or (best < 0 and total >= best_cost):
+                continue
+            if near < 0:
+                near, near_bound = child, total
+            elif total < near_bound:
+                far, far_bound, near, near_bound = near, near_bound, child, total
+            else:
+                far, far_bound = child, total
+        if far >= 0:
+            stack[top], bounds[top] = far, far_bound
+            top += 1
+        if near >= 0:
+            stack[top], bounds[top] = near, near_bound
+            top += 1
+    visits[0] += seen
+    return best, best_cost
