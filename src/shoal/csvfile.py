@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError, listed
+from shoal.names import check_names
 from shoal.threads import workers
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -133,6 +134,7 @@ def _header(path: Path, content: bytes, delimiter: str) -> list[str]:
             f"{path} has duplicate column names: {listed(twice)}. "
             "Every column needs a name of its own: rename them."
         )
+    check_names(names, path)
     if next(rows, None) is None:
         raise InputError(
             f"{path} has column names ({listed(names)}) but no rows. "

@@ -1,8 +1,11 @@
-"""What a column's name says about its role."""
+"""What a column's name says about its role, and which names a table may not have."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from shoal.errors import InputError, listed
 
 
 def _vocabulary(words: str) -> frozenset[str]:
@@ -47,3 +50,17 @@ def words(name: str) -> list[str]:
 def telling(name: str, vocabulary: frozenset[str]) -> str | None:
     """Return the first part of ``name`` that belongs to ``vocabulary``."""
     return next((word for word in words(name) if word in vocabulary), None)
+
+
+def check_names(names: Iterable[str], where: object) -> None:
+    """Refuse names that mean several columns wherever polars is given a name.
+
+    ``^a.*$`` would stand for every column that starts with an a, and ``*`` for all of them: what is
+    done to the one would silently be done to the others.
+    """
+    patterns = [name for name in names if name == "*" or re.fullmatch(r"\^.*\$", name, re.DOTALL)]
+    if patterns:
+        raise InputError(
+            f"{where} has column names that are read as patterns: {listed(patterns)}. A name may "
+            "not be '*', nor start with '^' and end with '$': rename the columns."
+        )

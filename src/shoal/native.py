@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.cells import blank
 from shoal.errors import InputError, listed
+from shoal.names import check_names
 
 
 def from_native(frame: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
@@ -18,6 +19,20 @@ def from_native(frame: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
     Rows keep their order and nothing else: an index is ignored. NaN and the texts of ``missing``
     become null; names of columns become texts.
     """
+    columns = frame.get_columns() if isinstance(frame, pl.DataFrame) else _foreign(frame)
+    names = [column.name for column in columns]
+    check_names(names, "The frame")
+    result = pl.DataFrame([blank(column, missing) for column in columns])
+    if result.height == 0:
+        raise InputError(
+            f"The frame has column names ({listed(names)}) but no rows. "
+            "A table needs at least one row."
+        )
+    return result
+
+
+def _foreign(frame: Any) -> list[pl.Series]:
+    """Return the columns of a frame of another library."""
     import narwhals as nw
 
     try:
@@ -44,14 +59,7 @@ def from_native(frame: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
             f"The frame has duplicate column names: {listed(twice)}. "
             "Every column needs a name of its own: rename them."
         )
-    columns = [_column(wrapped, position).rename(name) for position, name in enumerate(names)]
-    result = pl.DataFrame([blank(column, missing) for column in columns])
-    if result.height == 0:
-        raise InputError(
-            f"The frame has column names ({listed(names)}) but no rows. "
-            "A table needs at least one row."
-        )
-    return result
+    return [_column(wrapped, position).rename(name) for position, name in enumerate(names)]
 
 
 def _names(frame: Any) -> list[str]:
@@ -79,10 +87,10 @@ def _column(frame: Any, position: int) -> pl.Series:
 
 def to_native(frame: pl.DataFrame, like: Any) -> Any:
     """Return ``frame`` as the kind of frame that ``like`` is."""
-    import narwhals as nw
-
     if isinstance(like, pl.DataFrame):
         return frame
+    import narwhals as nw
+
     if isinstance(like, pl.LazyFrame):
         return frame.lazy()
     backend = nw.from_native(like).implementation

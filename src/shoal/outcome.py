@@ -6,20 +6,19 @@ import json
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.charts.words import say
 from shoal.domain import Taxonomy
 from shoal.errors import ShoalError
-from shoal.figures import FEW, Plots, Subject
-from shoal.figures.summary import summary
 from shoal.losses import Loss
 from shoal.plan import Plan
 from shoal.schema import Schema
 from shoal.verify import Verdict
+
+if TYPE_CHECKING:
+    from shoal.figures import Plots, Subject
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +74,8 @@ class Outcome:
     @property
     def subject(self) -> Subject:
         """What figures of this run are drawn from."""
+        from shoal.figures import FEW, Subject  # a run that draws nothing need not load them
+
         if not self.published:
             raise ShoalError(
                 "Figures are drawn from tables on this machine, and this release is on Spark. Draw "
@@ -93,10 +94,15 @@ class Outcome:
     @property
     def plot(self) -> Plots:
         """The figures of this run: ``outcome.plot.loss()``, ``.classes()``, ``.risk()``, ..."""
+        from shoal.figures import Plots
+
         return Plots(self.subject)
 
     def _repr_html_(self) -> str:
         """Show the run in a notebook: what was promised and what it cost, no row of the table."""
+        from shoal.charts.words import say
+        from shoal.figures.summary import summary
+
         return summary(
             self.verdict,
             {
@@ -138,5 +144,7 @@ class Outcome:
 
 
 def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
     names = ("shoal", "numpy", "numba", "polars")
     return {name: version(name) for name in names} | {"python": platform.python_version()}

@@ -14,6 +14,7 @@ from shoal.atomic import Pathlike, atomic_file
 from shoal.cells import blank, typed
 from shoal.csvfile import read_csv
 from shoal.errors import InputError, OutputError, listed
+from shoal.names import check_names
 from shoal.native import from_native, to_native
 from shoal.setcells import SETS, to_json
 from shoal.sources.source import Source, place, target
@@ -98,6 +99,7 @@ def _binary(path: Path, kind: str) -> pl.DataFrame:
         raise InputError(
             f"{path} is a damaged {kind} file ({fault}). Copy or make it again."
         ) from None
+    check_names(frame.columns, path)
     if frame.height == 0:
         raise InputError(
             f"{path} has column names ({listed(frame.columns)}) but no rows. "

@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.cells import blank
 from shoal.errors import InputError, ParameterError, listed, nearest
+from shoal.names import check_names
 from shoal.sources.arrow import check_dates, gather
 from shoal.sources.database import Database, opened
 from shoal.sources.faults import told
@@ -24,14 +25,16 @@ def read_source(source: Source, missing: Sequence[str] = ()) -> pl.DataFrame:
     Types are those of the database. NULL is missing, and so are, as in every other table, empty
     texts, NaN and the texts of ``missing``.
     """
+    said = f"{str(source)[:1].upper()}{str(source)[1:]}"
     with opened(source.address) as database, told(source.address, f"Cannot read {source}"):
         with closing(database.frames(selection(database, source))) as parts:
             frame = gather(parts)
+        check_names(frame.columns, said)
         frame = database.finish(frame)
         check_dates(frame, str(source))
     if frame.height == 0:
         raise InputError(
-            f"{str(source)[:1].upper()}{str(source)[1:]} has column names "
+            f"{said} has column names "
             f"({listed(frame.columns)}) but no rows. A table needs at least one row."
         )
     return frame.select(blank(series, missing) for series in frame)
