@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import QUASI, Run
+from tests.cli.conftest import QUASI, SHOAL, Run
 
 ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "--method", "kaim"]
 ARGUMENTS += ["-o", "out.csv", "--json", "out.json"]
@@ -141,6 +141,21 @@ def test_a_pipe_that_closes_early_is_no_fault(folder: Path) -> None:
     )
     assert "Traceback" not in done.stderr
     assert "40 rows" in done.stdout
+
+
+def test_words_that_cannot_be_said_are_a_fault() -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123 -- a device, not a file
+        done = subprocess.run([SHOAL, "methods"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode != 0
+
+
+def test_what_waits_for_the_end_is_done() -> None:
+    code = (
+        "import atexit, sys; atexit.register(print, 'the end'); sys.argv = ['shoal', '--version']\n"
+        "from shoal.cli import main\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split("\n")[1]) == (0, "the end")
 
 
 def test_ctrl_c_while_refining_takes_the_best_so_far(folder: Path) -> None:

@@ -68,6 +68,28 @@ def test_a_read_only_package_compiles_once(package, tmp_path):
     assert files(package) == before
 
 
+def test_what_only_a_compiler_needs_is_not_loaded(tmp_path):
+    code = (
+        "import sys; import numpy as np; from shoal.kernels.mondrian import median\n"
+        "assert median(np.array([3, 1, 2], np.int32), 3) == 2\n"
+        "print('numba.cpython.unicode' in sys.modules)"
+    )
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    for loaded in ("True", "False"):
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == loaded
+
+
+def test_a_damaged_file_is_compiled_again(package, tmp_path):
+    cache = tmp_path / "cache"
+    run(package, XDG_CACHE_HOME=cache)
+    for path in cache.rglob("*.nbc"):
+        path.write_bytes(path.read_bytes()[:100])
+    assert run(package, XDG_CACHE_HOME=cache)[1]
+
+
 def test_without_a_cache_folder_of_the_user_a_private_one_is_used(package, tmp_path):
     nowhere, room = tmp_path / "file", tmp_path / "tmp"
     nowhere.write_text("")

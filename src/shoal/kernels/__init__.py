@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import re
 import stat
 import tempfile
@@ -20,6 +21,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.caching import FunctionCache
+from numba.core.runtime.nrt import rtsys
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -57,19 +60,36 @@ def kept() -> bool:
     return _base() is not None
 
 
+class _Cache(FunctionCache):
+    """Loads what was compiled before, and only that.
+
+    Numba would first fill the tables that compiling goes by, which takes longer than loading all
+    our kernels does; a compiler that is needed after all fills them by itself. Compiled code needs
+    no more than the memory it takes its arrays from.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        try:
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except (pickle.UnpicklingError, EOFError):
+            return None  # a file cut short, by a full disk for instance: compile again
+
+
 def _compiled(function: F, **options: Any) -> F:
     base = _base()
+    made = numba.njit(nogil=True, error_model="numpy", **options)(function)
     if base is None:
-        return cast(
-            F, numba.njit(cache=False, nogil=True, error_model="numpy", **options)(function)
-        )
+        return cast(F, made)
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     folder = base / _digest(Path(function.__code__.co_filename))
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     try:
-        return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function))
+        made._cache = _Cache(function)  # type: ignore[no-untyped-call]
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+    return cast(F, made)
 
 
 @cache
