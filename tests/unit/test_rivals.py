@@ -61,3 +61,27 @@ def test_a_cheaper_start_is_taken(monkeypatch):
 @pytest.mark.parametrize("rule", [KAnonymity(4), TCloseness(0.4, "s0")], ids=["k", "t"])
 def test_rules_without_a_method_of_their_own_have_no_rival(rule):
     assert not list(rivals.rivals(table(1), rule, np.random.default_rng(0)))
+
+
+def test_l_clustering_is_not_asked_for_groups_far_larger_than_l():
+    def asked(k):
+        rule = All((KAnonymity(k), LDiversity(3, "s0")))
+        return len(list(rivals.rivals(table(1), rule, np.random.default_rng(0))))
+
+    assert [asked(k) for k in (2, 5, 6, 20)] == [1, 1, 0, 0]
+
+
+def test_the_start_that_refines_better_is_taken(monkeypatch):
+    data, rule, chosen = table(3), LDiversity(4, "s0"), []
+    real = shoal.refined
+
+    def watching(data, k, conditions, boxes, ladders, labels, effort, *rest):
+        found = real(data, k, conditions, boxes, ladders, labels.copy(), effort, *rest)
+        chosen.append((shoal.cost(data, boxes, labels), shoal.cost(data, boxes, found)))
+        return found
+
+    monkeypatch.setattr(shoal, "refined", watching)
+    shoal.group(data, rule, np.random.default_rng(0))
+    *first, last = chosen
+    assert len(first) == 2
+    assert last[0] == pytest.approx(min(after for _, after in first))

@@ -14,8 +14,12 @@ import numpy as np
 
 from shoal.encode import Encoded
 from shoal.groupers import alpha_k, l_clustering
+from shoal.groupers.l_clustering import diversity, group_size
 from shoal.partition import Partition
 from shoal.rules import AlphaK, Rule, flatten
+
+FAR = 2
+"""A k of so many times l is too far from it."""
 
 
 def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Partition]:
@@ -23,5 +27,7 @@ def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Part
     parts = flatten([rule])
     if sum(isinstance(part, AlphaK) for part in parts) == 1:
         yield alpha_k.group(data, rule, rng)
-    if any(part.column is not None and hasattr(part, "l") for part in parts):
+    diverse = any(part.column is not None and hasattr(part, "l") for part in parts)
+    # L-clustering makes groups of l rows. On their way to a k far above l they swallow each other.
+    if diverse and group_size(rule) < FAR * diversity(rule)[1]:
         yield l_clustering.group(data, rule, rng)

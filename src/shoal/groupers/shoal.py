@@ -10,6 +10,7 @@ checked and recoded by its true members.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -53,6 +54,8 @@ MANY = 0.02
 """Share of the rows that may be left without a class before the table is grouped another way."""
 RIVALS = 200_000
 """Rows up to which other methods are always asked for a start; above, only when peeling failed."""
+FIRST = 1
+"""Refinement trials, per n / k, after which the better start is chosen."""
 SAMPLE, SEEDS, IDLE = 256, 64, 8
 """Rows looked at and patterns proposed at a time; fruitless turns before proposals end."""
 
@@ -85,15 +88,20 @@ def group(
         start = grow_groups(data, make_space(data), rule, rng)
     else:
         start = repair(data, placed, rule)
+    starts, shape = [start.labels()], (k, conditions, boxes, ladders)
     if placed is None or (effort != "fast" and data.rows <= RIVALS):
-        start = min((start, *rivals(data, rule, rng)), key=partial(cost, data, boxes))
-    labels = refined(data, k, conditions, boxes, ladders, start.labels(), chosen, rng, stop)
+        starts += [part.labels() for part in rivals(data, rule, rng)]
+    if len(starts) > 1:
+        # What a start loses tells less than what it loses once the first trials have been made.
+        first = replace(chosen, trials=FIRST, heat=0.0, passes=1)
+        starts = [refined(data, *shape, labels, first, rng, stop) for labels in starts]
+    labels = refined(data, *shape, min(starts, key=partial(cost, data, boxes)), chosen, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
 
 
-def cost(data: Encoded, boxes: Boxes, partition: Partition) -> float:
-    """Return what a partition loses, by the widths of the boxes."""
-    return float(start_state(boxes, data.codes, partition.labels()).cost.sum())
+def cost(data: Encoded, boxes: Boxes, labels: Ints) -> float:
+    """Return what groups, given as a number per row, lose by the widths of the boxes."""
+    return float(start_state(boxes, data.codes, labels).cost.sum())
 
 
 def peel_off(

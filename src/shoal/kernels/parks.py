@@ -30,6 +30,8 @@ class Park(NamedTuple):
     """Where each cluster is parked."""
     widest: npt.NDArray[np.float64]
     """``[nodes, m]``: the largest ``num`` of the open clusters below."""
+    slimmest: npt.NDArray[np.float64]
+    """``[nodes, m]``: at most the smallest ``num`` of the open clusters below."""
     shut: npt.NDArray[np.bool_]
     """Clusters that searches pass by; all others are open."""
     least: int
@@ -44,6 +46,7 @@ def new_park(tree: Tree, entries: int, clusters: int, least: int) -> Park:
         np.full(clusters, -1, np.int64),
         np.full(clusters, -1, np.int64),
         np.zeros(tree.lo.shape),
+        np.full(tree.lo.shape, np.inf),
         np.zeros(clusters, np.bool_),
         least,
     )
@@ -58,6 +61,8 @@ def park_at(tree: Tree, park: Park, covers: Covers, cluster: int, entry: int) ->
     node = tree.home[entry]
     while node >= 0:
         park.below[node] += 1
+        for j in range(covers.num.shape[1]):
+            park.slimmest[node, j] = min(park.slimmest[node, j], covers.num[cluster, j])
         node = tree.parent[node]
 
 
@@ -94,22 +99,24 @@ def shut_out(tree: Tree, park: Park, cluster: int) -> None:
 @inner
 def reopen(tree: Tree, park: Park, covers: Covers, clusters: int) -> None:
     """Tell all nodes anew which of the first ``clusters`` clusters are open, and how wide."""
-    below, widest, m = park.below, park.widest, covers.num.shape[1]
+    below, widest, slimmest, m = park.below, park.widest, park.slimmest, covers.num.shape[1]
     for node in range(below.size):
         below[node] = 0
         for j in range(m):
-            widest[node, j] = 0.0
+            widest[node, j], slimmest[node, j] = 0.0, np.inf
     for c in range(clusters):
         if not park.shut[c]:
             node = tree.home[park.entry[c]]
             below[node] += 1
             for j in range(m):
                 widest[node, j] = max(widest[node, j], covers.num[c, j])
+                slimmest[node, j] = min(slimmest[node, j], covers.num[c, j])
     for node in range(below.size - 1, 0, -1):  # children come after their parents
         above = tree.parent[node]
         below[above] += below[node]
         for j in range(m):
             widest[above, j] = max(widest[above, j], widest[node, j])
+            slimmest[above, j] = min(slimmest[above, j], slimmest[node, j])
 
 
 @inner
@@ -128,13 +135,13 @@ def nearest_cluster(
     """Return the open cluster that is cheapest to join with the group, if cheaper than ``limit``.
 
     The group is ``group`` for the bounds and number ``slot`` of ``covers`` for the costs. A cluster
-    costs at least what the group's own rows lose by covering its first row, and what its own rows
-    lose beyond the widest cluster below a node. Ties go to the smaller number; -1 when no cluster
-    is below the limit.
+    costs at least what the group's own rows lose by covering its first row and becoming as wide as
+    the slimmest cluster below a node, and what the cluster's rows lose beyond the widest one. Ties
+    go to the smaller number; -1 when no cluster is below the limit.
     """
     right, low, high, bag = tree.right, tree.lo, tree.hi, tree.bag
     edge_left, edge_right, below = tree.edge_left, tree.edge_right, park.below
-    widest, least = park.widest, park.least
+    widest, slimmest, least = park.widest, park.slimmest, park.least
     kind, missing, first, weight = space.kind, space.size, space.first, space.weight
     whole, table, group_num = space.full, group.table, group.num
     group_lo, group_hi = group.lo, group.hi
@@ -193,8 +200,9 @@ def nearest_cluster(
                         bags[j],
                         outside[j],
                     )
-                own = size * (num - group_num[j])
                 theirs = num - widest[child, j]
+                num = max(num, slimmest[child, j])
+                own = size * (num - group_num[j])
                 total += weight[j] * (own + least * theirs if theirs > 0.0 else own)
                 if total > best_cost:
                     break

@@ -92,7 +92,9 @@ def settle(
     one row to the next costs a look at all rows. ``clusters``, how many there are, is a free place
     in covers.
     """
-    limited, tag = limits.values.shape[1] > 0, -1
+    limited, tag = False, -1
+    for v in range(limits.guarded.size):
+        limited |= limits.guarded[v]
     for i in range(rest.size):
         row = rest[i]
         e = entry_of[row]
