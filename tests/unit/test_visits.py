@@ -8,7 +8,7 @@ import pytest
 from shoal.groupers import l_clustering, shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
-from shoal.groupers.growth import grow_members, settle_rows
+from shoal.groupers.growth import grow_groups, grow_members, settle_rows
 from shoal.groupers.limits import limits_of
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import refined
@@ -20,6 +20,13 @@ from tests.tables import encoded
 @pytest.fixture(scope="module")
 def data():
     return encoded(np.random.default_rng(3), 4000, "ttooo", missing=0.02, sensitive=(6,))
+
+
+@pytest.fixture(scope="module")
+def tight(data):
+    """The same rows with sensitive values of which the first is frequent and the last rare."""
+    values = np.minimum(np.random.default_rng(4).geometric(0.35, data.rows) - 1, 5)
+    return replace(data, sensitive={"s0": values.astype(np.int32)})
 
 
 def started(data, effort):
@@ -56,14 +63,20 @@ def test_l_clustering_looks_at_few_rows_and_clusters(data):
     assert 0 < seen[0] / data.rows < 80
 
 
-def test_rows_left_over_pass_by_the_groups_that_are_full(data):
+def test_growth_passes_by_rows_whose_values_a_group_holds(tight):
+    """A node must forget values that are used up below it, or it is searched for nothing."""
+    seen = np.zeros(1, np.int64)
+    rule, rng = LDiversity(5, "s0"), np.random.default_rng(0)
+    grow_groups(tight, make_space(tight), rule, rng, visits=seen)
+    assert 0 < seen[0] / tight.rows < 110
+
+
+def test_rows_left_over_pass_by_the_groups_that_are_full(tight):
     """A search from one full group to the next would begin hundreds of times for a row."""
-    values = np.minimum(np.random.default_rng(4).geometric(0.35, data.rows) - 1, 5)
-    tight = replace(data, sensitive={"s0": values.astype(np.int32)})
     limits, tags = limits_of(tight, AlphaK(0.37, 8, "s0"))
-    seeds, seen = np.random.default_rng(0).permutation(data.rows), np.zeros(1, np.int64)
+    seeds, seen = np.random.default_rng(0).permutation(tight.rows), np.zeros(1, np.int64)
     members = grow_members(tight, make_space(tight), limits, tags, seeds)
-    labels = np.full(data.rows, -1, np.int64)
+    labels = np.full(tight.rows, -1, np.int64)
     labels[members] = np.arange(members.shape[0])[:, None]
     rest = np.flatnonzero(labels < 0)
     settle_rows(tight, limits, tags, members, rest, labels, seen)

@@ -66,7 +66,7 @@ def form_clusters(
             members[size] = row
             labels[row] = clusters
             left[e] -= 1
-            take(tree, e)
+            take(tree, left, e)
             banned[tree.tag[e]] = True
             unassigned[tree.tag[e]] -= 1
             values -= 1 if unassigned[tree.tag[e]] == 0 else 0

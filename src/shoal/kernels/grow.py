@@ -100,7 +100,7 @@ def grow(
             members[groups, size] = row
             state[row] = TAKEN
             left[e] -= 1
-            take(tree, e)
+            take(tree, left, e)
             note(limits, tally, tree.tag[e])
             size += 1
         if size == target:

@@ -40,7 +40,7 @@ class Tree(NamedTuple):
     bag: npt.NDArray[np.uint64]
     """``[nodes, m]``: set columns, the values below, one bit per value modulo 64."""
     tags: npt.NDArray[np.uint64]
-    """The tags below, one bit per tag modulo 64."""
+    """The tags still to be taken below, one bit per tag modulo 64."""
     alive: npt.NDArray[np.int64]
     """Rows still to be taken below each node."""
     home: npt.NDArray[np.int64]
@@ -66,13 +66,24 @@ def stack_for(tree: Tree) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64
     return np.empty(2 * deep + 2, np.int64), np.empty(2 * deep + 2)
 
 
-@inlined
-def take(tree: Tree, entry: int) -> None:
-    """Note that one row of an entry is gone."""
+@inner
+def take(tree: Tree, left: npt.NDArray[np.int64], entry: int) -> None:
+    """Note that one row of an entry is gone; ``left`` has the rows that each entry still has."""
     node = tree.home[entry]
     while node >= 0:
         tree.alive[node] -= 1
         node = tree.parent[node]
+    if left[entry] > 0:
+        return
+    node, tags = tree.home[entry], np.uint64(0)
+    for e in range(tree.begin[node], tree.end[node]):
+        if left[e] > 0:
+            tags |= np.uint64(1) << np.uint64(tree.tag[e] & 63)
+    while node >= 0 and tree.tags[node] != tags:
+        tree.tags[node] = tags
+        node = tree.parent[node]
+        if node >= 0:
+            tags = tree.tags[node + 1] | tree.tags[tree.right[node]]
 
 
 @inlined
