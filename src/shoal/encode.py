@@ -78,9 +78,11 @@ class Encoded:
 
     def take(self, rows: npt.NDArray[np.int64]) -> Encoded:
         """Return the table of some of the rows, over the same domains."""
+        codes = np.ascontiguousarray(self.codes[rows])
+        codes.setflags(write=False)  # as all codes: kernels are compiled for one kind of array
         return replace(
             self,
-            codes=np.ascontiguousarray(self.codes[rows]),
+            codes=codes,
             sensitive={name: codes[rows] for name, codes in self.sensitive.items()},
         )
 

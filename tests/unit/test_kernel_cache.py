@@ -125,3 +125,11 @@ def test_kernels_work_and_say_so_when_nothing_can_be_kept(monkeypatch):
 
 def _doubled(x):
     return 2 * x
+
+
+def test_a_plain_number_is_no_type_of_its_own(monkeypatch):
+    monkeypatch.setattr(kernels, "_base", lambda: None)
+    doubled = kernels.inner(_doubled)
+    both = kernels.kernel(lambda n: doubled(0) + doubled(1) + doubled(n))
+    assert both(3) == 8
+    assert len(doubled.signatures) == 1

@@ -80,8 +80,8 @@ def refined(
             shards = _cut(data.codes, labels, effort.shard, rng)
             jobs = []
             for rows, own in zip(shards, rng.spawn(len(shards)), strict=True):
-                state = start_state(boxes, data.codes[rows], renumbered(labels[rows]))
                 part = data.take(rows)
+                state = start_state(boxes, part.codes, renumbered(labels[rows]))
                 task = (part, k, conditions, boxes, ladders, state, effort, turn, own, stop)
                 jobs.append(pool.submit(refine, *task))
             start = 0

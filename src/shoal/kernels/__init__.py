@@ -20,15 +20,11 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-import numpy as np
 from numba.core.caching import FunctionCache
 from numba.core.runtime.nrt import rtsys
+from numba.core.types import unliteral
 
 F = TypeVar("F", bound=Callable[..., object])
-
-whole: Any = np.int64
-"""Makes a number of a type. A plain ``0`` is a type of its own to numba, and whatever it is handed
-to would be compiled once for it and once more for all other numbers."""
 
 
 def kernel(function: F) -> F:
@@ -80,6 +76,10 @@ class _Cache(FunctionCache):
 def _compiled(function: F, **options: Any) -> F:
     base = _base()
     made = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    # A plain 0 is a type of its own to numba: a function that one kernel hands a 0 and another one
+    # a number would be compiled twice.
+    find = made.get_call_template
+    made.get_call_template = lambda args, kws: find(tuple(map(unliteral, args)), kws)
     if base is None:
         return cast(F, made)
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels import inner, whole
+from shoal.kernels import inner
 from shoal.kernels.boxes import Floats, Ints, Parts
 
 DISTINCT, SHARE, VALUE_SHARE, ENTROPY, RECURSIVE, T_EQUAL, T_ORDERED, BETA = range(8)
@@ -64,7 +64,7 @@ def shortfall(rule: Parts, hist: Ints) -> float:
 @inner
 def _miss(code: int, x: float, y: float, hist: Ints, share: Floats, a: int, b: int) -> float:
     """Return how far one condition is from holding; a group without known values never passes."""
-    known, seen, top = whole(0), 0, 0
+    known, seen, top = 0, 0, 0
     for v in range(a, b):
         known += hist[v]
         seen += 1 if hist[v] > 0 else 0

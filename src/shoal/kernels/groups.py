@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels import inner, kernel, whole
+from shoal.kernels import inner, kernel
 from shoal.kernels.boxes import (
     SET,
     Boxes,
@@ -150,13 +150,13 @@ def holds(k: int, rule: Parts, sens: Ints, nxt: Ints, first: int, z: int, hist: 
     if rule is None:
         return True
     base = rule[3]
-    one, r = whole(1), first
+    r = first
     while r >= 0:
-        add(base, sens, r, one, hist)
+        add(base, sens, r, 1, hist)
         r = nxt[r]
     good = shortfall(rule, hist) == 0.0
     r = first
     while r >= 0:
-        add(base, sens, r, -one, hist)
+        add(base, sens, r, -1, hist)
         r = nxt[r]
     return good

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel, whole
+from shoal.kernels import inner, kernel
 from shoal.kernels.limits import Limits, Tally, ban, clear, note
 from shoal.kernels.space import Group, Space, add, cost, start
 from shoal.kernels.tree import Tree, furthest, nearest, take
@@ -65,7 +65,6 @@ def grow(
     codes, target = tree.codes, limits.target
     head, tail, left, rows = stock.head, stock.tail, stock.left, stock.rows
     limited = tally.known.size > 0
-    none = whole(0)
     at, seed, groups = 0, -1, 0
     while groups < members.shape[0]:
         if spread_seeds is not None and seed >= 0:
@@ -79,7 +78,7 @@ def grow(
             break
         start(space, group, codes[seed])
         clear(tally)
-        e, pure, size = seed, True, none
+        e, pure, size = seed, True, 0
         while size < target:
             if limited and size > 0:
                 ban(limits, tally, size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel, whole
+from shoal.kernels import inner, kernel
 from shoal.kernels.boxes import Ints, Parts, Words
 from shoal.kernels.conditions import add, shortfall
 from shoal.kernels.lattice import signatures
@@ -25,7 +25,7 @@ def tally(hashes: Words, count: Ints, n: int, keys: Words, total: Ints, slot: In
     while places < 2 * n:
         places *= 2
     mask = np.uint64(places - 1)  # no larger than needed: late patterns then stay in the cache
-    largest = whole(0)
+    largest = 0
     for i in range(n):
         h = hashes[i]
         p = h & mask

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels import inner, kernel, whole
+from shoal.kernels import inner, kernel
 from shoal.kernels.boxes import Ints, Parts, Shape, loss_with
 from shoal.kernels.conditions import add, shortfall
 from shoal.kernels.groups import link, measure, unlink
@@ -56,11 +56,11 @@ def _takes(rule: Parts, sens: Ints, nxt: Ints, first: int, r: int, hist: Ints) -
     if rule is None:
         return True
     base = rule[3]
-    one, s = whole(1), first
+    s = first
     while s >= 0:
-        add(base, sens, s, one, hist)
+        add(base, sens, s, 1, hist)
         s = nxt[s]
-    add(base, sens, r, one, hist)
+    add(base, sens, r, 1, hist)
     good = shortfall(rule, hist) == 0.0
     for v in range(len(hist)):
         hist[v] = 0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels import inner, kernel, whole
+from shoal.kernels import inner, kernel
 from shoal.kernels.attempt import attempt
 from shoal.kernels.boxes import Floats, Ints, Parts, Shape, Words, loss_with
 from shoal.kernels.homes import KEEP, WIDEN, find_homes, mark_cover
@@ -124,7 +124,6 @@ def trials(
     box, row, part = work.box, work.codes, work.part
     credit, wsum, price = work.worth[0], work.worth[1], work.price
     seen, stamps, hist, words = work.seen, work.stamps, work.hist, work.words
-    none, three, steps, fine = whole(0), whole(3), whole(1024), whole(1 << 30)
     gain, stayed = 0.0, 0
     for pick in range(len(picks)):
         here = picks[pick]
@@ -134,9 +133,9 @@ def trials(
         if cost[a] <= 0.0 or size[a] > most or live[0] < 5:
             continue
         # 1. free the rows of this group and of up to two that it meets in the class
-        ruins = 1 + draw(seed, three)
+        ruins = 1 + draw(seed, 3)
         ruined[0], mark[a], q, old = a, t, 1, cost[a]
-        nf = _gather(nxt, head[a], pool, none)
+        nf = _gather(nxt, head[a], pool, 0)
         for w in range(2, 2 * WINDOW + 2):
             i = here + w // 2 if w % 2 else here - w // 2
             if q == ruins or i < 0 or i >= len(seq) or cls[i] != cls[here]:
@@ -215,8 +214,8 @@ def trials(
                     if d < credit[i]:
                         away[i], credit[i] = h, d
         # 4. grow new groups while that is cheaper than going home
-        lean = draw(seed, steps) / 1023.0
-        made, left, new = none, nf, 0.0
+        lean = draw(seed, 1024) / 1023.0
+        made, left, new = 0, nf, 0.0
         while left >= 2 and made <= q:
             stamps[3] += n
             z, spent, worth = regrow(
@@ -261,7 +260,7 @@ def trials(
             if new > old:
                 break
         # 5. if it may be better, try it for real
-        moves, lost = none, new > old
+        moves, lost = 0, new > old
         for i in range(n):
             if into[i] >= 0:
                 moved[moves], dest[moves] = pool[i], free[live[0] - 1 - into[i]]
@@ -275,7 +274,7 @@ def trials(
                 moves += 1
         allow = -1e-9
         if heat > 0.0:
-            allow = -heat * np.log((1 + draw(seed, fine)) / fine)
+            allow = -heat * np.log((1 + draw(seed, 1 << 30)) / (1 << 30))
         if (
             lost or new > 1.1 * old + allow
         ):  # homes shared by several rows can still bring 10 % or so

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels import inner, whole
+from shoal.kernels import inner
 from shoal.kernels.boxes import SET, Floats, Ints, Parts, Words, cover, span
 from shoal.kernels.conditions import add, shortfall
 
@@ -61,7 +61,7 @@ def regrow(
     while into[s] >= 0 or x > 0:
         x -= into[s] < 0
         s += 1
-    z, spent, worth, one = 0, 0.0, 0.0, whole(1)
+    z, spent, worth = 0, 0.0, 0.0
     pick, paid = s, 0.0
     for j in range(len(kind)):
         box[0, j] = 0 if kind[j] == SET else np.int64(1) << 40
@@ -79,7 +79,7 @@ def regrow(
         if pick >= nf:
             given[grp[pool[pick]]] += 1
         if rule is not None:
-            add(rule[3], sens, pool[pick], one, hist)
+            add(rule[3], sens, pool[pick], 1, hist)
         for j in range(len(kind)):
             v = row[j, pick]
             a, b = cover(kind, dsize, j, box[0, j], box[1, j], v)
@@ -109,9 +109,9 @@ def regrow(
             if i >= nf and given[grp[pool[i]]] >= size[grp[pool[i]]] - k:
                 continue
             if rule is not None and pressed:
-                add(rule[3], sens, pool[i], one, hist)
+                add(rule[3], sens, pool[i], 1, hist)
                 helps = shortfall(rule, hist) < short
-                add(rule[3], sens, pool[i], -one, hist)
+                add(rule[3], sens, pool[i], -1, hist)
                 if not helps:
                     continue
             best, pick, paid = d, i, total
