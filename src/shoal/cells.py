@@ -28,11 +28,26 @@ def blank(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
         return series.fill_nan(None)
     if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return series
-    texts = series.cast(pl.String).str.strip_chars()
-    gap = texts.is_in(sorted({"", *(text.strip() for text in missing)})).fill_null(False)
-    if not gap.any():
+    listed = sorted({"", *(text.strip() for text in missing)})
+    texts = series.cast(pl.String)
+    places = _suspects(texts, listed).arg_true()
+    gaps = places.filter(texts.gather(places).str.strip_chars().is_in(listed))
+    if gaps.is_empty():
         return series
+    gap = pl.repeat(False, len(series), eager=True).scatter(gaps, True)
     return pl.select(pl.when(~gap).then(series).alias(series.name)).to_series()
+
+
+def _suspects(texts: pl.Series, listed: Sequence[str]) -> pl.Series:
+    """Say which texts may stand for missing: comparing is many times faster than trimming.
+
+    A space comes before the exclamation mark or lies beyond the first 128 characters; a text
+    without one in front must begin with a text of the list.
+    """
+    suspects = (texts < "!") | (texts >= "\x80")
+    for text in filter(None, listed):
+        suspects |= texts.is_between(pl.lit(text), pl.lit(text + "\U0010ffff"))
+    return suspects
 
 
 def typed(series: pl.Series) -> pl.Series:

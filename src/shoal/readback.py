@@ -104,7 +104,7 @@ def match(
     taxonomies
         Taxonomies by column.
     """
-    source = blank(column.clean(source))
+    source = column.clean(source)
     if column.name not in cells.columns:
         return _typed_pair(source, cells.select(f"{column.name}_lo", f"{column.name}_hi"), column)
     texts = as_text(cells[column.name])

@@ -101,6 +101,27 @@ def test_blank_takes_what_is_listed_and_what_is_empty() -> None:
     assert series[1] == ""
 
 
+@given(
+    st.lists(
+        st.none()
+        | st.text("aN?!é \t\x0b\x1f\x85\xa0\u1680\u2003\u2028\u3000\U0010ffff", max_size=4),
+        max_size=20,
+    ),
+    st.lists(st.sampled_from(["?", "N", "é", " a ", "aN", "\U0010ffff"]), max_size=3),
+)
+def test_blank_takes_what_trimming_every_text_would_find(
+    texts: list[str | None], missing: list[str]
+) -> None:
+    series = pl.Series("x", texts, dtype=pl.String)
+    trimmed = series.str.strip_chars()
+    listed = {"", *(text.strip() for text in missing)}
+    wanted = [
+        None if short is None or short in listed else text
+        for text, short in zip(series, trimmed, strict=True)
+    ]
+    assert blank(series, missing).to_list() == wanted
+
+
 def test_blank_knows_categories_and_nan() -> None:
     kind = pl.Enum(["a", "?"])
     assert blank(pl.Series(["a", "?"], dtype=kind), ["?"]).to_list() == ["a", None]
