@@ -4,78 +4,77 @@ Three things are compared. The staged table (every row as it was, beside what it
 must hold the rows of the input, each once. Every published cell in it must cover its source. And
 the release, read back from where it was written, must hold the published half of the staged table,
 row for row, and keep the rules.
+
+Rows never come to the driver. What differs does, with counts, when it is little; otherwise the same
+questions are asked where the rows are (:mod:`shoal.engines.spark.looking`).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from shoal.coverage import Uncovered, covers
-from shoal.domain import Taxonomy
 from shoal.engines.spark.columns import without_missing
-from shoal.engines.spark.hashing import fingerprints, fresh_salt, hashed
-from shoal.engines.spark.job import KEPT, Job
+from shoal.engines.spark.hashing import Fingerprint, Mark, fingerprints, hashed, sums, totals
+from shoal.engines.spark.job import KEPT, Checks, Job, Seen
 from shoal.engines.spark.layout import Layout
-from shoal.errors import ShoalError
+from shoal.engines.spark.looking import (
+    class_counts,
+    keep_rules,
+    published_cells,
+    to_polars,
+    uncovered,
+)
 from shoal.published import published_columns, read
-from shoal.rules import Rule
-from shoal.schema import Role, Schema
-from shoal.verify_counts import COUNT, Findings, Values, class_stats, examine, values_of
+from shoal.schema import Schema
+from shoal.verify_counts import COUNT, class_stats, examine, values_of
 
-_SAID = "said string"
+AT_ONCE = 500_000
+"""Different rows of a staged table or release that come to the driver to be checked, at most."""
 _PIECE = 500_000
-"""Rows of a release whose classes are looked at together, at most."""
-_BATCH = 200_000
-"""Rows that are compared with their source together, at most."""
+"""Rows of a release whose classes are looked at together on an executor, at most."""
 
 
-def same_rows(
-    source: Any, staged: Any, release: Any, passed: Mapping[str, str], shown: Sequence[Any]
-) -> list[str]:
-    """Compare three tables, whatever the order of their rows.
+def marks(staged: Any, own: Sequence[str], shown: Sequence[Any], salt: int) -> tuple[Any, Any, Any]:
+    """Return a staged table and two columns for it: hashes of its originals and of what is shown.
 
-    Parameters
-    ----------
-    source, staged, release
-        The input, the staged table, and the release read back.
-    passed
-        Columns of the staged table that must be as in the input, and what they are there.
-    shown
-        Columns of the staged table as they are written, in the order of the release.
+    ``own``: where the columns of the input stand, in the input's order.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    salt = fresh_salt()
     texts = {f"t{i}": column for i, column in enumerate(shown)}
     both = staged.select("*", *(column.alias(name) for name, column in texts.items()))
-    published = F.when(F.col(KEPT), hashed(list(texts), salt))
-    (first,) = fingerprints(source, [hashed(list(passed.values()), salt)])
-    before, after = fingerprints(both, [hashed(list(passed), salt), published])
-    (last,) = fingerprints(release, [hashed(release.columns, salt)])
-    faults = []
-    if first != before:
-        faults.append(
-            f"The {before[0]:,} rows that were staged are not the {first[0]:,} rows of the input."
-        )
-    if after != last:
-        faults.append(
-            f"The {last[0]:,} rows that were written are not the {after[0]:,} rows to publish."
-        )
-    return faults
+    return both, hashed(own, salt), F.when(F.col(KEPT), hashed(list(texts), salt))
 
 
-def verifier(
-    job: Job, staged: Any, layout: Layout, schema: Schema, rows: int
-) -> Callable[[Any], tuple[list[Findings], list[str]]]:
-    """Return what checks a generalized release of ``rows`` rows against its staged table."""
+def against(mark: Mark, staged: Fingerprint) -> list[str]:
+    """Compare the staged rows with those of the input."""
+    if staged == mark.found:
+        return []
+    return [
+        f"The {staged[0]:,} rows that were staged are not the {mark.found[0]:,} rows of the input."
+    ]
+
+
+def own_columns(job: Job, layout: Layout) -> list[str]:
+    """Return where the columns of the input stand in the staged table, in the input's order."""
+    at = {name: inner for inner, name in {**layout.before, **layout.passed()}.items()}
+    return [at[name] for name in job.table.names]
+
+
+def checks(
+    job: Job, staged: Any, layout: Layout, schema: Schema, mark: Mark, different: int | None
+) -> Checks:
+    """Return what checks a generalized release against its staged table.
+
+    ``different``: how many different pairs of a tuple and what it is published as there are; None:
+    too many.
+    """
     passed = layout.passed()
-    clean = without_missing(schema, schema.quasi)
     cells = {
         inner: name
         for inner, name in zip(layout.published, layout.names, strict=True)
@@ -84,151 +83,114 @@ def verifier(
     columns = pl.DataFrame({name: [] for name in layout.names})
     quasi = [layout.inside(name) for name in published_columns(columns, schema.quasi)]
     sensitive = {name: layout.inside(name) for name in job.spoken}
-    pieces = max(int(job.spark.conf.get("spark.sql.shuffle.partitions")), -(-rows // _PIECE))
+    clean = without_missing(schema, schema.quasi)
+    at_once = different is not None and different <= AT_ONCE
+    own = own_columns(job, layout)
+    changed = {
+        name: [inner, *(layout.inside(each) for each in published_columns(columns, [name]))]
+        for inner, name in layout.before.items()
+    }
 
-    def verify(release: Any) -> tuple[list[Findings], list[str]]:
-        bare = uncovered(staged.where(KEPT), layout.before, cells, clean, job.taxonomies)
-        parts = keep_rules(release, quasi, sensitive, job.rules, schema, pieces)
-        return parts, [each.describe() for each in bare]
+    def check_staged(shown: Sequence[Any]) -> Seen:
+        marked = marks(staged, own, shown, mark.salt)
+        if at_once:
+            before, after, pairs = _pairs(marked, changed)
+            good = all(_all_covered(name, pairs[name], cells, clean, job) for name in pairs)
+        else:
+            before, after = fingerprints(marked[0], marked[1:])
+            good = False
+        bare: tuple[Uncovered, ...] = ()
+        if not good:  # not known, or to be said of how many cells
+            bare = uncovered(staged.where(KEPT), layout.before, cells, clean, job.taxonomies)
+        return Seen(after, [], [*against(mark, before), *(each.describe() for each in bare)])
 
-    return verify
+    def check_release(release: Any) -> Seen:
+        if at_once:
+            return _classes(release, mark.salt, quasi, sensitive, job, schema)
+        (found,) = fingerprints(release, [hashed(release.columns, mark.salt)])
+        least = int(job.spark.conf.get("spark.sql.shuffle.partitions"))
+        pieces = max(least, -(-mark.found[0] // _PIECE))
+        return Seen(found, keep_rules(release, quasi, sensitive, job.rules, schema, pieces), [])
+
+    return Checks(check_staged, check_release)
 
 
-def uncovered(
-    staged: Any,
-    original: Mapping[str, str],
-    published: Mapping[str, str],
-    schema: Schema,
-    taxonomies: Mapping[str, Taxonomy],
-) -> tuple[Uncovered, ...]:
-    """Look for published cells that do not cover their source.
+def _pairs(
+    marked: tuple[Any, Any, Any], changed: Mapping[str, Sequence[str]]
+) -> tuple[Fingerprint, Fingerprint, dict[str, pl.DataFrame]]:
+    """Take both fingerprints of a staged table, and bring what differs in it to the driver.
 
-    Every row is looked at where it is, by :func:`shoal.coverage.covers`.
+    That is for each changed column every original beside what it was published as, once: whether
+    a cell covers its source is a question of the two alone.
 
     Parameters
     ----------
-    original, published
-        Names of columns of the staged table, and what they are called outside.
+    marked
+        The table with hashes of what was and of what is published, from :func:`marks`.
+    changed
+        Where the original and what is published of it stand, by column.
     """
-    quasi = Schema(tuple(c for c in schema.columns if c.role is Role.QUASI))
-    trees = {name: tree for name, tree in taxonomies.items() if name in quasi}
+    from pyspark.sql import functions as F  # noqa: N812
 
-    def look(batches: Iterator[Any]) -> Iterator[Any]:
-        for piece in _pieces(batches):
-            source = piece.select(pl.col(x).alias(name) for x, name in original.items())
-            released = piece.select(pl.col(x).alias(name) for x, name in published.items())
-            found = covers(
-                source, read(released, quasi.quasi), np.arange(piece.height), quasi, trees
-            )
-            yield _batch([json.dumps([asdict(each) for each in found])])
+    both, before, after = marked
+    pairs = [
+        F.collect_set(F.when(F.col(KEPT), F.struct(*inner))).alias(f"pairs{j}")
+        for j, inner in enumerate(changed.values())
+    ]
+    chosen = both.select(
+        *dict.fromkeys(name for inner in changed.values() for name in inner),
+        KEPT,
+        before.alias("before"),
+        after.alias("after"),
+    )
+    found = to_polars(
+        chosen.agg(
+            *sums(F.col("before"), "before"), *sums(F.col("after"), "after"), *pairs
+        ).toArrow()
+    )
+    different = {
+        name: found[f"pairs{j}"].explode().drop_nulls().struct.unnest()
+        for j, name in enumerate(changed)
+    }
+    return totals(found, "before"), totals(found, "after"), different
 
-    pairs = staged.select(*original, *published)
-    total: dict[str, Uncovered] = {}
-    for text in _said(pairs.mapInArrow(look, _SAID)):
-        for each in json.loads(text):
-            known = total.get(each["column"])
-            cells = each["cells"] + (known.cells if known else 0)
-            total[each["column"]] = Uncovered(each["column"], cells, each["example"])
-    return tuple(total.values())
+
+def _all_covered(
+    name: str, pairs: pl.DataFrame, published: Mapping[str, str], schema: Schema, job: Job
+) -> bool:
+    """Tell whether every published cell of one column covers the originals it stands for."""
+    if not pairs.height:
+        return True
+    alone = Schema((schema[name],))
+    source = pairs.select(pl.first().alias(name))
+    released = pairs.select(pl.col(x).alias(published[x]) for x in pairs.columns[1:])
+    trees = {name: job.taxonomies[name]} if name in job.taxonomies else {}
+    return not covers(source, read(released, [name]), np.arange(pairs.height), alone, trees)
 
 
-def keep_rules(
+def _classes(
     release: Any,
+    salt: int,
     quasi: Sequence[str],
     sensitive: Mapping[str, str],
-    rules: Sequence[Rule],
+    job: Job,
     schema: Schema,
-    pieces: int,
-) -> list[Findings]:
-    """Ask the rules about every class of a release.
-
-    Parameters
-    ----------
-    release
-        The release with its columns numbered.
-    quasi, sensitive
-        The numbered columns of the quasi-identifiers; those of the sensitive columns by name.
-    pieces
-        In how many pieces the classes are looked at. A class is never cut: its cells say which
-        piece it belongs to, and no piece may turn up in two places.
-    """
+) -> Seen:
+    """Bring the classes of the whole release to the driver, with counts, and ask the rules."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    spoken = {rule.column: sensitive[rule.column] for rule in rules if rule.column is not None}
-    # Text tells -0.0 from 0.0, as the reader of a file can; Spark's groups do not.
-    seen = {
-        name: F.col(name).cast("string") if kind in ("float", "double") else F.col(name)
-        for name, kind in release.dtypes
-    }
-    cells = release.select(
-        *(seen[name].alias(name) for name in quasi),
-        *(F.col(inner).alias(f"s{i}") for i, inner in enumerate(spoken.values())),
+    names = {f"s{i}": name for i, name in enumerate(sensitive)}
+    mark = hashed(release.columns, salt).alias("mark")
+    counted = (
+        published_cells(release, quasi, sensitive, mark)
+        .groupBy(*quasi, *names)
+        .agg(F.count(F.lit(1)).alias("n"), *sums(F.col("mark"), "mark"))
     )
-    hidden = [f"s{i}" for i in range(len(spoken))]
-    values = {
-        inner: _values(cells, inner, name, schema)
-        for inner, name in zip(hidden, spoken, strict=True)
-    }
-    counted = cells.groupBy(*quasi, *hidden).agg(F.count(F.lit(1)).alias("n"))
-    counted = counted.withColumn("piece", F.pmod(F.xxhash64(*quasi), F.lit(pieces)))
-    names = dict(zip(hidden, spoken, strict=True))
-
-    def look(batches: Iterator[Any]) -> Iterator[Any]:
-        tables = [_polars(batch) for batch in batches]
-        if not any(table.height for table in tables):
-            return
-        counts = pl.concat(tables).rename({"n": COUNT, **names})
-        of = {names[inner]: found for inner, found in values.items()}
-        found = examine(class_stats(counts, list(quasi), of), rules)
-        yield _batch([json.dumps([asdict(found), counts["piece"].unique().to_list()])])
-
-    heard = [
-        json.loads(text)
-        for text in _said(counted.repartition(pieces, "piece").mapInArrow(look, _SAID))
-    ]
-    places = [piece for _, own in heard for piece in own]
-    if len(places) > len(set(places)):
-        raise ShoalError(
-            "Spark spread a class of the release over several tasks, so that it could not be "
-            "checked as a whole. Nothing was released; please report it with Spark's version."
-        )
-    return [
-        Findings(each["rows"], each["classes"], tuple(each["failing"]), tuple(each["achieved"]))
-        for each, _ in heard
-    ]
-
-
-def _values(cells: Any, inner: str, name: str, schema: Schema) -> Values:
-    """Count every value of a sensitive column once."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    found = _polars(cells.groupBy(inner).agg(F.count(F.lit(1)).alias("n")).toArrow())
-    return values_of(found[inner].alias(name), found["n"].to_numpy().astype(np.int64), schema)
-
-
-def _polars(table: Any) -> pl.DataFrame:
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    return frame
-
-
-def _pieces(batches: Iterator[Any]) -> Iterator[pl.DataFrame]:
-    """Put small batches together: looking at many rows costs little more than at few."""
-    held: list[pl.DataFrame] = []
-    for batch in batches:
-        held.append(_polars(batch))
-        if sum(each.height for each in held) >= _BATCH:
-            yield pl.concat(held)
-            held = []
-    if sum(each.height for each in held):
-        yield pl.concat(held)
-
-
-def _batch(texts: list[str]) -> Any:
-    import pyarrow as pa
-
-    return pa.RecordBatch.from_pydict({"said": texts}, pa.schema([("said", pa.string())]))
-
-
-def _said(frame: Any) -> list[str]:
-    return [str(text) for text in frame.toArrow()["said"].to_pylist()]
+    found = to_polars(counted.toArrow())
+    counts, columns = class_counts(found, quasi, names)
+    values = {}
+    for name in names.values():
+        each = counts.group_by(name).agg(pl.col(COUNT).sum())
+        values[name] = values_of(each[name], each[COUNT].to_numpy().astype(np.int64), schema)
+    kept = examine(class_stats(counts, columns, values), job.rules)
+    return Seen(totals(found, "mark"), [kept], [])

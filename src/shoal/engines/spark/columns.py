@@ -153,9 +153,23 @@ def _blanked(rows: Any, missing: Mapping[str, Sequence[str]]) -> Any:
         if kind in ("float", "double"):
             column = F.when(~F.isnan(column), column)
         elif _is_text(kind) and field.name in missing:
-            column = F.when(~F.btrim(column, F.lit(_SPACES)).isin(texts), column)
+            known = ~F.btrim(column, F.lit(_SPACES)).isin(texts)
+            # Trimming is slow and most cells need none.
+            column = F.when(_unpadded(column, texts) | known if kind == "string" else known, column)
         columns.append(column.alias(field.name))
     return rows.select(*columns)
+
+
+def _unpadded(column: Any, texts: Sequence[str]) -> Any:
+    """Tell the cells that begin with a visible letter of ASCII and with none of the texts.
+
+    They cannot be one of the texts between spaces. Spark compares texts byte by byte, and every
+    other space begins with a byte above these.
+    """
+    plain = (column >= "!") & (column < "\x7f")
+    for text in texts:
+        plain = plain & ~column.startswith(text) if text else plain
+    return plain
 
 
 def _is_text(kind: str) -> bool:

@@ -7,7 +7,7 @@ draws of one row would share little but the true value.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -15,14 +15,17 @@ import numpy as np
 import polars as pl
 
 from shoal.encode import Encoded
+from shoal.engines.spark.checking import against, marks, own_columns
 from shoal.engines.spark.columns import side_by_side
-from shoal.engines.spark.job import KEPT, Job, Staged
-from shoal.engines.spark.layout import dummied
+from shoal.engines.spark.hashing import Mark, fingerprints, fresh_salt, hashed
+from shoal.engines.spark.job import KEPT, Checks, Job, Seen, Staged
+from shoal.engines.spark.layout import Layout, dummied
 from shoal.errors import Infeasible, InputError, listed
 from shoal.losses import Loss
 from shoal.partition import GroupStats, Histogram
 from shoal.prepare import resolve
 from shoal.releases import dummies
+from shoal.rules import Rule
 from shoal.schema import Schema
 from shoal.verify_counts import Findings, Values, values_of
 from shoal.verify_exact import Source, verify_sets
@@ -33,7 +36,8 @@ def stage_dummies(job: Job) -> Staged:
     table = job.table
     with job.clock.stage("encode"):
         known = {name: _values(job, name) for name in table.names if name in job.schema.sensitive}
-        rows = _rows(job, known)
+        mark = _mark(job)
+        rows = mark.found[0]
         cells = side_by_side([found.published for found in known.values()])
         plan, schema = resolve(table.head(cells), job.plan, job.taxonomies)
         whole = GroupStats(
@@ -52,10 +56,9 @@ def stage_dummies(job: Job) -> Staged:
     staged = job.spark.read.parquet(path)
     notes = {"engine": "spark"}
 
-    def verify(release: Any) -> tuple[list[Findings], list[str]]:
-        return _verified(job, staged, schema, known, release)
-
-    return Staged(staged, layout, plan, schema, rows, untouched, rows, notes, verify)
+    asked = _checks(job, staged, layout, schema, known, mark)
+    # A set that is drawn again is another one: it is on the disk before a row moves.
+    return Staged(staged, layout, plan, schema, rows, untouched, rows, notes, asked, in_order=False)
 
 
 def _values(job: Job, name: str) -> Values:
@@ -69,14 +72,17 @@ def _values(job: Job, name: str) -> Values:
     return values_of(found[inner].alias(name), found["n"].to_numpy(), job.schema)
 
 
-def _rows(job: Job, known: Mapping[str, Values]) -> int:
-    rows = int(job.table.rows.count())
-    if not rows:
+def _mark(job: Job) -> Mark:
+    """Count the rows of the input, and take their fingerprint."""
+    salt = fresh_salt()
+    inner = [job.table.at(name) for name in job.table.names]
+    (found,) = fingerprints(job.table.rows, [hashed(inner, salt)])
+    if not found[0]:
         raise InputError(
             f"The table has column names ({listed(job.table.every)}) but no rows. "
             "A table needs at least one row."
         )
-    return rows
+    return Mark(salt, found)
 
 
 def _one_group(found: Values) -> Histogram:
@@ -145,11 +151,35 @@ def _sources(layout: Any) -> Iterator[tuple[str, str | None]]:
     yield from zip(layout.names, layout.sources, strict=True)
 
 
-def _verified(
-    job: Job, staged: Any, schema: Schema, known: Mapping[str, Values], release: Any
+def _checks(
+    job: Job, staged: Any, layout: Layout, schema: Schema, known: Mapping[str, Values], mark: Mark
+) -> Checks:
+    """Return what checks every set against its row's true value, and counts the classes."""
+    rules = job.rules
+    quasi = [layout.inside(name) for name in job.quasi]
+
+    def check_staged(shown: Sequence[Any]) -> Seen:
+        both, own, after = marks(staged, own_columns(job, layout), shown, mark.salt)
+        before, published = fingerprints(both, [own, after])
+        parts, faults = _looked(staged, layout, schema, known, rules)
+        return Seen(published, parts, [*against(mark, before), *faults])
+
+    def check_release(release: Any) -> Seen:
+        (found,) = fingerprints(release, [hashed(release.columns, mark.salt)])
+        classes = int(release.select(*quasi).distinct().count())
+        return Seen(found, [Findings(0, classes, (0,) * len(rules), ({},) * len(rules))], [])
+
+    return Checks(check_staged, check_release)
+
+
+def _looked(
+    staged: Any,
+    layout: Layout,
+    schema: Schema,
+    known: Mapping[str, Values],
+    rules: tuple[Rule, ...],
 ) -> tuple[list[Findings], list[str]]:
-    """Check every set against its row's true value, and count the classes of the release."""
-    layout, rules = dummied(job.table, schema), job.rules
+    """Ask the rules about every set, where its row is; return what they found, and faults."""
     spelled = {name: pl.Series(found.names, dtype=pl.String) for name, found in known.items()}
     columns = {layout.inside(name): name for name in layout.names}
     passed = {inner: name for inner, name in columns.items() if name not in known}
@@ -176,8 +206,6 @@ def _verified(
         json.loads(text)
         for text in staged.mapInArrow(look, "said string").toArrow()["said"].to_pylist()
     ]
-    quasi = [layout.inside(name) for name in job.quasi]
-    classes = int(release.select(*quasi).distinct().count())
     parts = [
         Findings(
             rows,
@@ -187,5 +215,4 @@ def _verified(
         )
         for results, _, rows in heard
     ]
-    parts.append(Findings(0, classes, (0,) * len(rules), ({},) * len(rules)))
     return parts, sorted({fault for _, faults, _ in heard for fault in faults})

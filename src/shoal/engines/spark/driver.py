@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.encode import Encoded, encode
 from shoal.engines.assigning import Assignment, assign, whole
-from shoal.engines.spark.checking import verifier
+from shoal.engines.spark.checking import checks
 from shoal.engines.spark.columns import without_missing
 from shoal.engines.spark.handout import (
     LABEL,
@@ -21,7 +21,7 @@ from shoal.engines.spark.handout import (
     with_cells,
 )
 from shoal.engines.spark.job import KEPT, Job, Staged
-from shoal.engines.spark.layout import Layout, generalized
+from shoal.engines.spark.layout import Layout, generalized, shuffled
 from shoal.engines.spark.tuples import KEY, Tuples, reduced
 from shoal.errors import Infeasible
 from shoal.plan import Plan
@@ -32,10 +32,10 @@ from shoal.schema import Schema
 def stage_generalized(job: Job) -> Staged:
     """Make a generalized release and stage it."""
     with job.clock.stage("encode"):
-        counting = reduced(job.table, [*job.quasi, *job.spoken])
+        counting = reduced(job.table, [*job.quasi, *job.spoken], job.settings)
         tuples = counting.__enter__()
     try:
-        if job.settings.fits(tuples.size, tuples.total, len(tuples.columns)):
+        if tuples.here is not None:
             return _on_the_driver(job, tuples)
         from shoal.engines.spark.shards import on_the_executors  # it builds on this module
 
@@ -46,7 +46,7 @@ def stage_generalized(job: Job) -> Staged:
 
 def _on_the_driver(job: Job, tuples: Tuples) -> Staged:
     with job.clock.stage("encode"):
-        cells, counts, keys = tuples.collect()
+        cells, counts, keys = tuples.collected()
         plan, schema = resolve(job.table.head(cells), job.plan, job.taxonomies)
         data = encoded(job, cells, schema)
         many = counts.to_numpy().astype(np.int64)
@@ -66,8 +66,8 @@ def _on_the_driver(job: Job, tuples: Tuples) -> Staged:
         rows = _handed_out(job, tuples, layout, made, keys)
         staged = stage(job, rows, layout)
     notes = {**made.notes, "engine": "spark", "tuples": tuples.size, "shards": 1}
-    verify = verifier(job, staged, layout, schema, tuples.total)
-    return Staged(staged, layout, plan, schema, tuples.total, made.loss, made.groups, notes, verify)
+    asked = checks(job, staged, layout, schema, tuples.mark, made.owner.size)
+    return Staged(staged, layout, plan, schema, tuples.total, made.loss, made.groups, notes, asked)
 
 
 def encoded(job: Job, cells: pl.DataFrame, schema: Schema) -> Encoded:
@@ -105,15 +105,18 @@ def _handed_out(job: Job, tuples: Tuples, layout: Layout, made: Assignment, keys
 def stage(job: Job, rows: Any, layout: Layout) -> Any:
     """Write rows with their originals and published cells, and return them read from the disk.
 
+    They are in the order of the release already, so that publishing them moves no row.
     What is checked is then what is written: nothing is computed a second time in between.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
     passed = {inner: job.table.at(source) for inner, source in layout.passed().items()}
     path = f"{job.folder}/rows"
-    rows.select(
+    chosen = rows.select(
         *(F.col(job.table.at(name)).alias(inner) for inner, name in layout.before.items()),
         *(F.col(passed.get(inner, inner)).alias(inner) for inner in layout.published),
         KEPT,
-    ).write.parquet(path)
-    return job.spark.read.parquet(path)
+    )
+    chosen = shuffled(chosen, layout.published)
+    chosen.write.parquet(path)
+    return job.spark.read.schema(chosen.schema).parquet(path)  # known: no need to look for it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -72,6 +73,8 @@ def carry_out(
     entry = find_method(plan.method.name)
     options = check_options(plan.method.options, entry.params, entry.name)
     _refuse(entry, plan)
+    # The libraries of the method are loaded while Java starts, which leaves a processor free.
+    threading.Thread(target=entry.load, daemon=True).start()
     with _translated():
         with clock.stage("read"):
             spark, frame, kind, source = _opened(data, plan, settings)

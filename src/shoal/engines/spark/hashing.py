@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+
+Fingerprint = tuple[int, int, int]
+"""How many rows there are, and two sums of their hashes."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The fingerprint of the input, from the pass that counted its tuples, and its salt."""
+
+    salt: int
+    found: Fingerprint
 
 
 def fresh_salt() -> int:
@@ -20,26 +32,32 @@ def hashed(columns: Sequence[str], salt: int) -> Any:
     return F.xxhash64(F.lit(salt), *(F.col(name) for name in columns), *gaps)
 
 
-Fingerprint = tuple[int, int, int]
+def sums(mark: Any, name: str) -> list[Any]:
+    """Return the aggregates whose totals are a fingerprint: ``<name>0``, ``<name>1``, ``<name>2``.
 
-
-def fingerprints(rows: Any, parts: Sequence[Any]) -> list[Fingerprint]:
-    """Return how many rows have a hash, and two sums of them, for each column of hashes.
-
-    Two tables with the same fingerprint under a salt drawn afterwards hold the same rows, equally
-    often, in whatever order: to differ they would have to agree in two sums of random numbers.
+    Two tables with the same fingerprint under a salt that neither was made with hold the same rows,
+    equally often, in whatever order: to differ they would have to agree in two sums of random
+    numbers.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
+    each = (
+        F.count(mark),
+        F.sum(F.shiftrightunsigned(mark, 32)),
+        F.sum(mark.bitwiseAND(F.lit(0xFFFFFFFF))),
+    )
+    return [part.alias(f"{name}{i}") for i, part in enumerate(each)]
+
+
+def totals(counted: Any, name: str) -> Fingerprint:
+    """Add up in polars what :func:`sums` gave for each group."""
+    first, second, third = (int(counted[f"{name}{i}"].sum() or 0) for i in range(3))
+    return first, second, third
+
+
+def fingerprints(rows: Any, parts: Sequence[Any]) -> list[Fingerprint]:
+    """Return the fingerprint of each column of hashes, in one pass."""
     marks = rows.select(*(part.alias(f"h{i}") for i, part in enumerate(parts)))
-    sums = [
-        each
-        for name in marks.columns
-        for each in (
-            F.count(name),
-            F.sum(F.shiftrightunsigned(name, 32)),
-            F.sum(F.col(name).bitwiseAND(F.lit(0xFFFFFFFF))),
-        )
-    ]
-    found = [int(each or 0) for each in marks.agg(*sums).head(1)[0]]
+    wanted = [each for name in marks.columns for each in sums(marks[name], name)]
+    found = [int(each or 0) for each in marks.agg(*wanted).head(1)[0]]
     return [(found[i], found[i + 1], found[i + 2]) for i in range(0, len(found), 3)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from shoal.catalog import Method
 from shoal.domain import Taxonomy
 from shoal.engines.spark.columns import Table
+from shoal.engines.spark.hashing import Fingerprint
 from shoal.engines.spark.layout import Layout
 from shoal.engines.spark.settings import Spark
 from shoal.losses import Loss
@@ -80,12 +81,36 @@ class Job:
 
 
 @dataclass(frozen=True, eq=False)
+class Seen:
+    """What a check saw: the fingerprint of the published rows, what rules found, and faults."""
+
+    published: Fingerprint
+    findings: list[Findings]
+    faults: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Checks:
+    """What is asked before a release gets its name.
+
+    Parameters
+    ----------
+    staged
+        Takes the published columns of the staged table as they are written, and looks at that.
+    release
+        Takes the release, read back with its columns numbered.
+    """
+
+    staged: Callable[[Sequence[Any]], Seen]
+    release: Callable[[Any], Seen]
+
+
+@dataclass(frozen=True, eq=False)
 class Staged:
     """A staged table: every row as it was, beside what it is published as.
 
     ``rows`` reads it from the disk; the column ``kept`` says which rows are published at all.
-    ``verify`` takes the release, read back with its columns numbered, and asks the rules about it
-    and whether it covers the originals; it returns what it found, and faults.
+    ``in_order``: whether they stand in the order of the release.
     """
 
     rows: Any
@@ -96,4 +121,5 @@ class Staged:
     loss: Loss
     groups: int
     notes: dict[str, Any]
-    verify: Callable[[Any], tuple[list[Findings], list[str]]]
+    checks: Checks
+    in_order: bool = True

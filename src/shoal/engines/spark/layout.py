@@ -73,7 +73,7 @@ def dummied(table: Table, schema: Schema) -> Layout:
     )
 
 
-def shuffled(rows: Any, columns: Sequence[str], pieces: int | None = None) -> Any:
+def shuffled(rows: Any, published: Sequence[str]) -> Any:
     """Put rows in an order that says nothing: that of a salted hash of their published cells.
 
     Neither the input's order nor its files play a part, so the order carries nothing even for
@@ -81,9 +81,8 @@ def shuffled(rows: Any, columns: Sequence[str], pieces: int | None = None) -> An
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    marked = rows.select(*columns, hashed(columns, fresh_salt()).alias("h"))
-    spread = marked.repartition(F.col("h")) if pieces is None else marked.repartition(pieces, "h")
-    return spread.sortWithinPartitions("h").select(*columns)
+    marked = rows.select("*", hashed(published, fresh_salt()).alias("h"))
+    return marked.repartition(F.col("h")).sortWithinPartitions("h").drop("h")
 
 
 def written(rows: Any, kind: str) -> dict[str, Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from shoal.engines.spark import files
-from shoal.engines.spark.checking import same_rows
 from shoal.engines.spark.files import Files, move_into_place
-from shoal.engines.spark.job import KEPT, Job, Staged
+from shoal.engines.spark.job import KEPT, Job, Seen, Staged
 from shoal.engines.spark.layout import shuffled, written
 from shoal.errors import NotVerified
 from shoal.verify import Verdict
@@ -18,14 +17,23 @@ from shoal.verify_counts import unite
 def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:
     """Return the release, on a disk and verified, and what the check found.
 
+    The staged table is checked beside the writing: neither depends on the other, and what one
+    leaves idle the other uses.
+
     ``kind``: the format of a folder, when its name does not say it.
     """
+    from pyspark import inheritable_thread_target
+
     place = Place(job, kind)
     try:
-        with job.clock.stage("write"):
-            place.write(staged)
-        with job.clock.stage("verify"):
-            verdict = _verified(job, staged, place)
+        with ThreadPoolExecutor(1) as beside:
+            check = inheritable_thread_target(staged.checks.staged)
+            checking = beside.submit(check, place.shown(staged))
+            with job.clock.stage("write"):
+                release = place.write(staged)
+            with job.clock.stage("verify"):
+                found = staged.checks.release(release)
+                verdict = _united(job, checking.result(), found)
         with job.clock.stage("write"):
             return place.finish(), verdict
     except BaseException:
@@ -43,6 +51,7 @@ class Place:
         suffix, said = files.ending(self._name)
         self.kind = said or (kind if out is not None else "parquet")
         self.one = bool(suffix)
+        self._schema: Any = None
         if out is not None:
             self._folder = f"{job.folder}/release"
         elif job.settings.staging is not None or not job.folder.startswith("file:"):
@@ -55,38 +64,47 @@ class Place:
         """Return the published columns as they are written."""
         return list(written(staged.rows.select(*staged.layout.published), self.kind).values())
 
-    def write(self, staged: Staged) -> None:
-        """Write the rows that are published, under their real names, in an order of their own."""
+    def write(self, staged: Staged) -> Any:
+        """Write the rows that are published, under their real names, in an order of their own.
+
+        Return them as they are read back, their columns numbered.
+        """
         columns = staged.layout.published
         cells = [cell.alias(name) for cell, name in zip(self.shown(staged), columns, strict=True)]
-        rows = shuffled(staged.rows.where(KEPT).select(*cells), columns, 1 if self.one else None)
-        files.write(rows.toDF(*staged.layout.names), self._folder, self.kind, self._name)
-
-    def read_back(self, columns: Sequence[str]) -> Any:
-        """Read what was written, its columns numbered."""
-        found = files.read_back(self._job.spark, self._folder, self.kind, self._name, list(columns))
+        rows = staged.rows.where(KEPT)
+        rows = (rows if staged.in_order else shuffled(rows, columns)).select(*cells)
+        # Pieces that are each in order, one after the other, are as good as one.
+        rows = rows.coalesce(1) if self.one else rows
+        named = rows.toDF(*staged.layout.names)
+        files.write(named, self._folder, self.kind, self._name)
+        found = files.read_back(self._job.spark, self._folder, self.kind, self._name, named.schema)
+        self._schema = found.schema
         return found.toDF(*columns)
 
     def finish(self) -> Any:
         """Give the release its name and return it, read from there."""
         out = self._job.settings.out
         if out is None:
-            return self._job.spark.read.parquet(self._folder)
+            return self._read(self._folder)
         move_into_place(self._job.spark, self._folder, self._job.settings)
-        return files.read(self._job.spark, out, "\t" if self._name.endswith(".tsv") else ",")[0]
+        return self._read(out)
+
+    def _read(self, path: str) -> Any:
+        return files.read_back(self._job.spark, path, self.kind, self._name, self._schema)
 
     def discard(self) -> None:
         """Leave nothing behind."""
         self._files.delete(self._folder)
 
 
-def _verified(job: Job, staged: Staged, place: Place) -> Verdict:
-    layout, passed = staged.layout, staged.layout.passed()
-    release = place.read_back(layout.published)
-    inputs = {inner: job.table.at(name) for inner, name in {**layout.before, **passed}.items()}
-    faults = same_rows(job.table.rows, staged.rows, release, inputs, place.shown(staged))
-    parts, more = staged.verify(release)
-    return checked(unite(parts, job.rules, [*faults, *more]))
+def _united(job: Job, staged: Seen, release: Seen) -> Verdict:
+    faults = [*staged.faults, *release.faults]
+    if staged.published != release.published:
+        faults.append(
+            f"The {release.published[0]:,} rows that were written are not the "
+            f"{staged.published[0]:,} rows to publish."
+        )
+    return checked(unite([*staged.findings, *release.findings], job.rules, faults))
 
 
 def checked(verdict: Verdict) -> Verdict:

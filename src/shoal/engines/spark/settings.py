@@ -62,8 +62,18 @@ class Spark:
 
     def fits(self, tuples: int, rows: int, columns: int) -> bool:
         """Tell whether one process may group so many tuples, rows and columns."""
-        limit = self.driver_bytes if self.driver_bytes is not None else _half_the_memory()
-        return tuples <= self.driver_tuples and estimated_bytes(tuples, rows, columns) <= limit
+        return (
+            tuples <= self.driver_tuples and estimated_bytes(tuples, rows, columns) <= self._limit
+        )
+
+    def most_tuples(self, columns: int) -> int:
+        """Return how many tuples can fit at best, each standing for one row."""
+        # Spark counts what it is asked for in 32 bits.
+        return min(self.driver_tuples, self._limit // estimated_bytes(1, 1, columns), 2**31 - 2)
+
+    @property
+    def _limit(self) -> int:
+        return self.driver_bytes if self.driver_bytes is not None else _half_the_memory()
 
 
 def estimated_bytes(tuples: int, rows: int, columns: int) -> int:

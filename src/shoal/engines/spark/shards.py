@@ -17,7 +17,7 @@ import polars as pl
 from shoal.catalog import Method
 from shoal.encode import Encoded
 from shoal.engines.assigning import assign, whole
-from shoal.engines.spark.checking import verifier
+from shoal.engines.spark.checking import checks
 from shoal.engines.spark.columns import side_by_side
 from shoal.engines.spark.cutting import SHARD, Cutter
 from shoal.engines.spark.driver import encoded, generator, stage
@@ -98,7 +98,7 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
         _loss(found, known.names, tuples.total),
         sum(each["groups"] for each in found),
         notes,
-        verifier(job, staged, layout, schema, tuples.total),
+        checks(job, staged, layout, schema, tuples.mark, None),
     )
 
 

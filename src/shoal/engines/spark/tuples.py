@@ -10,17 +10,27 @@ from typing import Any
 import polars as pl
 
 from shoal.engines.spark.columns import Table
-from shoal.engines.spark.hashing import fresh_salt, hashed
+from shoal.engines.spark.hashing import Mark, fresh_salt, hashed, sums, totals
+from shoal.engines.spark.settings import Spark
 from shoal.errors import InputError, ShoalError, listed
 
-KEY, COUNT = "key", "n"
+KEY, COUNT, MARK = "key", "n", "mark"
 
 
 @dataclass(frozen=True, eq=False)
 class Tuples:
     """The distinct tuples of a table: their columns, ``n`` how often, ``key`` a number for each.
 
-    ``table.rows`` has the same ``key``, so that what is found for a tuple can be joined back.
+    ``rows`` has the same ``key``, so that what is found for a tuple can be joined back.
+
+    Parameters
+    ----------
+    found, rows
+        The tuples and the table's rows on Spark.
+    size, total, mark
+        How many there are, of how many rows, and the fingerprint of these rows.
+    here
+        The tuples themselves, if the driver may group them; None if not.
     """
 
     table: Table
@@ -29,14 +39,15 @@ class Tuples:
     rows: Any
     size: int
     total: int
+    mark: Mark
+    here: pl.DataFrame | None
 
-    def collect(self) -> tuple[pl.DataFrame, pl.Series, pl.Series]:
-        """Bring the tuples to the driver: cells under their real names, counts, keys."""
-        cells = pl.from_arrow(self.found.toArrow())
-        assert isinstance(cells, pl.DataFrame)
-        self._each_has_its_own(cells[KEY].n_unique())
+    def collected(self) -> tuple[pl.DataFrame, pl.Series, pl.Series]:
+        """Return the tuples on the driver: cells under their real names, counts, keys."""
+        assert self.here is not None
+        self._each_has_its_own(self.here[KEY].n_unique())
         real = {self.table.at(name): name for name in self.columns}
-        return cells.drop(KEY, COUNT).rename(real), cells[COUNT], cells[KEY]
+        return self.here.select(*real).rename(real), self.here[COUNT], self.here[KEY]
 
     def check_keys(self) -> None:
         """Make sure that no two tuples share a key, where the tuples are."""
@@ -52,23 +63,43 @@ class Tuples:
 
 
 @contextmanager
-def reduced(table: Table, columns: Sequence[str]) -> Iterator[Tuples]:
-    """Count the distinct tuples of some columns; they are kept on the executors in the block."""
+def reduced(table: Table, columns: Sequence[str], settings: Spark) -> Iterator[Tuples]:
+    """Count the distinct tuples of some columns, in one pass over the table if they fit the driver.
+
+    If not, they are kept on the executors in the block.
+    """
     from pyspark import StorageLevel
     from pyspark.sql import functions as F  # noqa: N812
 
     inner = [table.at(name) for name in columns]
-    counted = table.rows.groupBy(*inner).agg(F.count(F.lit(1)).alias(COUNT))
-    counted = counted.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        size, total = counted.agg(F.count(F.lit(1)), F.sum(COUNT)).head(1)[0]
+    salt = fresh_salt()
+    every = [table.at(name) for name in table.names]
+    marked = table.rows.select("*", hashed(every, salt).alias(MARK))
+    counted = marked.groupBy(*inner).agg(F.count(F.lit(1)).alias(COUNT), *sums(F.col(MARK), MARK))
+    key = hashed(inner, fresh_salt()).alias(KEY)
+    rows, most = table.rows.select("*", key), settings.most_tuples(len(inner))
+
+    def told(figures: pl.DataFrame, size: int, found: Any, here: pl.DataFrame | None) -> Tuples:
         if not size:
             raise InputError(
                 f"The table has column names ({listed(table.every)}) but no rows. "
                 "A table needs at least one row."
             )
-        key = hashed(inner, fresh_salt()).alias(KEY)
-        found, rows = counted.select("*", key), table.rows.select("*", key)
-        yield Tuples(table, tuple(columns), found, rows, int(size), int(total))
+        total, mark = int(figures[COUNT].sum()), Mark(salt, totals(figures, MARK))
+        return Tuples(table, tuple(columns), found, rows, size, total, mark, here)
+
+    # One more than may come tells that they do not fit, whatever their number.
+    here = pl.from_arrow(counted.select("*", key).limit(most + 1).toArrow())
+    assert isinstance(here, pl.DataFrame)
+    if here.height <= most and settings.fits(here.height, int(here[COUNT].sum()), len(inner)):
+        yield told(here, here.height, None, here)
+        return
+    del here
+    kept = counted.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        added = [F.sum(name).alias(name) for name in (COUNT, *(f"{MARK}{i}" for i in range(3)))]
+        figures = pl.from_arrow(kept.agg(F.count(F.lit(1)).alias("size"), *added).toArrow())
+        assert isinstance(figures, pl.DataFrame)
+        yield told(figures, int(figures["size"][0]), kept.select(*inner, COUNT, key), None)
     finally:
-        counted.unpersist()
+        kept.unpersist()

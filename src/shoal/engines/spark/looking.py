@@ -1,0 +1,185 @@
+"""Look at a release where its rows are, when too much of it is different to come to the driver."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.coverage import Uncovered, covers
+from shoal.domain import Taxonomy
+from shoal.errors import ShoalError
+from shoal.published import read
+from shoal.rules import Rule
+from shoal.schema import Role, Schema
+from shoal.verify_counts import COUNT, Findings, Values, class_stats, examine, values_of
+
+_SAID = "said string"
+_BATCH = 200_000
+"""Rows that are compared with their source together, at most."""
+
+
+def uncovered(
+    staged: Any,
+    original: Mapping[str, str],
+    published: Mapping[str, str],
+    schema: Schema,
+    taxonomies: Mapping[str, Taxonomy],
+) -> tuple[Uncovered, ...]:
+    """Look for published cells that do not cover their source.
+
+    Every row is looked at where it is, by :func:`shoal.coverage.covers`.
+
+    Parameters
+    ----------
+    original, published
+        Names of columns of the staged table, and what they are called outside.
+    """
+    quasi = Schema(tuple(c for c in schema.columns if c.role is Role.QUASI))
+    trees = {name: tree for name, tree in taxonomies.items() if name in quasi}
+
+    def look(batches: Iterator[Any]) -> Iterator[Any]:
+        for piece in _pieces(batches):
+            source = piece.select(pl.col(x).alias(name) for x, name in original.items())
+            released = piece.select(pl.col(x).alias(name) for x, name in published.items())
+            found = covers(
+                source, read(released, quasi.quasi), np.arange(piece.height), quasi, trees
+            )
+            yield _batch([json.dumps([asdict(each) for each in found])])
+
+    pairs = staged.select(*original, *published)
+    total: dict[str, Uncovered] = {}
+    for text in _said(pairs.mapInArrow(look, _SAID)):
+        for each in json.loads(text):
+            known = total.get(each["column"])
+            cells = each["cells"] + (known.cells if known else 0)
+            total[each["column"]] = Uncovered(each["column"], cells, each["example"])
+    return tuple(total.values())
+
+
+def keep_rules(
+    release: Any,
+    quasi: Sequence[str],
+    sensitive: Mapping[str, str],
+    rules: Sequence[Rule],
+    schema: Schema,
+    pieces: int,
+) -> list[Findings]:
+    """Ask the rules about every class of a release.
+
+    Parameters
+    ----------
+    release
+        The release with its columns numbered.
+    quasi, sensitive
+        The numbered columns of the quasi-identifiers; those of the sensitive columns that a rule
+        speaks of, by name.
+    pieces
+        In how many pieces the classes are looked at. A class is never cut: its cells say which
+        piece it belongs to, and no piece may turn up in two places.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    cells = published_cells(release, quasi, sensitive)
+    spoken = list(sensitive)
+    hidden = [f"s{i}" for i in range(len(spoken))]
+    values = {
+        inner: _values(cells, inner, name, schema)
+        for inner, name in zip(hidden, spoken, strict=True)
+    }
+    counted = cells.groupBy(*quasi, *hidden).agg(F.count(F.lit(1)).alias("n"))
+    counted = counted.withColumn("piece", F.pmod(F.xxhash64(*quasi), F.lit(pieces)))
+    names = dict(zip(hidden, spoken, strict=True))
+
+    def look(batches: Iterator[Any]) -> Iterator[Any]:
+        tables = [to_polars(batch) for batch in batches]
+        if not any(table.height for table in tables):
+            return
+        table = pl.concat(tables)
+        counts, columns = class_counts(table, quasi, names)
+        of = {names[inner]: found for inner, found in values.items()}
+        found = examine(class_stats(counts, columns, of), rules)
+        yield _batch([json.dumps([asdict(found), table["piece"].unique().to_list()])])
+
+    heard = [
+        json.loads(text)
+        for text in _said(counted.repartition(pieces, "piece").mapInArrow(look, _SAID))
+    ]
+    places = [piece for _, own in heard for piece in own]
+    if len(places) > len(set(places)):
+        raise ShoalError(
+            "Spark spread a class of the release over several tasks, so that it could not be "
+            "checked as a whole. Nothing was released; please report it with Spark's version."
+        )
+    return [
+        Findings(each["rows"], each["classes"], tuple(each["failing"]), tuple(each["achieved"]))
+        for each, _ in heard
+    ]
+
+
+def published_cells(
+    release: Any, quasi: Sequence[str], sensitive: Mapping[str, str], *more: Any
+) -> Any:
+    """Return what rules look at: quasi-identifiers, and sensitive columns as ``s0``, ``s1``, ..."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    # Text tells -0.0 from 0.0, as the reader of a file can; Spark's groups do not.
+    seen = {
+        name: F.col(name).cast("string") if kind in ("float", "double") else F.col(name)
+        for name, kind in release.dtypes
+    }
+    return release.select(
+        *(seen[name].alias(name) for name in quasi),
+        *(F.col(inner).alias(f"s{i}") for i, inner in enumerate(sensitive.values())),
+        *more,
+    )
+
+
+def class_counts(
+    found: pl.DataFrame, quasi: Sequence[str], names: Mapping[str, str]
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return counted classes under names that no sensitive column can have, and these names."""
+    columns = {name: f"\x00{name}" for name in quasi}
+    renamed = {**columns, **names, "n": COUNT}
+    return found.select(pl.col(old).alias(new) for old, new in renamed.items()), [*columns.values()]
+
+
+def _values(cells: Any, inner: str, name: str, schema: Schema) -> Values:
+    """Count every value of a sensitive column once."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    found = to_polars(cells.groupBy(inner).agg(F.count(F.lit(1)).alias("n")).toArrow())
+    return values_of(found[inner].alias(name), found["n"].to_numpy().astype(np.int64), schema)
+
+
+def to_polars(table: Any) -> pl.DataFrame:
+    """Return an Arrow table or batch as polars has it."""
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _pieces(batches: Iterator[Any]) -> Iterator[pl.DataFrame]:
+    """Put small batches together: looking at many rows costs little more than at few."""
+    held: list[pl.DataFrame] = []
+    for batch in batches:
+        held.append(to_polars(batch))
+        if sum(each.height for each in held) >= _BATCH:
+            yield pl.concat(held)
+            held = []
+    if sum(each.height for each in held):
+        yield pl.concat(held)
+
+
+def _batch(texts: list[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict({"said": texts}, pa.schema([("said", pa.string())]))
+
+
+def _said(frame: Any) -> list[str]:
+    return [str(text) for text in frame.toArrow()["said"].to_pylist()]
