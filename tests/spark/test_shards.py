@@ -14,15 +14,23 @@ from tests.spark.conftest import ROLES, people, to_polars, to_spark
 GIVEN = {**ROLES, "missing": ["?"], "seed": 7}
 
 
-def test_shards_together_are_a_release(spark):
-    frame = people(1200)
+@pytest.fixture
+def adaptive(spark):
+    """Queries planned anew as they run, as on a cluster: pieces may then be put together."""
+    spark.conf.set("spark.sql.adaptive.enabled", "true")
+    yield
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+
+
+def test_shards_together_are_a_release(spark, adaptive):
+    frame = people(600)
     rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "disease")]
     given = {**GIVEN, "method": "mondrian", "rules": rules}
-    engine = shoal.Spark(driver_tuples=400)
+    engine = shoal.Spark(driver_tuples=250)
     outcome = shoal.anonymize(to_spark(spark, frame), **given, engine=engine)
     local = shoal.anonymize(frame, **given)
     assert outcome.notes["shards"] > 2
-    assert outcome.rows_out == 1200
+    assert outcome.rows_out == 600
     released = to_polars(outcome.release)
     assert sorted(released["note"]) == sorted(frame["note"])
     verdict = shoal.audit(released, quasi=ROLES["quasi"], sensitive=["disease"], rules=rules)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import secrets
 import shutil
@@ -70,6 +71,15 @@ class Files:
                 "written; check that nobody else writes there."
             )
 
+    def make_for_now(self, path: str) -> None:
+        """Make a folder that Java deletes when it ends, should nobody have done so before.
+
+        Java ends when this process does, however that ends: even kill -9 leaves nothing.
+        """
+        system, where = self._at(path)
+        system.mkdirs(where)
+        system.deleteOnExit(where)
+
     def delete(self, path: str) -> None:
         """Delete a folder or file with everything in it, if it is there."""
         system, where = self._at(path)
@@ -98,22 +108,22 @@ def staging(spark: Any, settings: Spark) -> Iterator[str]:
             "On a cluster the Spark engine needs a folder that the driver and all executors can "
             "write to, and got none. Give Spark(staging='hdfs://...'), or set a checkpoint folder."
         )
-    if settings.out is not None and local and not folder.startswith("file:"):
+    if local and not folder.startswith("file:"):
         with contextlib.suppress(OSError):  # not every folder is one of this machine
             Path(folder).mkdir(mode=0o700)
     try:
+        files.make_for_now(folder)
         yield folder
     finally:
         files.delete(folder)
 
 
-def kept_folder() -> str:
+def kept_folder(spark: Any) -> str:
     """Return a private folder that lives as long as this process."""
-    import atexit
-
     folder = tempfile.mkdtemp(prefix="shoal-release-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return "file://" + folder
+    Files(spark).make_for_now(f"file://{folder}")
+    return f"file://{folder}"
 
 
 def format_of(spark: Any, path: str) -> str:

@@ -52,13 +52,15 @@ class Place:
         self.kind = said or (kind if out is not None else "parquet")
         self.one = bool(suffix)
         self._schema: Any = None
+        self._kept: str | None = None
         if out is not None:
             self._folder = f"{job.folder}/release"
         elif job.settings.staging is not None or not job.folder.startswith("file:"):
             # Next to the staging folder, which will be gone; whoever gave it cleans it.
             self._folder = job.folder.replace("/.shoal-", "/shoal-release-").removesuffix(".part")
         else:
-            self._folder = f"{files.kept_folder()}/release"
+            self._kept = files.kept_folder(job.spark)
+            self._folder = f"{self._kept}/release"
 
     def shown(self, staged: Staged) -> list[Any]:
         """Return the published columns as they are written."""
@@ -94,7 +96,7 @@ class Place:
 
     def discard(self) -> None:
         """Leave nothing behind."""
-        self._files.delete(self._folder)
+        self._files.delete(self._kept or self._folder)
 
 
 def _united(job: Job, staged: Seen, release: Seen) -> Verdict:

@@ -104,13 +104,21 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
 
 def _dictionaries(tuples: Tuples) -> pl.DataFrame:
     """Return the different values of every column, side by side; shorter columns end in nulls."""
-    columns = []
-    for name in tuples.columns:
-        inner = tuples.table.at(name)
-        found = pl.from_arrow(tuples.found.select(inner).distinct().toArrow())
-        assert isinstance(found, pl.DataFrame)
-        columns.append(found[inner].alias(name))
-    return side_by_side(columns)
+    from pyspark.sql import functions as F  # noqa: N812
+
+    # In a struct, because a set leaves out what is missing.
+    sets = [
+        F.collect_set(F.struct(tuples.table.at(name))).alias(f"d{i}")
+        for i, name in enumerate(tuples.columns)
+    ]
+    found = pl.from_arrow(tuples.found.agg(*sets).toArrow())
+    assert isinstance(found, pl.DataFrame)
+    return side_by_side(
+        [
+            found[f"d{i}"].explode().struct.unnest().to_series().alias(name)
+            for i, name in enumerate(tuples.columns)
+        ]
+    )
 
 
 def _coded(tuples: Tuples, cells: pl.DataFrame, known: Encoded) -> Any:
