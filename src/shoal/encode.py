@@ -120,7 +120,8 @@ def encode(
     """
     taxonomies = taxonomies or {}
     declared = [c for c in schema.columns if c.name in (*schema.quasi, *schema.sensitive)]
-    frame = frame.with_columns(c.clean(frame[c.name]) for c in declared if c.name in frame)
+    present = [column for column in declared if column.name in frame]
+    frame = frame.with_columns(share(lambda c: c.clean(frame[c.name]), present))
     faults = schema.faults(frame, taxonomies)
     domains: dict[str, Domain] = {}
     codes = np.empty((frame.height, len(schema.quasi)), np.int32)
@@ -145,7 +146,8 @@ def encode(
             domains[name] = found
     if faults:
         raise SchemaError(faults)
-    sensitive = {name: _sensitive(frame[name]) for name in schema.sensitive}
+    pairs = share(lambda name: _sensitive(frame[name]), schema.sensitive)
+    sensitive = dict(zip(schema.sensitive, pairs, strict=True))
     codes.setflags(write=False)
     return Encoded(
         names,

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from shoal.domain import Domain, Ordered, Taxonomy
 from shoal.encode import Encoded
 from shoal.kernels.space import Space
+from shoal.threads import share
 from shoal.tuples import entries
 
 Ints = npt.NDArray[np.int64]
@@ -55,14 +56,22 @@ def beds(data: Encoded, space: Space, tags: Tags, rows: Ints, most: int = BED) -
     if count.size <= most:
         return [Bed(rows, entry, codes, tag, count)]
     bed_of = _cut(data.domains, space, codes, most)
+    place, chosen = _listed(bed_of)
     local = np.empty(count.size, np.int64)
-    by_row = bed_of[entry]
-    found = []
-    for b in range(int(bed_of.max()) + 1):
-        chosen, own = np.flatnonzero(bed_of == b), np.flatnonzero(by_row == b)
-        local[chosen] = np.arange(chosen.size)
-        found.append(Bed(rows[own], local[entry[own]], codes[chosen], tag[chosen], count[chosen]))
-    return found
+    local[place] = np.concatenate([np.arange(part.size) for part in chosen])
+    _, owned = _listed(bed_of[entry])
+
+    def one(pair: tuple[Ints, Ints]) -> Bed:
+        part, own = pair
+        return Bed(rows[own], local[entry[own]], codes[part], tag[part], count[part])
+
+    return share(one, zip(chosen, owned, strict=True))
+
+
+def _listed(bed_of: Ints) -> tuple[Ints, list[Ints]]:
+    """Return the places ordered by bed, as one array and bed by bed, ascending in each."""
+    order = np.argsort(bed_of.astype(np.min_scalar_type(int(bed_of.max()))), kind="stable")
+    return order, np.split(order, np.cumsum(np.bincount(bed_of))[:-1])
 
 
 def _cut(domains: tuple[Domain, ...], space: Space, codes: Codes, most: int) -> Ints:

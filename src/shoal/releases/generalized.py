@@ -166,20 +166,20 @@ def generalize(
     rows = _published_rows(partition, data.rows, order)
     groups = partition.labels()[rows]
     found = dict(zip(data.names, joins(data, partition), strict=True))
-    columns: list[pl.Series] = []
-    for name in frame.columns:
-        if name not in schema:
-            continue
+
+    def one(name: str) -> list[pl.Series]:
         column = schema[name]
         if name in found:
-            columns.extend(written(column, found[name], groups, typed=typed))
-        elif column.role is Role.QUASI:
+            return written(column, found[name], groups, typed=typed)
+        if column.role is Role.QUASI:
             raise SchemaError(
                 f"The quasi-identifier {name!r} was not encoded, so it cannot be generalized: "
                 f"encoded are {', '.join(map(repr, data.names))}. Encode with the same schema."
             )
-        elif column.role in (Role.SENSITIVE, Role.OTHER):
-            columns.append(frame[name].gather(rows))
+        return [] if column.role is Role.IDENTIFIER else [frame[name].gather(rows)]
+
+    declared = [name for name in frame.columns if name in schema]
+    columns = [column for part in share(one, declared) for column in part]
     check_names([column.name for column in columns])
     return Generalized(pl.DataFrame(columns), rows)
 
