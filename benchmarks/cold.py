@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.peers.__main__ import SHOAL, ours, tables
+from benchmarks.peers.__main__ import SHOAL, install, ours, tables
 from benchmarks.process import Run, run
 
 
@@ -18,8 +17,10 @@ def told(name: str, done: Run) -> None:
 
 def main() -> None:
     """Measure the starts; the first run and the second share a cache folder that begins empty."""
+    python = install()
+    run([SHOAL, "--help"])  # Python compiles our modules once, as pip does when it installs them
     print("\n### Starts\n\n| | seconds | processor seconds |\n|---|---|---|")
-    told("python -c 'import shoal'", run([sys.executable, "-c", "import shoal"]))
+    told("python -c 'import shoal'", run([python, "-c", "import shoal"]))
     told("shoal --help", run([SHOAL, "--help"]))
     complete, _ = tables()
     with tempfile.TemporaryDirectory() as folder:

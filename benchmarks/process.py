@@ -22,14 +22,18 @@ class Run:
 
 
 def run(command: Sequence[str], limit: float = 900.0, env: dict[str, str] | None = None) -> Run:
-    """Run a command to its end, or to the limit in seconds."""
+    """Run a command to its end, or to the limit in seconds.
+
+    Python keeps what it compiles, as it does for users, whatever the shell we are called from says.
+    """
+    kept = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryFile() as said:
         begun = time.perf_counter()
         process = subprocess.Popen(
             command,
             stdout=said,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **(env or {})},
+            env={**kept, **(env or {})},
             start_new_session=True,
         )
         late = False

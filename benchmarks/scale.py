@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from benchmarks.peers.__main__ import BUILD, ROOT, SHOAL
+from benchmarks.peers.__main__ import BUILD, ROOT, SHOAL, install
 from benchmarks.process import run
 from benchmarks.tables import ADULT
 from shoal.charts import Line, lines
@@ -206,6 +206,7 @@ def main(asked: Sequence[str]) -> None:
     known = ("rows", "columns", "leaves", "missing", "threads")
     if odd := set(asked) - set(known):
         sys.exit(f"unknown: {', '.join(odd)}; there are {', '.join(known)}")
+    install()
     for what in asked or known:
         if what == "threads":
             threads()
