@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shoal.errors import Infeasible
-from shoal.groupers.repair import repair, unions
-from shoal.kernels.covers import cheapest_partners, cover_groups, join_cost, new_covers
+from shoal.groupers.repair import partners, repair, unions
+from shoal.kernels.covers import cover_groups, join_cost, new_covers
 from shoal.losses.ncp import iloss
 from shoal.partition import Partition
 from shoal.rules import All, EntropyLDiversity, KAnonymity, LDiversity, TCloseness
@@ -52,7 +52,6 @@ def test_join_cost_is_the_growth_of_the_loss(seed):
     space = make_space(data)
     covers = new_covers(space, part.groups + 1)
     cover_groups(space, covers, data.codes, part.rows, part.starts)
-    covers.size[-1] = 0
     scale = 30 * len(data.domains)
     before = iloss(data, part).rate * scale
     costs = {}
@@ -61,10 +60,23 @@ def test_join_cost_is_the_growth_of_the_loss(seed):
         labels[labels == b] = 0
         costs[b] = iloss(data, Partition.from_labels(labels)).rate * scale - before
         assert join_cost(space, covers, 0, b, np.inf) == pytest.approx(costs[b])
-    best, price = np.empty(3, np.int64), np.empty(3)
-    found = cheapest_partners(space, covers, 0, best, price)
-    expected = sorted(costs.values())[:found]
-    assert price[:found].tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_partners_are_those_that_a_look_at_every_group_finds(seed):
+    rng = np.random.default_rng(seed)
+    kinds = ["tos", "t", "o", "s", "ttoo", "sso"][seed % 6]
+    data = encoded(rng, 150, kinds, missing=[0.0, 0.1, 0.4][seed % 3])
+    part = Partition.from_labels(rng.integers(0, 30, 150))
+    space = make_space(data)
+    covers = new_covers(space, part.groups + 1)
+    cover_groups(space, covers, data.codes, part.rows, part.starts)
+    wanting, wanted = rng.permutation(part.groups)[:8], 1 + seed % 5
+    near = partners(data, space, part, wanting, wanted)
+    for a, found in zip(wanting.tolist(), near.tolist(), strict=True):
+        others = [b for b in range(part.groups) if b != a]
+        costs = sorted((join_cost(space, covers, a, b, np.inf), b) for b in others)
+        assert found == [b for _, b in costs[:wanted]]
 
 
 def test_unions_count_what_the_joined_groups_hold():

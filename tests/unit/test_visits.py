@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.groupers import l_clustering, shoal
+from shoal.groupers import k_member, l_clustering, shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
 from shoal.groupers.growth import grow_groups, grow_members, settle_rows
 from shoal.groupers.limits import limits_of
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import refined
+from shoal.groupers.repair import partners
 from shoal.rules import AlphaK, KAnonymity, LDiversity
 from shoal.space import make_space
 from tests.tables import encoded
@@ -82,3 +83,11 @@ def test_rows_left_over_pass_by_the_groups_that_are_full(tight):
     settle_rows(tight, limits, tags, members, rest, labels, seen)
     assert rest.size > 200
     assert 0 < seen[0] / rest.size < 150
+
+
+def test_repair_looks_at_a_part_of_the_groups_for_each_that_fails(data):
+    """When all groups fail at once, all pairs of them would be too many."""
+    part = k_member.group(data, KAnonymity(2), np.random.default_rng(0))
+    seen = np.zeros(1, np.int64)
+    partners(data, make_space(data), part, np.arange(part.groups), 8, seen)
+    assert 0 < seen[0] / part.groups < 300 < part.groups / 6

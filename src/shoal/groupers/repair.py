@@ -11,16 +11,23 @@ import numpy.typing as npt
 
 from shoal.encode import Encoded
 from shoal.errors import Infeasible
-from shoal.kernels.covers import Covers, cheapest_partners, cover_groups, new_covers
-from shoal.kernels.space import Space
+from shoal.kernels.covers import cover_groups, new_covers
+from shoal.kernels.parks import new_park, park_all
+from shoal.kernels.partners import find_partners
+from shoal.kernels.plant import plant
+from shoal.kernels.space import Space, new_group
+from shoal.kernels.tree import stack_for
 from shoal.partition import GroupStats, Histogram, Partition
 from shoal.rules import Rule
 from shoal.space import make_space
+from shoal.tuples import entries
 
 Ints = npt.NDArray[np.int64]
 
 PARTNERS = 32
 """How many of the cheapest partners of a failing group are tried before the cheapest is taken."""
+DENSE = 8
+"""Unions are counted in a full table while it has at most so many cells per value counted."""
 
 
 def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
@@ -40,22 +47,52 @@ def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
                 f"No partition could be found that keeps the promise: {rule.describe()}. "
                 "Even the whole table as one group breaks it. Relax the rule."
             )
-        covers = new_covers(space, partition.groups + 1)
-        cover_groups(space, covers, data.codes, partition.rows, partition.starts)
-        covers.size[-1] = 0
         failing = failing[np.argsort(stats.sizes[failing], kind="stable")]
-        partner = _partners(space, covers, failing, stats, rule)
-        partition = _joined(partition, failing, partner)
+        near = partners(data, space, partition, failing, min(PARTNERS, partition.groups - 1))
+        partition = _joined(partition, failing, _first_to_pass(near, failing, stats, rule))
 
 
-def _partners(space: Space, covers: Covers, failing: Ints, stats: GroupStats, rule: Rule) -> Ints:
+def partners(
+    data: Encoded,
+    space: Space,
+    partition: Partition,
+    wanting: Ints,
+    wanted: int,
+    visits: Ints | None = None,
+) -> Ints:
+    """Return, for each of some groups, the groups that it is cheapest to join with, cheapest first.
+
+    ``visits``, one number, grows by the tree nodes and groups looked at.
+    """
+    covers = new_covers(space, partition.groups + 1)
+    cover_groups(space, covers, data.codes, partition.rows, partition.starts)
+    codes, entry, count = entries(data.codes[partition.rows[partition.starts[:-1]]])
+    tree, order = plant(space, codes, count, np.zeros(count.size, np.int32))
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    park = new_park(tree, count.size, partition.groups, int(partition.sizes.min()), wanted)
+    park_all(tree, park, covers, rank[entry])
+    near = np.empty((wanting.size, wanted), np.int64)
+    stack, bounds = stack_for(tree)
+    find_partners(
+        space,
+        new_group(space),
+        tree,
+        covers,
+        park,
+        wanting,
+        np.empty(space.kind.size, np.int32),
+        near,
+        stack,
+        bounds,
+        np.zeros(1, np.int64) if visits is None else visits,
+    )
+    return near
+
+
+def _first_to_pass(near: Ints, failing: Ints, stats: GroupStats, rule: Rule) -> Ints:
     """Return the group that each failing group should join."""
-    wanted = min(PARTNERS, covers.size.size - 2)
-    near = np.empty((failing.size, wanted), np.int64)
-    price = np.empty(wanted)
-    for i, group in enumerate(failing):
-        cheapest_partners(space, covers, int(group), near[i], price)
-    pairs = unions(stats, np.repeat(failing, wanted), near.ravel())
+    pairs = unions(stats, np.repeat(failing, near.shape[1]), near.ravel())
     passes = rule.holds(pairs).reshape(near.shape)
     # argmax gives the first partner that passes, and 0, the cheapest, when none does.
     chosen: Ints = near[np.arange(failing.size), passes.argmax(axis=1)]
@@ -95,7 +132,12 @@ def _union(hist: Histogram, a: Ints, b: Ints) -> Histogram:
         run.append(np.repeat(hist.starts[groups], lengths) + inside)
     runs = np.concatenate(run)
     keys = np.concatenate(pair) * span + hist.values[runs]
-    cells, position = np.unique(keys, return_inverse=True)
-    counts = np.bincount(position, hist.counts[runs], cells.size).astype(np.int64)
+    sums = np.bincount(keys, hist.counts[runs]) if a.size * span <= DENSE * keys.size else None
+    if sums is None:
+        cells, position = np.unique(keys, return_inverse=True)
+        counts = np.bincount(position, hist.counts[runs], cells.size).astype(np.int64)
+    else:
+        cells = np.flatnonzero(sums)
+        counts = sums[cells].astype(np.int64)
     starts = np.searchsorted(cells, np.arange(a.size + 1) * span).astype(np.int64)
     return Histogram(starts, cells % span, counts, hist.whole, hist.names)

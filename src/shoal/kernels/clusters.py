@@ -8,7 +8,7 @@ import numpy.typing as npt
 from shoal.kernels import kernel
 from shoal.kernels.covers import Covers, join_into, start_cover
 from shoal.kernels.grow import Stock
-from shoal.kernels.parks import Park, nearest_cluster, park_at, widen
+from shoal.kernels.parks import Park, nearest_clusters, park_at, widen
 from shoal.kernels.space import Group, Space, add, start
 from shoal.kernels.tree import Tree, nearest, take
 
@@ -77,19 +77,11 @@ def form_clusters(
                 for t in range(banned.size):
                     banned[t] = False
             e, price = nearest(space, group, tree, left, banned, stack, bounds, visits)
-            other, _ = nearest_cluster(
-                space,
-                group,
-                tree,
-                park,
-                covers,
-                clusters,
-                price,
-                stack,
-                bounds,
-                visits,
+            cheaper = nearest_clusters(
+                space, group, tree, park, covers, clusters, price, stack, bounds, visits
             )
-            if other >= 0:  # strictly cheaper than any row
+            if cheaper > 0:  # a cluster is strictly cheaper than any row
+                other = park.best[0]
                 join_into(space, covers, other, clusters)
                 widen(tree, park, covers, other)
                 home = other

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inlined, inner, kernel
 from shoal.kernels.space import ORDERED, SET, TAXONOMY, Space
 
 
@@ -69,33 +69,82 @@ def start_cover(space: Space, covers: Covers, g: int, row: npt.NDArray[np.int32]
             covers.bits[g, covers.word[j] + (p >> 6)] = np.uint64(1) << np.uint64(p & 63)
 
 
-@inner
-def join_num(space: Space, covers: Covers, a: int, b: int, j: int) -> float:
-    """Return ``num`` of the join of groups ``a`` and ``b`` in column ``j``."""
-    lo, hi = min(covers.lo[a, j], covers.lo[b, j]), max(covers.hi[a, j], covers.hi[b, j])
-    if hi == space.size[j]:
-        return space.full[j]
-    if space.kind[j] == TAXONOMY:
-        at, node = space.node0[j], covers.node[a, j]
-        while lo < space.lo[at + node] or hi > space.hi[at + node]:
-            node = space.up[at + node]
-        return space.num[at + node]
-    if space.kind[j] == ORDERED:
-        at = space.first[j]
-        return space.right[at + hi] - space.left[at + lo] if lo < hi else 0.0
-    held = 0
-    for w in range(covers.word[j], covers.word[j + 1]):
-        held += count_bits(covers.bits[a, w] | covers.bits[b, w])
-    return (held - 1) / max(space.size[j] - 1, 1)
+@inlined
+def join_num(
+    kind: npt.NDArray[np.int8],
+    missing: npt.NDArray[np.int32],
+    full: npt.NDArray[np.float64],
+    first: npt.NDArray[np.int64],
+    left: npt.NDArray[np.float64],
+    right: npt.NDArray[np.float64],
+    node0: npt.NDArray[np.int64],
+    up: npt.NDArray[np.int32],
+    node_lo: npt.NDArray[np.int32],
+    node_hi: npt.NDArray[np.int32],
+    node_num: npt.NDArray[np.float64],
+    lows: npt.NDArray[np.int32],
+    highs: npt.NDArray[np.int32],
+    nodes: npt.NDArray[np.int32],
+    bits: npt.NDArray[np.uint64],
+    word: npt.NDArray[np.int64],
+    a: int,
+    b: int,
+    j: int,
+) -> float:
+    """Return ``num`` of the join of groups ``a`` and ``b`` in column ``j``.
+
+    It takes the arrays of the space and of the covers one by one and is compiled into its callers:
+    a call with all of them would cost more than the arithmetic.
+    """
+    lo = lows[a, j] if lows[a, j] < lows[b, j] else lows[b, j]
+    hi = highs[a, j] if highs[a, j] > highs[b, j] else highs[b, j]
+    num = full[j]
+    if hi < missing[j]:
+        if kind[j] == TAXONOMY:
+            at = node0[j] + nodes[a, j]
+            while lo < node_lo[at] or hi > node_hi[at]:
+                at = node0[j] + up[at]
+            num = node_num[at]
+        elif kind[j] == ORDERED:
+            num = right[first[j] + hi] - left[first[j] + lo] if lo < hi else 0.0
+        else:
+            held = 0
+            for w in range(word[j], word[j + 1]):
+                held += count_bits(bits[a, w] | bits[b, w])
+            num = (held - 1) / (missing[j] - 1 if missing[j] > 1 else 1)
+    return num
 
 
 @kernel
 def join_cost(space: Space, covers: Covers, a: int, b: int, limit: float) -> float:
     """Return the growth of the loss if groups ``a`` and ``b`` are joined; stops above ``limit``."""
+    kind, missing, full, weight = space.kind, space.size, space.full, space.weight
+    first, left, right = space.first, space.left, space.right
+    node0, up, node_lo, node_hi, node_num = space.node0, space.up, space.lo, space.hi, space.num
     total = 0.0
-    for j in range(space.kind.size):
-        num = join_num(space, covers, a, b, j)
-        total += space.weight[j] * (
+    for j in range(kind.size):
+        num = join_num(
+            kind,
+            missing,
+            full,
+            first,
+            left,
+            right,
+            node0,
+            up,
+            node_lo,
+            node_hi,
+            node_num,
+            covers.lo,
+            covers.hi,
+            covers.node,
+            covers.bits,
+            covers.word,
+            a,
+            b,
+            j,
+        )
+        total += weight[j] * (
             covers.size[a] * (num - covers.num[a, j]) + covers.size[b] * (num - covers.num[b, j])
         )
         if total > limit:
@@ -107,7 +156,27 @@ def join_cost(space: Space, covers: Covers, a: int, b: int, limit: float) -> flo
 def join_into(space: Space, covers: Covers, a: int, b: int) -> None:
     """Join group ``b`` into group ``a``; ``b`` is no more."""
     for j in range(space.kind.size):
-        covers.num[a, j] = join_num(space, covers, a, b, j)
+        covers.num[a, j] = join_num(
+            space.kind,
+            space.size,
+            space.full,
+            space.first,
+            space.left,
+            space.right,
+            space.node0,
+            space.up,
+            space.lo,
+            space.hi,
+            space.num,
+            covers.lo,
+            covers.hi,
+            covers.node,
+            covers.bits,
+            covers.word,
+            a,
+            b,
+            j,
+        )
         lo, hi = min(covers.lo[a, j], covers.lo[b, j]), max(covers.hi[a, j], covers.hi[b, j])
         covers.lo[a, j], covers.hi[a, j] = lo, hi
         if space.kind[j] == TAXONOMY:
@@ -142,32 +211,3 @@ def cover_groups(
         for i in range(starts[g] + 1, starts[g + 1]):
             start_cover(space, covers, spare, codes[rows[i]])
             join_into(space, covers, g, spare)
-
-
-@kernel
-def cheapest_partners(
-    space: Space,
-    covers: Covers,
-    a: int,
-    best: npt.NDArray[np.int64],
-    price: npt.NDArray[np.float64],
-) -> int:
-    """Fill ``best`` with the living groups that are cheapest to join with ``a``, cheapest first.
-
-    Ties go to the smaller number. Returns how many were found.
-    """
-    found = 0
-    for b in range(covers.size.size):
-        if b == a or covers.size[b] == 0:
-            continue
-        limit = price[found - 1] if found == best.size else np.inf
-        c = join_cost(space, covers, a, b, limit)
-        if c >= limit:
-            continue
-        at = found if found < best.size else found - 1
-        while at > 0 and price[at - 1] > c:
-            price[at], best[at] = price[at - 1], best[at - 1]
-            at -= 1
-        price[at], best[at] = c, b
-        found = min(found + 1, best.size)
-    return found

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.covers import Covers, join_cost
+from shoal.kernels.covers import Covers, join_num
 from shoal.kernels.space import ORDERED, Group, Space
 from shoal.kernels.tree import Tree, near_num
 
@@ -34,12 +34,18 @@ class Park(NamedTuple):
     """``[nodes, m]``: at most the smallest ``num`` of the open clusters below."""
     shut: npt.NDArray[np.bool_]
     """Clusters that searches pass by; all others are open."""
+    best: npt.NDArray[np.int64]
+    """What a search has found: the cheapest clusters first, as many as there is room for."""
+    price: npt.NDArray[np.float64]
     least: int
     """Rows that a cluster has at the least."""
 
 
-def new_park(tree: Tree, entries: int, clusters: int, least: int) -> Park:
-    """Return an empty park for up to ``clusters`` clusters of at least so many rows."""
+def new_park(tree: Tree, entries: int, clusters: int, least: int, wanted: int = 1) -> Park:
+    """Return an empty park for up to ``clusters`` clusters of at least so many rows.
+
+    ``wanted``: how many clusters a search looks for.
+    """
     return Park(
         np.zeros(tree.begin.size, np.int64),
         np.full(entries, -1, np.int64),
@@ -48,6 +54,8 @@ def new_park(tree: Tree, entries: int, clusters: int, least: int) -> Park:
         np.zeros(tree.lo.shape),
         np.full(tree.lo.shape, np.inf),
         np.zeros(clusters, np.bool_),
+        np.full(wanted, -1, np.int64),
+        np.empty(wanted),
         least,
     )
 
@@ -120,7 +128,18 @@ def reopen(tree: Tree, park: Park, covers: Covers, clusters: int) -> None:
 
 
 @inner
-def nearest_cluster(
+def _insert(
+    best: npt.NDArray[np.int64], price: npt.NDArray[np.float64], at: int, c: int, cost: float
+) -> None:
+    """Put a cluster into the list, in order; place ``at`` is free, or the last and given up."""
+    while at > 0 and (price[at - 1] > cost or (price[at - 1] == cost and best[at - 1] > c)):
+        price[at], best[at] = price[at - 1], best[at - 1]
+        at -= 1
+    price[at], best[at] = cost, c
+
+
+@inner
+def nearest_clusters(
     space: Space,
     group: Group,
     tree: Tree,
@@ -131,13 +150,13 @@ def nearest_cluster(
     stack: npt.NDArray[np.int64],
     bounds: npt.NDArray[np.float64],
     visits: npt.NDArray[np.int64],
-) -> tuple[int, float]:
-    """Return the open cluster that is cheapest to join with the group, if cheaper than ``limit``.
+) -> int:
+    """Fill ``park.best`` with the open clusters that are cheapest to join with the group.
 
     The group is ``group`` for the bounds and number ``slot`` of ``covers`` for the costs. A cluster
     costs at least what the group's own rows lose by covering its first row and becoming as wide as
     the slimmest cluster below a node, and what the cluster's rows lose beyond the widest one. Ties
-    go to the smaller number; -1 when no cluster is below the limit.
+    go to the smaller number. Returns how many were found below ``limit``.
     """
     right, low, high, bag = tree.right, tree.lo, tree.hi, tree.bag
     edge_left, edge_right, below = tree.edge_left, tree.edge_right, park.below
@@ -151,13 +170,17 @@ def nearest_cluster(
     for j in range(m):
         x_lo[j], x_hi[j] = space.left[first[j] + group_lo[j]], space.right[first[j] + group_hi[j]]
         outside[j] = group.members[j] / (missing[j] - 1 if missing[j] > 1 else 1)
-    best, best_cost, seen = -1, limit, 0
+    node0, up, node_lo, node_hi, node_num = space.node0, space.up, space.lo, space.hi, space.num
+    lows, highs, nodes, bits, word = covers.lo, covers.hi, covers.node, covers.bits, covers.word
+    nums, sizes, left_end, right_end = covers.num, covers.size, space.left, space.right
+    best, price, found, seen = park.best, park.price, 0, 0
+    worst, last = limit, -1  # what a cluster must undercut; the number it breaks ties with
     stack[0], bounds[0] = 0, 0.0
     top = 1 if below[0] > 0 else 0
     while top > 0:
         top -= 1
         node = stack[top]
-        if bounds[top] > best_cost or (best < 0 and bounds[top] >= best_cost):
+        if bounds[top] > worst or (last < 0 and bounds[top] >= worst):
             continue  # below the limit means strictly below it
         if right[node] < 0:
             for e in range(tree.begin[node], tree.end[node]):
@@ -165,9 +188,38 @@ def nearest_cluster(
                 while c >= 0:
                     if not park.shut[c]:
                         seen += 1
-                        total = join_cost(space, covers, slot, c, best_cost)
-                        if total < best_cost or (total == best_cost and c < best):
-                            best, best_cost = c, total
+                        total = 0.0
+                        for j in range(m):
+                            num = join_num(
+                                kind,
+                                missing,
+                                whole,
+                                first,
+                                left_end,
+                                right_end,
+                                node0,
+                                up,
+                                node_lo,
+                                node_hi,
+                                node_num,
+                                lows,
+                                highs,
+                                nodes,
+                                bits,
+                                word,
+                                slot,
+                                c,
+                                j,
+                            )
+                            mine, theirs = num - nums[slot, j], num - nums[c, j]
+                            total += weight[j] * (size * mine + sizes[c] * theirs)
+                            if total > worst:
+                                break
+                        if total < worst or (total == worst and c < last):
+                            found += 1 if found < best.size else 0
+                            _insert(best, price, found - 1, c, total)
+                            if found == best.size:
+                                worst, last = price[found - 1], best[found - 1]
                     c = park.following[c]
             continue
         near, far, near_bound, far_bound = -1, -1, np.inf, np.inf
@@ -204,9 +256,9 @@ def nearest_cluster(
                 num = max(num, slimmest[child, j])
                 own = size * (num - group_num[j])
                 total += weight[j] * (own + least * theirs if theirs > 0.0 else own)
-                if total > best_cost:
+                if total > worst:
                     break
-            if total > best_cost or (best < 0 and total >= best_cost):
+            if total > worst or (last < 0 and total >= worst):
                 continue
             if near < 0:
                 near, near_bound = child, total
@@ -221,4 +273,4 @@ def nearest_cluster(
             stack[top], bounds[top] = near, near_bound
             top += 1
     visits[0] += seen
-    return best, best_cost
+    return found

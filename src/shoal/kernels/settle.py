@@ -15,7 +15,7 @@ import numpy.typing as npt
 from shoal.kernels import inner, kernel
 from shoal.kernels.covers import Covers, join_into, start_cover
 from shoal.kernels.limits import EPS, Limits
-from shoal.kernels.parks import Park, nearest_cluster, reopen, shut_out, widen
+from shoal.kernels.parks import Park, nearest_clusters, reopen, shut_out, widen
 from shoal.kernels.space import Group, Space, start
 from shoal.kernels.tree import Tree
 
@@ -106,11 +106,12 @@ def settle(
             reopen(tree, park, covers, clusters)
         start(space, group, tree.codes[e])
         start_cover(space, covers, clusters, tree.codes[e])
-        home, _ = nearest_cluster(
+        found = nearest_clusters(
             space, group, tree, park, covers, clusters, np.inf, stack, bounds, visits
         )
-        if home < 0:
+        if found == 0:
             continue
+        home = park.best[0]
         join_into(space, covers, home, clusters)
         widen(tree, park, covers, home)
         labels[row] = home
