@@ -5,8 +5,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import shoal
+from shoal.cells import blank
 from shoal.encode import encode
 from shoal.engines.assigning import canonical_order
+from shoal.engines.spark.columns import _blanked
 from shoal.prepare import gather, load, merge, resolve
 from shoal.schema import Role
 from tests.spark.conftest import ROLES, counted, people, to_polars, to_spark
@@ -67,6 +69,17 @@ def test_the_order_of_rows_is_that_of_a_hash_of_published_cells(spark):
     # Equal rows have equal hashes, so in the one order that carries nothing they stand together.
     runs = released.select(pl.struct(pl.all()).rle_id().max() + 1).item()
     assert runs <= released.unique().height + 3, "equal rows stand apart: an order shows through"
+
+
+def test_missing_texts_are_found_between_any_spaces(spark):
+    spaces = ["", " ", "\t", "\xa0", "\x85", "\u2003", "\u3000", " \u2028\n"]
+    words = ["", "?", "NA", "?x", "NAN", "a", "é", "\x7f", "~", "!", "A?"]
+    texts = [a + word + b for word in words for a in spaces for b in spaces]
+    frame = pl.DataFrame({"place": range(len(texts)), "text": texts})
+    rows = _blanked(to_spark(spark, frame), {"text": ["?", "NA"]})
+    found = to_polars(rows).sort("place")["text"]
+    assert found.equals(blank(frame["text"], ["?", "NA"]))
+    assert 0 < found.null_count() < len(texts)
 
 
 def test_roles_are_not_guessed(spark):

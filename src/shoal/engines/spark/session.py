@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import re
 import shutil
 import sys
 import warnings
@@ -65,6 +67,9 @@ def session(settings: Spark, source: str) -> Any:
             f"{first_line(fault)} Check --master and the version of Java (17 or newer)."
         ) from fault
     started.sparkContext.setLogLevel("ERROR")
+    if not re.fullmatch(r"local(\[.*\])?", str(started.sparkContext.master)):
+        # Executors elsewhere complain when their driver just goes away; threads here do not.
+        atexit.register(started.stop)
     return started
 
 
