@@ -255,6 +255,7 @@ def _supply(field: Field, left: Ints, tag: Tags | None = None) -> Supply:
         left.astype(np.int64),
         np.zeros(field.begin.size, np.int64),
         np.zeros(left.size, np.int32) if tag is None else tag,
+        np.zeros(field.begin.size, np.uint64),
         np.zeros(1, np.bool_),
     )
     refill(field, supply)

@@ -59,6 +59,8 @@ class Supply(NamedTuple):
     live: npt.NDArray[np.int64]
     tag: npt.NDArray[np.int32]
     """Tag of each point."""
+    tags: npt.NDArray[np.uint64]
+    """The tags of what is left below each node, one bit per tag modulo 64."""
     banned: npt.NDArray[np.bool_]
     """Per tag: whether its points are not wanted now."""
 
@@ -174,11 +176,15 @@ def next_point(
 ) -> tuple[int, int]:
     """Return the label of the next nearest point to row ``h`` of ``y``, and the heap's new size.
 
-    Points come in order of dissimilarity, then of their labels; -1 when there are no more.
+    Points come in order of dissimilarity, then of their labels; -1 when there are no more. A tag
+    that is banned once must stay so for the rest of a search.
     """
     begin, end, right, label = field.begin, field.end, field.right, field.label
     left, live, tag, banned = supply.left, supply.live, supply.tag, supply.banned
-    nodes = field.begin.size
+    nodes, tags, barred = field.begin.size, supply.tags, np.uint64(0)
+    for t in range(banned.size if banned.size <= 64 else 0):
+        if banned[t]:
+            barred |= np.uint64(1) << np.uint64(t)
     while top > 0:
         item = heap.item[0]
         top = _drop(heap, top)
@@ -192,31 +198,54 @@ def next_point(
                     top = _push(heap, top, near, label[e])
             continue
         for child in (node + 1, right[node]):
-            if live[child] > 0:
+            if live[child] > 0 and (tags[child] & ~barred) != np.uint64(0):
                 top = _push(heap, top, _least(field, child, y, h), child - nodes)
     return -1, 0
 
 
 @inner
+def _tags_at(field: Field, supply: Supply, leaf: int) -> np.uint64:
+    """Return the tags of what is left at the points of a leaf."""
+    tags = np.uint64(0)
+    for e in range(field.begin[leaf], field.end[leaf]):
+        if supply.left[e] > 0:
+            tags |= np.uint64(1) << np.uint64(supply.tag[e] & 63)
+    return tags
+
+
+@inner
 def supply_more(field: Field, supply: Supply, point: int, amount: int) -> None:
     """Change how much there is at a point."""
-    live, parent = supply.live, field.parent
+    live, parent, tags = supply.live, field.parent, supply.tags
+    before = supply.left[point] > 0
     supply.left[point] += amount
     node = field.home[point]
     while node >= 0:
         live[node] += amount
         node = parent[node]
+    if before == (supply.left[point] > 0):
+        return
+    node = field.home[point]
+    found = _tags_at(field, supply, node)
+    while node >= 0 and tags[node] != found:
+        tags[node] = found
+        node = parent[node]
+        if node >= 0:
+            found = tags[node + 1] | tags[field.right[node]]
 
 
 @kernel
 def refill(field: Field, supply: Supply) -> None:
-    """Count what is below each node from what is at the points."""
+    """Note what is below each node from what is at the points."""
+    tags = supply.tags
     for node in range(field.begin.size - 1, -1, -1):
         supply.live[node] = 0
         if field.right[node] < 0:
             for e in range(field.begin[node], field.end[node]):
                 supply.live[node] += supply.left[e]
+            tags[node] = _tags_at(field, supply, node)
         else:
+            tags[node] = tags[node + 1] | tags[field.right[node]]
             supply.live[node] = supply.live[node + 1] + supply.live[field.right[node]]
 
 
