@@ -6,9 +6,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
-from shoal import kernels
+import shoal
+from shoal import KAnonymity, LDiversity, kernels
+from shoal.groupers.ahead import compile_refinement
+from shoal.kernels.refine import trials
 
 HERE = """
 import numpy as np
@@ -133,3 +138,21 @@ def test_a_plain_number_is_no_type_of_its_own(monkeypatch):
     both = kernels.kernel(lambda n: doubled(0) + doubled(1) + doubled(n))
     assert both(3) == 8
     assert len(doubled.signatures) == 1
+
+
+@pytest.mark.parametrize("diverse", [False, True])
+def test_refinement_is_compiled_ahead_as_it_is_used(diverse):
+    rules = [KAnonymity(3), *([LDiversity(2, column="ill")] if diverse else [])]
+    compile_refinement(diverse=diverse)
+    before = len(trials.signatures)
+    place = np.arange(200)
+    frame = pl.DataFrame({"a": place % 90, "b": place % 7, "c": place * 7 % 11, "ill": place % 3})
+    shoal.anonymize(frame, quasi=["a", "b", "c"], sensitive=["ill"], rules=rules, seed=1)
+    assert len(trials.signatures) == before
+
+
+def test_a_process_that_compiles_ahead_ends_with_the_one_that_asked():
+    code = "import time; from shoal.groupers.ahead import follow; follow(); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as asked:
+        asked.stdin.close()
+        assert asked.wait(60) == 0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.catalog import DEFAULT_RULE
 from shoal.cli import reporting, say
 from shoal.cli.options import (
     Audience,
@@ -156,7 +158,7 @@ def command(
 
     from shoal.cli.options import base_plan, located, parse_options, split_names
     from shoal.cli.output import Output
-    from shoal.cli.work import stoppable, watch
+    from shoal.cli.work import ahead, stoppable, watch
 
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
@@ -217,9 +219,11 @@ def command(
             page = reporting.of_run(outcome, where, reader)
         return outcome, page
 
+    diverse = any(part.spec["name"] != DEFAULT_RULE for part in full.rules)
+    first = partial(ahead, diverse=diverse) if chosen == "shoal" else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the outcome carries them; shown below
-        outcome, page = watch(work, (*STAGES, "report"))
+        outcome, page = watch(work, (*STAGES, "report"), first=first)
     for text in outcome.warnings:
         say.warning(text)
     with stoppable():

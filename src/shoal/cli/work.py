@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -30,15 +31,34 @@ def compiling() -> str:
     return COMPILING if kept() else AGAIN
 
 
+def ahead(*, diverse: bool) -> None:
+    """Compile what the method `shoal` needs last in another process, which ends with this one."""
+    from shoal.groupers.ahead import DIVERSE
+    from shoal.kernels import kept
+    from shoal.threads import workers
+
+    if kept() and workers() > 1:
+        subprocess.Popen(  # noqa: S603 -- a module of ours
+            [sys.executable, "-m", "shoal.groupers.ahead", *([DIVERSE] if diverse else [])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
 def watch(
-    call: Callable[[Callable[[str], bool]], T], stages: tuple[str, ...], between: str = ""
+    call: Callable[[Callable[[str], bool]], T],
+    stages: tuple[str, ...],
+    between: str = "",
+    first: Callable[[], object] | None = None,
 ) -> T:
     """Run ``call(progress)`` in a thread and show which stage it is in.
 
     The kernels run without the interpreter lock, so this thread stays free to draw and to hear
     ctrl-C. Nothing is written in the background, so stopping at any moment leaves nothing behind.
     A method that refines its result is asked by the first ctrl-C to take the best it has. Work that
-    can end after any stage is asked to do so: ``between`` is what is said then.
+    can end after any stage is asked to do so: ``between`` is what is said then. ``first`` is called
+    when kernels have to be compiled.
     """
     state = {"stage": ""}
     enough = threading.Event()
@@ -50,6 +70,8 @@ def watch(
         if stage == "compile":
             if not compiled.is_set():  # one of many runs may have told so before
                 say.note(compiling())
+                if first is not None:
+                    first()
             compiled.set()
         else:
             state["stage"] = stage

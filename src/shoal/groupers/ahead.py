@@ -1,0 +1,55 @@
+"""``python -m shoal.groupers.ahead``: compile the kernels of refinement, and nothing else.
+
+The first run on a machine compiles for longer than it works. Refinement comes last and takes half
+of that: meanwhile another process can have its kernels ready. They are compiled by refining a table
+of a few rows, so they are those that the real one asks for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+import numpy as np
+import polars as pl
+
+from shoal.encode import encode
+from shoal.groupers.boxes import make_boxes
+from shoal.groupers.conditions import conditions_of
+from shoal.groupers.patterns import make_ladders
+from shoal.groupers.refinement import refined
+from shoal.groupers.shoal import EFFORTS
+from shoal.rules import All, KAnonymity, LDiversity
+from shoal.schema import declare
+
+DIVERSE = "diverse"
+
+
+def compile_refinement(*, diverse: bool) -> None:
+    """Refine a small table, under a rule on its sensitive values or without one."""
+    place = np.arange(24)
+    frame = pl.DataFrame({"age": place % 7, "city": place % 5, "ill": place % 3})
+    data = encode(frame, declare(frame, quasi=["age", "city"], sensitive=["ill"]))
+    k = KAnonymity(2)
+    size, conditions = conditions_of(data, All((k, LDiversity(2, column="ill"))) if diverse else k)
+    effort = EFFORTS["fast"]
+    ladders = make_ladders(data, data.weights, size, effort.merge, "ncp")
+    boxes = make_boxes(data, data.weights, "ncp")
+    rng = np.random.default_rng(1)
+    refined(data, size, conditions, boxes, ladders, place // 4, effort, rng)
+
+
+def follow() -> None:
+    """Let this process end with the one that started it, which then closes its end of the pipe."""
+
+    def wait() -> None:
+        sys.stdin.buffer.read()
+        os._exit(0)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+if __name__ == "__main__":
+    follow()
+    compile_refinement(diverse=DIVERSE in sys.argv[1:])
