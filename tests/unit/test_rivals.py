@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.groupers import rivals, shoal
+from shoal.groupers.growth import grow_groups
 from shoal.losses.ncp import iloss
 from shoal.rules import All, AlphaK, KAnonymity, LDiversity, TCloseness
 from tests.tables import encoded
@@ -85,3 +86,18 @@ def test_the_start_that_refines_better_is_taken(monkeypatch):
     *first, last = chosen
     assert len(first) == 2
     assert last[0] == pytest.approx(min(after for _, after in first))
+
+
+@pytest.mark.parametrize("columns", [4, 16])
+def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):
+    data, heard = encoded(np.random.default_rng(2), 400, "to" * (columns // 2)), []
+
+    def listening(*args):
+        heard.append(grow_groups(*args))
+        return heard[-1]
+
+    monkeypatch.setattr(shoal, "grow_groups", listening)
+    made = shoal.group(data, KAnonymity(5), np.random.default_rng(2))
+    assert len(heard) == (columns > 4)
+    for each in heard:
+        assert iloss(data, made).rate <= iloss(data, each).rate

@@ -89,14 +89,22 @@ def group(
     else:
         start = repair(data, placed, rule)
     starts, shape = [start.labels()], (k, conditions, boxes, ladders)
-    if placed is None or (effort != "fast" and data.rows <= RIVALS):
+    thorough = effort != "fast" and data.rows <= RIVALS
+    if placed is None or thorough:
         starts += [part.labels() for part in rivals(data, rule, rng)]
+    if placed is not None and thorough and not walkable(ladders):
+        starts.append(grow_groups(data, make_space(data), rule, rng).labels())
     if len(starts) > 1:
         # What a start loses tells less than what it loses once the first trials have been made.
         first = replace(chosen, trials=FIRST, heat=0.0, passes=1)
         starts = [refined(data, *shape, labels, first, rng, stop) for labels in starts]
     labels = refined(data, *shape, min(starts, key=partial(cost, data, boxes)), chosen, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
+
+
+def walkable(ladders: Ladders) -> bool:
+    """Say whether the peel can look at all patterns; otherwise it may miss the best of them."""
+    return bool(np.prod(ladders.levels.astype(float)) < LATTICE)
 
 
 def cost(data: Encoded, boxes: Boxes, labels: Ints) -> float:
@@ -133,7 +141,7 @@ def peel_off(
         state = (codes, count, kept, rest, left, label, groups, work)
         return peel(levels, patterns, k, parts(conditions), *state, budget)
 
-    small = np.prod(ladders.levels.astype(float)) < LATTICE
+    small = walkable(ladders)
     end = 0.0 if small else max(0.0, budget - WALK * count.size)
     frontier = Frontier(ladders)
     while left and budget > end and (patterns := frontier.take(512)).size:
