@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 SHOAL = str(BUILD / "shoal" / "bin" / "shoal")
 JOB = str(Path(__file__).with_name("job.py"))
+CALL = str(Path(__file__).with_name("call.py"))
 HIERARCHIES = ADULT / "hierarchies" / "adult"
 PEERS = ("anjana", "anonypy", "pycanon")
 SENSITIVE = "income"
@@ -91,7 +92,7 @@ def ours(name: str, data: Path, *flags: str, trees: bool = True) -> Contender:
     """Return ``shoal anonymize`` with some flags."""
     out = BUILD / "bench" / f"{name.replace(' ', '_')}.csv"
     command = [SHOAL, "anonymize", str(data), "--quasi", ",".join(QUASI), "--sensitive", SENSITIVE]
-    command += ["--k", str(K), "--force", "-o", str(out), "--json", str(out.with_suffix(".json"))]
+    command += ["--k", str(K), "--force", "-o", str(out)]
     if trees:
         command += ["--hierarchies", str(HIERARCHIES)]
     command += flags
@@ -133,6 +134,9 @@ def race(contenders: Sequence[Contender], rounds: int, limit: float) -> list[lis
             for old in (each.out, figures):
                 old.unlink(missing_ok=True)
             process = run(each.command, limit)
+            if each.command[0] == SHOAL:
+                python = str(Path(SHOAL).with_name("python"))
+                run([python, CALL, *each.command[1:], str(figures)], limit)
             said = json.loads(figures.read_text()) if figures.exists() else {}
             before.append(Result(process, said.get("seconds", {}).get("total", float("nan"))))
             print(".", end="", file=sys.stderr, flush=True)
@@ -215,7 +219,7 @@ def main() -> None:
         SENSITIVE,
     ]
     contenders = [
-        Contender("shoal audit", [*audit, "--json", str(report), "--force"], report),
+        Contender("shoal audit", audit, report),
         theirs(python, "pycanon report", released.out),
     ]
     title = "all privacy figures of one release of 30,162 rows"
