@@ -152,7 +152,7 @@ def measured(case: Case, method: str, threads: int | None = None) -> dict[str, o
 
 def exponent(points: pl.DataFrame) -> float:
     """Fit seconds ~ rows ** exponent on the sizes where the work outweighs the start."""
-    large = points.filter(pl.col("rows") >= 300_000, pl.col("failure") == "")
+    large = points.filter(pl.col("rows") >= 1_000_000, pl.col("failure") == "")
     if large.height < 2:
         return float("nan")
     rows, seconds = (np.log(large[name].to_numpy()) for name in ("rows", "seconds"))

@@ -87,3 +87,8 @@ def test_roles_are_not_guessed(spark):
         shoal.anonymize(to_spark(spark, people(60)))
     with pytest.raises(shoal.SchemaError, match=r"has no column 'aage'.*Did you mean 'age'"):
         shoal.anonymize(to_spark(spark, people(60)), quasi=["aage"])
+
+
+def test_a_name_that_is_a_pattern_is_refused(spark):
+    with pytest.raises(shoal.InputError, match=r"The frame has column names .* patterns: '\^x\$'"):
+        shoal.anonymize(to_spark(spark, people(60).rename({"age": "^x$"})), quasi=["sex"], k=2)

@@ -22,6 +22,7 @@ from shoal.engines.spark.session import first_line, require, session, session_of
 from shoal.engines.spark.settings import Spark, address, is_spark_frame
 from shoal.errors import MissingExtra, ParameterError, ShoalError
 from shoal.losses import Loss
+from shoal.names import check_names
 from shoal.params import check_options
 from shoal.plan import Plan
 from shoal.prepare import Hierarchies, gather, is_path, resolve
@@ -78,6 +79,7 @@ def carry_out(
     with _translated():
         with clock.stage("read"):
             spark, frame, kind, source = _opened(data, plan, settings)
+            check_names(frame.columns, source or "The frame")
             files.check_out(spark, settings, source)
             table = take_in(frame, plan, texts=kind == "csv")
             head = table.head()
