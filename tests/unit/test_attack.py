@@ -85,13 +85,13 @@ def random_table(rng, rows=60):
     return pl.DataFrame(
         {
             "a,ge": rng.integers(20, 60, rows),
-            "*": rng.choice(["*", "{x, y}", '"q"', None], rows).tolist(),
+            "{*}": rng.choice(["*", "{x, y}", '"q"', None], rows).tolist(),
             "ill": rng.choice(["flu", "cold", "gout", None], rows).tolist(),
         }
     )
 
 
-NAMES = ["a,ge", "*"]
+NAMES = ["a,ge", "{*}"]
 SHAPES = {
     "generalized": ("kaim", [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]),
     "dummies": ("dummies", [shoal.LDiversity(2, "ill")]),

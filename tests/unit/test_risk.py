@@ -164,11 +164,11 @@ def test_before_and_after_of_every_shape(tmp_path):
     frame = pl.DataFrame(
         {
             "a,ge": rng.integers(20, 60, 120),
-            "*": rng.choice(["*", "{x, y}", '"q"', None], 120).tolist(),
+            "{*}": rng.choice(["*", "{x, y}", '"q"', None], 120).tolist(),
             "ill": rng.choice(["flu", "cold", "gout", "?"], 120),
         }
     )
-    names = ["a,ge", "*"]
+    names = ["a,ge", "{*}"]
     for method, rules in (
         ("kaim", [shoal.KAnonymity(5), shoal.LDiversity(2, "ill")]),
         ("dummies", [shoal.LDiversity(2, "ill")]),
