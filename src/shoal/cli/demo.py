@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,7 +36,7 @@ def command(
     from shoal import demo
     from shoal.atomic import check_output
     from shoal.cli.anonymize import tell
-    from shoal.cli.work import watch
+    from shoal.cli.work import ahead, watch
     from shoal.inspection import inspect
     from shoal.run import STAGES, anonymize
     from shoal.table import read_table
@@ -63,6 +64,7 @@ def command(
             progress=progress,
         ),
         STAGES,
+        first=partial(ahead, diverse=False),
     )
     _show("Before", frame)
     _show(f"After: whoever you look for hides among at least {K}", _crowd(outcome.release))
