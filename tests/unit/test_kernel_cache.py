@@ -156,3 +156,18 @@ def test_a_process_that_compiles_ahead_ends_with_the_one_that_asked():
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as asked:
         asked.stdin.close()
         assert asked.wait(60) == 0
+
+
+def test_a_run_goes_on_without_the_process_that_compiles_ahead(monkeypatch):
+    from shoal.cli import work
+
+    asked = []
+
+    def full(*args, **_):
+        asked.append(args)
+        raise OSError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(work.subprocess, "Popen", full)
+    monkeypatch.setenv("SHOAL_THREADS", "2")
+    work.ahead(diverse=True)
+    assert asked

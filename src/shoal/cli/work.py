@@ -38,12 +38,13 @@ def ahead(*, diverse: bool) -> None:
     from shoal.threads import workers
 
     if kept() and workers() > 1:
-        subprocess.Popen(  # noqa: S603 -- a module of ours
-            [sys.executable, "-m", "shoal.groupers.ahead", *([DIVERSE] if diverse else [])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with contextlib.suppress(OSError):  # no room for a process: the run itself compiles all
+            subprocess.Popen(  # noqa: S603 -- a module of ours
+                [sys.executable, "-m", "shoal.groupers.ahead", *([DIVERSE] if diverse else [])],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
 
 
 def watch(
