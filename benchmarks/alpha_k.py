@@ -16,13 +16,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shoal.encode import Encoded, encode
+from shoal.base.roles import Kind
+from shoal.coding.encode import Encoded, encode
 from shoal.groupers import alpha_k
-from shoal.hierarchy import read_directory
-from shoal.losses import iloss
-from shoal.rules import AlphaK
-from shoal.schema import Kind, declare
-from shoal.table import read_table
+from shoal.measures.losses import iloss
+from shoal.privacy import AlphaK
+from shoal.tables.files import read_table
+from shoal.tables.hierarchy import read_directory
+from shoal.tables.schema import declare
 
 NUMBERS = ["age", "education-num", "hours-per-week", "hours"]
 ADULT = ["age", "education-num", "hours-per-week", "workclass", "marital-status", "race", "sex"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
+from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
 from shoal.kernels import kernel
 from shoal.kernels.space import Group, Space, add, new_group, start
-from shoal.space import make_space
 
 
 @kernel

@@ -10,12 +10,12 @@ import numpy as np
 
 from benchmarks.brute import brute_force
 from benchmarks.tables import adult, numeric, resampled, with_zips
-from shoal.encode import Encoded
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded
 from shoal.groupers import k_member, kaim
-from shoal.losses import iloss
-from shoal.losses.bound import lower_bound
-from shoal.partition import Partition
-from shoal.rules import KAnonymity
+from shoal.measures.losses import iloss
+from shoal.measures.losses.bound import lower_bound
+from shoal.privacy import KAnonymity
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -12,15 +12,15 @@ import time
 import numpy as np
 
 from benchmarks.tables import ADULT
+from shoal.base.errors import ShoalError
 from shoal.catalog import METHODS
-from shoal.domain import Nominal, flat
-from shoal.encode import Encoded, encode
-from shoal.errors import ShoalError
-from shoal.hierarchy import read_directory
-from shoal.losses import iloss
-from shoal.rules import All, KAnonymity, LDiversity, Rule
-from shoal.schema import declare
-from shoal.table import read_table
+from shoal.coding.encode import Encoded, encode
+from shoal.measures.losses import iloss
+from shoal.privacy import All, KAnonymity, LDiversity, Rule
+from shoal.tables.domain import Nominal, flat
+from shoal.tables.files import read_table
+from shoal.tables.hierarchy import read_directory
+from shoal.tables.schema import declare
 
 FILES = {"adult": "adult.csv.gz", "fars": "fars.csv.gz", "diabetes130": "diabetes130.parquet"}
 SENSITIVE = {"adult": "occupation", "fars": "iinjury", "diabetes130": "diag_1"}

@@ -16,14 +16,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shoal.domain import Ordered
-from shoal.encode import Encoded, encode
-from shoal.errors import ShoalWarning
+from shoal.base.errors import ShoalWarning
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded, encode
 from shoal.groupers import incognito, mondrian, tp
-from shoal.hierarchy import read_directory
-from shoal.losses import iloss
-from shoal.partition import Partition
-from shoal.rules import (
+from shoal.measures.losses import iloss
+from shoal.privacy import (
     AlphaK,
     EntropyLDiversity,
     FrequencyLDiversity,
@@ -31,8 +29,10 @@ from shoal.rules import (
     LDiversity,
     TCloseness,
 )
-from shoal.schema import declare
-from shoal.table import read_table
+from shoal.tables.domain import Ordered
+from shoal.tables.files import read_table
+from shoal.tables.hierarchy import read_directory
+from shoal.tables.schema import declare
 
 ADULT = ["age", "workclass", "education", "marital-status", "occupation"]
 ADULT += ["race", "sex", "native-country"]

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.cells import natural
-from shoal.comparing import METHODS, compare_queries
-from shoal.errors import ShoalWarning
+from shoal.base.errors import ShoalWarning
+from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import By
 from shoal.releases.opening import open_release
-from shoal.rules import FrequencyLDiversity, LDiversity
-from shoal.run import anonymize
-from shoal.table import read_table
+from shoal.tables.cells import natural
+from shoal.tables.files import read_table
+from shoal.verbs.anonymize import anonymize
+from shoal.verbs.compare import METHODS, compare_queries
 
 QUASI = ["age", "sex", "race", "marital", "education", "birthplace", "work_class"]
 

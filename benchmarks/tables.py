@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from shoal.domain import Ordered, Taxonomy
-from shoal.encode import Encoded, encode
-from shoal.hierarchy import read_directory
-from shoal.schema import declare
-from shoal.table import read_table
+from shoal.coding.encode import Encoded, encode
+from shoal.tables.domain import Ordered, Taxonomy
+from shoal.tables.files import read_table
+from shoal.tables.hierarchy import read_directory
+from shoal.tables.schema import declare
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data"
 QUASI = [

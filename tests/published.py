@@ -5,10 +5,11 @@ import datetime as dt
 import numpy as np
 import polars as pl
 
-from shoal.domain import Taxonomy
-from shoal.encode import encode
-from shoal.partition import Partition
-from shoal.schema import Column, Kind, Role, Schema
+from shoal.base.partition import Partition
+from shoal.base.roles import Kind, Role
+from shoal.coding.encode import encode
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import Column, Schema
 
 
 def everything(rows=60, seed=1):

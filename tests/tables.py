@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from shoal.domain import Nominal, Ordered, Taxonomy
-from shoal.encode import Encoded
+from shoal.coding.encode import Encoded
+from shoal.tables.domain import Nominal, Ordered, Taxonomy
 
 
 def taxonomy(rng, leaves, name="t"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numba  # noqa: F401 -- loaded before the clock runs, as pandas is for the peers
 import pyarrow.csv  # noqa: F401
 
-import shoal.run  # noqa: F401
+import shoal.verbs.anonymize  # noqa: F401
 from shoal.cli.app import build
 
 

@@ -11,13 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.assessing import Risks, risk
-    from shoal.attacking import attack
-    from shoal.auditing import audit
-    from shoal.comparing import Comparison, compare, compare_queries
-    from shoal.domain import Taxonomy
-    from shoal.engines.spark.settings import Spark
-    from shoal.errors import (
+    from shoal.base.errors import (
         Infeasible,
         InputError,
         MissingExtra,
@@ -29,13 +23,10 @@ if TYPE_CHECKING:
         ShoalError,
         ShoalWarning,
     )
-    from shoal.estimating import Estimates, estimate, read_release
-    from shoal.hierarchy import read_hierarchy, write_hierarchy
-    from shoal.inspection import inspect
-    from shoal.outcome import Outcome
-    from shoal.plan import Plan
-    from shoal.report import write_report
-    from shoal.rules import (
+    from shoal.base.roles import Kind, Role
+    from shoal.engines.spark.settings import Spark
+    from shoal.plan.plan import Plan
+    from shoal.privacy import (
         All,
         AlphaK,
         BetaLikeness,
@@ -46,22 +37,32 @@ if TYPE_CHECKING:
         RecursiveLDiversity,
         TCloseness,
     )
-    from shoal.run import anonymize
-    from shoal.schema import Column, Kind, Role, Schema
-    from shoal.table import read_table, write_table
-    from shoal.verify import Verdict
+    from shoal.releases.generalized.check import Verdict
+    from shoal.report import write_report
+    from shoal.tables.domain import Taxonomy
+    from shoal.tables.files import read_table, write_table
+    from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
+    from shoal.tables.schema import Column, Schema
+    from shoal.verbs.anonymize import anonymize
+    from shoal.verbs.attack import attack
+    from shoal.verbs.audit import audit
+    from shoal.verbs.compare import Comparison, compare, compare_queries
+    from shoal.verbs.estimate import Estimates, estimate, read_release
+    from shoal.verbs.inspect import inspect
+    from shoal.verbs.outcome import Outcome
+    from shoal.verbs.risk import Risks, risk
 
 __version__ = "0.1.0"
 
 # Loaded at first use, so that importing the package costs nothing.
 _HOMES = {
-    "shoal.assessing": ("Risks", "risk"),
-    "shoal.attacking": ("attack",),
-    "shoal.auditing": ("audit",),
-    "shoal.comparing": ("Comparison", "compare", "compare_queries"),
-    "shoal.domain": ("Taxonomy",),
+    "shoal.verbs.risk": ("Risks", "risk"),
+    "shoal.verbs.attack": ("attack",),
+    "shoal.verbs.audit": ("audit",),
+    "shoal.verbs.compare": ("Comparison", "compare", "compare_queries"),
+    "shoal.tables.domain": ("Taxonomy",),
     "shoal.engines.spark.settings": ("Spark",),
-    "shoal.errors": (
+    "shoal.base.errors": (
         "Infeasible",
         "InputError",
         "MissingExtra",
@@ -73,13 +74,13 @@ _HOMES = {
         "ShoalError",
         "ShoalWarning",
     ),
-    "shoal.estimating": ("Estimates", "estimate", "read_release"),
-    "shoal.hierarchy": ("read_hierarchy", "write_hierarchy"),
-    "shoal.inspection": ("inspect",),
-    "shoal.outcome": ("Outcome",),
-    "shoal.plan": ("Plan",),
+    "shoal.verbs.estimate": ("Estimates", "estimate", "read_release"),
+    "shoal.tables.hierarchy": ("read_hierarchy", "write_hierarchy"),
+    "shoal.verbs.inspect": ("inspect",),
+    "shoal.verbs.outcome": ("Outcome",),
+    "shoal.plan.plan": ("Plan",),
     "shoal.report": ("write_report",),
-    "shoal.rules": (
+    "shoal.privacy": (
         "All",
         "AlphaK",
         "BetaLikeness",
@@ -90,10 +91,11 @@ _HOMES = {
         "RecursiveLDiversity",
         "TCloseness",
     ),
-    "shoal.run": ("anonymize",),
-    "shoal.schema": ("Column", "Kind", "Role", "Schema"),
-    "shoal.table": ("read_table", "write_table"),
-    "shoal.verify": ("Verdict",),
+    "shoal.verbs.anonymize": ("anonymize",),
+    "shoal.base.roles": ("Kind", "Role"),
+    "shoal.tables.schema": ("Column", "Schema"),
+    "shoal.tables.files": ("read_table", "write_table"),
+    "shoal.releases.generalized.check": ("Verdict",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -123,7 +123,7 @@ module = types.ModuleType("held")
 count = 0
 def group(data, rule, rng, **options):
     import numpy as np
-    from shoal.partition import Partition
+    from shoal.base.partition import Partition
     global count
     count += 1
     if count == 2:

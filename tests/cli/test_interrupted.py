@@ -22,7 +22,7 @@ import sys, types
 module = types.ModuleType("plain")
 def group(data, rule, rng, **options):
     import numpy as np
-    from shoal.partition import Partition
+    from shoal.base.partition import Partition
     return Partition.from_labels(np.arange(data.rows) // 20)
 module.group = group
 sys.modules["plain"] = module

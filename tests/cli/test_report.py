@@ -3,8 +3,8 @@
 import sqlite3
 from contextlib import closing
 
+from shoal.base.address import take_passwords
 from shoal.cli.reporting import spoken
-from shoal.sources.address import take_passwords
 from tests.cli.conftest import QUASI
 
 

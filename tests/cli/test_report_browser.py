@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal import demo
 from shoal.report import render_outcome, try_attacks
+from shoal.tables import demo
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [

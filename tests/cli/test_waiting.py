@@ -18,7 +18,7 @@ import sys, time, types
 module = types.ModuleType("slow")
 def group(data, rule, rng, **options):
     import numpy as np
-    from shoal.partition import Partition
+    from shoal.base.partition import Partition
     time.sleep(2.5)
     return Partition.from_labels(np.arange(data.rows) // 20)
 module.group = group

@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from shoal.base.partition import Partition
 from shoal.catalog import METHODS
-from shoal.domain import Nominal, flat
-from shoal.encode import Encoded
-from shoal.losses.ncp import iloss
-from shoal.partition import Partition
-from shoal.rules import (
+from shoal.coding.encode import Encoded
+from shoal.measures.losses.ncp import iloss
+from shoal.privacy import (
     All,
     AlphaK,
     BetaLikeness,
@@ -21,6 +20,7 @@ from shoal.rules import (
     RecursiveLDiversity,
     TCloseness,
 )
+from shoal.tables.domain import Nominal, flat
 from tests.tables import encoded
 
 GROUPERS = [name for name, entry in METHODS.items() if entry.release == "generalized"]

@@ -6,8 +6,8 @@ import pytest
 
 import shoal
 from shoal.catalog import METHODS
+from shoal.privacy import AlphaK, FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.releases.base import By, Query
-from shoal.rules import AlphaK, FrequencyLDiversity, KAnonymity, LDiversity
 
 RULES = (KAnonymity(4), LDiversity(2, "ill"), FrequencyLDiversity(2, "ill"), AlphaK(0.6, 3, "ill"))
 TREES = {

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.errors import InputError, ParameterError, PlanError
-from shoal.plan import Plan
-from shoal.sources import address
-from shoal.sources.address import hide, is_address, parse, take_passwords
-from shoal.sources.source import Source, beside, place, target
+from shoal.base import address
+from shoal.base.address import hide, is_address, parse, take_passwords
+from shoal.base.errors import InputError, ParameterError, PlanError
+from shoal.plan.plan import Plan
+from shoal.tables.sources.source import Source, beside, place, target
 
 passwords = st.text(
     st.characters(min_codepoint=33, max_codepoint=0x2FF, exclude_categories=["C", "Z"]), min_size=6
@@ -142,7 +142,7 @@ def test_the_command_line_takes_passwords_out_of_its_words(password: str) -> Non
 
 @pytest.fixture(autouse=True)
 def nothing_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.sources.address._TAKEN", {})
+    monkeypatch.setattr("shoal.base.address._TAKEN", {})
 
 
 def test_one_address_has_one_password() -> None:

@@ -14,9 +14,9 @@ import duckdb
 import polars as pl
 import pytest
 
-from shoal.errors import InputError, MissingExtra, OutputError
-from shoal.sources.source import Source, place
-from shoal.sources.writing import check_target
+from shoal.base.errors import InputError, MissingExtra, OutputError
+from shoal.tables.sources.source import Source, place
+from shoal.tables.sources.writing import check_target
 from tests.db.test_round_trip import get, put
 
 

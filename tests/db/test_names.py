@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.errors import InputError
-from shoal.sources.identifiers import Name, quote, read_name
-from shoal.sources.reading import read_source
-from shoal.sources.source import place, target
-from shoal.sources.writing import written
+from shoal.base.errors import InputError
+from shoal.tables.sources.identifiers import Name, quote, read_name
+from shoal.tables.sources.reading import read_source
+from shoal.tables.sources.source import place, target
+from shoal.tables.sources.writing import written
 from tests.db.cluster import Server
 
 ODD = ['o"dd', "two words", "a.b", "select", "Äpfel 🍏", "x'; drop table patients; --", "%s $1 ?"]

@@ -15,10 +15,10 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.errors import InputError, OutputError, ShoalError
-from shoal.sources import writing
-from shoal.sources.source import target
-from shoal.sources.writing import check_target
+from shoal.base.errors import InputError, OutputError, ShoalError
+from shoal.tables.sources import writing
+from shoal.tables.sources.source import target
+from shoal.tables.sources.writing import check_target
 from tests.cli.test_interrupted import PLAIN
 from tests.db.cluster import ENCODED, PASSWORD, Server
 from tests.db.conftest import Shoal
@@ -155,7 +155,7 @@ def test_figures_and_tables_are_written_together(
         raise OperationalError("server closed the connection unexpectedly", status_code=0)
 
     with monkeypatch.context() as patch:
-        patch.setattr("shoal.sources.postgres.Postgres.commit", lost)
+        patch.setattr("shoal.tables.sources.postgres.Postgres.commit", lost)
         code, _, said = shoal(*words, "--json", "x.json")
     assert code == 2
     assert "Nothing was written. The connection was lost" in said
@@ -171,7 +171,7 @@ def test_a_release_that_fails_its_check_is_not_written(
 ) -> None:
     from dataclasses import replace
 
-    import shoal.run as run
+    import shoal.verbs.anonymize as run
 
     real = run.verify_shape
     monkeypatch.setattr(
@@ -187,7 +187,7 @@ def test_a_release_that_fails_its_check_is_not_written(
 
 HOLD = """
 import sys, time
-import shoal.sources.writing as writing
+import shoal.tables.sources.writing as writing
 real = writing.batches
 def held(columns, stop):
     import pyarrow as pa

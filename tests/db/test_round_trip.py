@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.errors import InputError, OutputError, ParameterError
-from shoal.sources.database import BATCH
-from shoal.sources.reading import read_source
-from shoal.sources.source import Source, place, target
-from shoal.sources.writing import check_target, written
+from shoal.base.errors import InputError, OutputError, ParameterError
+from shoal.tables.sources.database import BATCH
+from shoal.tables.sources.reading import read_source
+from shoal.tables.sources.source import Source, place, target
+from shoal.tables.sources.writing import check_target, written
 from tests.db.cluster import Server
 
 

@@ -6,7 +6,7 @@ same choices are made, not similar ones.
 
 import math
 
-from shoal.domain import Nominal, Ordered
+from shoal.tables.domain import Nominal, Ordered
 
 EPS = 1e-9
 

@@ -2,7 +2,7 @@
 
 import itertools
 
-from shoal.domain import Ordered, Taxonomy
+from shoal.tables.domain import Ordered, Taxonomy
 from tests.naive.joins import width
 
 

@@ -2,7 +2,7 @@
 
 import math
 
-from shoal.domain import Nominal, Ordered, Taxonomy
+from shoal.tables.domain import Nominal, Ordered, Taxonomy
 
 
 def cover(domain, positions):

@@ -1,6 +1,6 @@
 """Mondrian by recursion over lists of rows: the twin of ``groupers.mondrian``."""
 
-from shoal.domain import Taxonomy
+from shoal.tables.domain import Taxonomy
 from tests.naive.joins import cover, width
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.partition import GroupStats, histogram
+from shoal.base.partition import GroupStats, histogram
 
 
 def peel(data, rule, ladders, patterns):

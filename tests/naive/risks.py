@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.notation import read
+from shoal.releases.notation import read
 
 
 def fits(cell, value, column, *, gaps="own", raw=False, dtype=None, leaves=None):

@@ -5,12 +5,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import shoal
-from shoal.cells import blank
-from shoal.encode import encode
+from shoal.base.roles import Role
+from shoal.coding.encode import encode
 from shoal.engines.assigning import canonical_order
 from shoal.engines.spark.columns import _blanked
-from shoal.prepare import gather, load, merge, resolve
-from shoal.schema import Role
+from shoal.tables.cells import blank
+from shoal.tables.prepare import gather, load, merge, resolve
 from tests.spark.conftest import ROLES, counted, people, to_polars, to_spark
 
 PUBLISHED = ["age", "sex", "zip", "weight", "disease"]

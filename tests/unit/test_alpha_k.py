@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.domain import Nominal, Ordered, Taxonomy
-from shoal.encode import Encoded
-from shoal.errors import Infeasible, ParameterError
+from shoal.base.errors import Infeasible, ParameterError
+from shoal.coding.encode import Encoded
+from shoal.coding.tuples import entries
 from shoal.groupers import alpha_k
 from shoal.groupers.gower import coordinates, make_field
 from shoal.groupers.limits import limits_of
-from shoal.losses import iloss
-from shoal.rules import All, AlphaK, KAnonymity, LDiversity, TCloseness
-from shoal.tuples import entries
+from shoal.measures.losses import iloss
+from shoal.privacy import All, AlphaK, KAnonymity, LDiversity, TCloseness
+from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from tests.naive import alpha_k as naive
 from tests.tables import encoded
 

@@ -13,10 +13,10 @@ from typing import IO
 import polars as pl
 import pytest
 
-from shoal import atomic
-from shoal.atomic import atomic_file, check_output
-from shoal.errors import OutputError
-from shoal.table import write_table
+from shoal.base import atomic
+from shoal.base.atomic import atomic_file, check_output
+from shoal.base.errors import OutputError
+from shoal.tables.files import write_table
 
 FRAME = pl.DataFrame({"a": [1, 2]})
 
@@ -95,7 +95,7 @@ def test_a_table_on_a_full_disk_leaves_nothing(
 
 def test_a_kill_in_the_middle_leaves_no_part_of_the_output(tmp_path: Path) -> None:
     code = (
-        "import os, sys, signal\nfrom shoal.atomic import atomic_file\n"
+        "import os, sys, signal\nfrom shoal.base.atomic import atomic_file\n"
         "with atomic_file(sys.argv[1]) as stream:\n"
         "    stream.write(b'half'); stream.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import demo
-from shoal.errors import ShoalWarning
-from shoal.risks.results import percent, wilson
+from shoal.base.errors import ShoalWarning
+from shoal.measures.risks.results import percent, wilson
+from shoal.tables import demo
 from tests.naive import risks as naive
 
 TOWNS, AGES, ILLS = ["A", "B", "C"], [10, 20, 30, 40], ["flu", "cold", "gout"]

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.errors import InputError, ParameterError, SchemaError
+from shoal.base.errors import InputError, ParameterError, SchemaError
 
 FRAME = pl.DataFrame({"age": [30, 31, 40, 41], "ill": ["flu", "cold", "flu", "gout"]})
 CELLS = FRAME.with_columns(age=pl.Series(["[30-31]", "[30-31]", "[40-41]", "[40-41]"]))

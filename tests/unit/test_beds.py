@@ -4,15 +4,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.domain import Ordered
-from shoal.encode import Encoded
-from shoal.errors import ParameterError
+from shoal.base.errors import ParameterError
+from shoal.base.threads import limit, share, workers
+from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
 from shoal.groupers.beds import beds
 from shoal.groupers.growth import grow_groups
-from shoal.losses import iloss
-from shoal.rules import All, KAnonymity, LDiversity
-from shoal.space import make_space
-from shoal.threads import limit, share, workers
+from shoal.measures.losses import iloss
+from shoal.privacy import All, KAnonymity, LDiversity
+from shoal.tables.domain import Ordered
 from tests.tables import encoded, nominal
 
 

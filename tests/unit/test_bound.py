@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from shoal.groupers import k_member
-from shoal.losses import bound
-from shoal.losses.bound import lower_bound
-from shoal.losses.ncp import iloss
-from shoal.rules import KAnonymity
+from shoal.measures.losses import bound
+from shoal.measures.losses.bound import lower_bound
+from shoal.measures.losses.ncp import iloss
+from shoal.privacy import KAnonymity
 from tests.naive import joins
 from tests.tables import encoded
 

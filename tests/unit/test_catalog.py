@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import pytest
 
-from shoal import catalog, rule_specs
-from shoal.errors import ParameterError, PlanError
-from shoal.params import Param
-from shoal.plan import Plan
-from shoal.rules import AlphaK, KAnonymity
+from shoal import catalog
+from shoal.base.errors import ParameterError, PlanError
+from shoal.base.params import Param
+from shoal.plan import rule_specs
+from shoal.plan.plan import Plan
+from shoal.privacy import AlphaK, KAnonymity
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells import as_text, blank, holds_numbers, natural, typed
+from shoal.tables.cells import as_text, blank, holds_numbers, natural, typed
 
 
 @pytest.mark.parametrize(

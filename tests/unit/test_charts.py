@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.charts import (
+from shoal.base.errors import OutputError, ParameterError
+from shoal.show.charts import (
     CSS,
     Chart,
     Line,
@@ -21,9 +22,8 @@ from shoal.charts import (
     paired_bars,
     scatter,
 )
-from shoal.charts.scales import linear, scale
-from shoal.charts.words import fit, say, tick, width
-from shoal.errors import OutputError, ParameterError
+from shoal.show.charts.scales import linear, scale
+from shoal.show.charts.words import fit, say, tick, width
 
 NASTY = [
     "<script>alert(1)</script>",

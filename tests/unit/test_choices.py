@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.comparing.choices import choices, read_method
-from shoal.errors import ParameterError, PlanError
-from shoal.plan import Plan
+from shoal.base.errors import ParameterError, PlanError
+from shoal.plan.plan import Plan
+from shoal.verbs.compare.choices import choices, read_method
 
 
 def test_what_is_tried_by_default():

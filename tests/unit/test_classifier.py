@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.errors import MissingExtra, SchemaError
-from shoal.losses import classifier
-from shoal.losses.classifier import FEWEST, Score, make_task
-from shoal.losses.features import read_beside
+from shoal.base.errors import MissingExtra, SchemaError
+from shoal.base.roles import Kind, Role
+from shoal.measures.losses import classifier
+from shoal.measures.losses.classifier import FEWEST, Score, make_task
+from shoal.measures.losses.features import read_beside
 from shoal.releases.opening import open_release
-from shoal.schema import Column, Kind, Role, Schema
+from shoal.tables.schema import Column, Schema
 
 SCHEMA = Schema(
     (

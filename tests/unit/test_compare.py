@@ -14,11 +14,11 @@ import pytest
 from numba.core import event
 
 import shoal
-from shoal.comparing import running
-from shoal.comparing.measuring import FIGURES
-from shoal.comparing.running import short
-from shoal.errors import MissingExtra, SchemaError, ShoalWarning
-from shoal.plan import Plan
+from shoal.base.errors import MissingExtra, SchemaError, ShoalWarning
+from shoal.plan.plan import Plan
+from shoal.verbs.compare import running
+from shoal.verbs.compare.measuring import FIGURES
+from shoal.verbs.compare.running import short
 
 QUASI = ["age", "town"]
 
@@ -226,7 +226,7 @@ def test_a_target_that_is_passed_through():
 
 
 def test_without_scikit_learn(monkeypatch):
-    monkeypatch.setattr("shoal.losses.classifier.has_library", lambda: False)
+    monkeypatch.setattr("shoal.measures.losses.classifier.has_library", lambda: False)
     settings = {"quasi": QUASI, "sensitive": "ill", "methods": "mondrian", "k": 5}
     found = shoal.compare(people(), **settings)
     assert found.notes == (

@@ -4,14 +4,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-import shoal.coverage
-from shoal.domain import Taxonomy
-from shoal.encode import encode
-from shoal.partition import Partition
-from shoal.releases.generalized import generalize
-from shoal.rules import KAnonymity
-from shoal.schema import Column, Kind, Role, Schema
-from shoal.verify import verify
+import shoal.releases.generalized.coverage
+from shoal.base.partition import Partition
+from shoal.base.roles import Kind, Role
+from shoal.coding.encode import encode
+from shoal.privacy import KAnonymity
+from shoal.releases.generalized.check import verify
+from shoal.releases.generalized.make import generalize
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import Column, Schema
 from tests.published import everything
 
 # Against the source
@@ -178,7 +179,7 @@ def test_from_files_a_class_must_cover_as_many_as_it_has():
 
 
 def test_large_tables_are_sampled(monkeypatch):
-    monkeypatch.setattr(shoal.coverage, "BUDGET", 100)
+    monkeypatch.setattr(shoal.releases.generalized.coverage, "BUDGET", 100)
     frame, schema, taxonomies, data, partition, order = everything()
     release = generalize(frame, schema, data, partition, order=order)
     common = {"original": frame, "schema": schema, "taxonomies": taxonomies}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.domain import STAR, Nominal, Ordered, Taxonomy, flat
-from shoal.errors import SchemaError
+from shoal.base.errors import SchemaError
+from shoal.tables.domain import STAR, Nominal, Ordered, Taxonomy, flat
 
 ANIMALS = [
     ("cat", "mammal", "animal", "*"),

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import secure
-from shoal.errors import Infeasible, ParameterError, ShoalWarning
-from shoal.releases.dummies import draw
+from shoal.base import secure
+from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
+from shoal.privacy import All, KAnonymity, LDiversity
+from shoal.releases.dummies.make import draw
 from shoal.releases.opening import open_release
-from shoal.rules import All, KAnonymity, LDiversity
-from shoal.table import read_table, write_table
+from shoal.tables.files import read_table, write_table
 from tests.tables import encoded
 
 

@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.domain import Nominal, Ordered, Taxonomy, flat
-from shoal.encode import Encoded, encode
-from shoal.errors import SchemaError, ShoalWarning
-from shoal.hierarchy import read_directory
-from shoal.schema import Column, Kind, Role, Schema, declare
-from shoal.table import from_native, read_table
+from shoal.base.errors import SchemaError, ShoalWarning
+from shoal.base.roles import Kind, Role
+from shoal.coding.encode import Encoded, encode
+from shoal.tables.domain import Nominal, Ordered, Taxonomy, flat
+from shoal.tables.files import from_native, read_table
+from shoal.tables.hierarchy import read_directory
+from shoal.tables.schema import Column, Schema, declare
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 AGES = Taxonomy.from_rows(
@@ -264,7 +265,7 @@ CELLS = st.lists(
 )
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.ShoalWarning")
+@pytest.mark.filterwarnings("ignore::shoal.base.errors.ShoalWarning")
 @given(CELLS, st.booleans())
 def test_every_text_comes_back(cells: list[str | None], flat_sets: bool) -> None:
     data = one(pl.Series(cells, dtype=pl.String), Kind.SET, flat_sets=flat_sets)
@@ -273,7 +274,7 @@ def test_every_text_comes_back(cells: list[str | None], flat_sets: bool) -> None
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.filterwarnings("ignore::shoal.errors.ShoalWarning")
+@pytest.mark.filterwarnings("ignore::shoal.base.errors.ShoalWarning")
 @given(st.lists(st.none() | st.floats(-1e9, 1e9), min_size=1, max_size=30))
 def test_order_of_positions_is_order_of_values(cells: list[float | None]) -> None:
     data = one(pl.Series(cells, dtype=pl.Float64), Kind.ORDERED)

@@ -5,10 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.errors import ParameterError
-from shoal.estimates import Observed, closed_form, estimate, full_em, iterative, set_interval
-from shoal.estimates.bayes import unbiased
-from shoal.estimates.intervals import quantile
+from shoal.base.errors import ParameterError
+from shoal.releases.estimates import (
+    Observed,
+    closed_form,
+    estimate,
+    full_em,
+    iterative,
+    set_interval,
+)
+from shoal.releases.estimates.bayes import unbiased
+from shoal.releases.estimates.intervals import quantile
 from tests.naive import estimates as naive
 
 

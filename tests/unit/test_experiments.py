@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.errors import InputError, OutputError, ParameterError, PlanError, SchemaError
+from shoal.base.errors import InputError, OutputError, ParameterError, PlanError, SchemaError
 from shoal.experiments import PAPERS, fetching
 from shoal.experiments.caching import Store, key_of
 from shoal.experiments.measuring import emptied, frame_of

@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.domain import Taxonomy
-from shoal.losses.features import MOST, features, positions, read_beside
-from shoal.schema import Column, Kind, Role, Schema
+from shoal.base.roles import Kind, Role
+from shoal.measures.losses.features import MOST, features, positions, read_beside
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import Column, Schema
 
 PLACES = Taxonomy.from_rows(
     [("Rome", "Italy", "*"), ("Bari", "Italy", "*"), ("Oslo", "Norway", "*"), ("Bonn", "FRG", "*")],

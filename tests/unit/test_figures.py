@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.errors import ParameterError, SchemaError
-from shoal.figures import read_column
-from shoal.figures.bins import as_points, make_bins
-from shoal.figures.plots import size_bins
-from shoal.schema import Kind
+from shoal.base.errors import ParameterError, SchemaError
+from shoal.base.roles import Kind
+from shoal.show.figures import read_column
+from shoal.show.figures.bins import as_points, make_bins
+from shoal.show.figures.plots import size_bins
 
 ROWS = 400
 
@@ -126,8 +126,9 @@ def test_cells_are_shared_out_evenly_over_what_they_cover():
 
 
 def outcome_subject(frame, **kinds):
-    from shoal.figures import Subject
-    from shoal.schema import Column, Role
+    from shoal.base.roles import Role
+    from shoal.show.figures import Subject
+    from shoal.tables.schema import Column
 
     columns = [
         Column(name, Role.QUASI, kinds.get(name, Kind.SET), order=kinds.get(f"{name}_order", ()))

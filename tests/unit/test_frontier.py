@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.comparing.frontier import Axes, advise, bend, frontier
+from shoal.verbs.compare.frontier import Axes, advise, bend, frontier
 
 NUMBERS = st.sampled_from([0.02, 0.1, 0.2, 0.25, 0.5, 1.0, math.nan])
 PLACES = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=12)

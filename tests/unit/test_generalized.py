@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.domain import Nominal, Ordered, Taxonomy
-from shoal.encode import Encoded, encode
-from shoal.errors import SchemaError, ShoalError
-from shoal.partition import Partition
-from shoal.releases.generalized import generalize, joins, merge, widths
-from shoal.schema import Column, Kind, Role, Schema
+from shoal.base.errors import SchemaError, ShoalError
+from shoal.base.partition import Partition
+from shoal.base.roles import Kind, Role
+from shoal.coding.encode import Encoded, encode
+from shoal.releases.generalized.make import generalize, joins, merge, widths
+from shoal.tables.domain import Nominal, Ordered, Taxonomy
+from shoal.tables.schema import Column, Schema
 from tests.tables import encoded
 
 

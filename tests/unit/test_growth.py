@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from shoal.coding.space import balanced_weights, make_space
+from shoal.coding.tuples import entries
 from shoal.groupers import k_member, kaim
 from shoal.groupers.growth import grow_groups, in_turns, settle_rows
 from shoal.groupers.limits import limits_of
 from shoal.kernels.plant import plant
-from shoal.rules import AlphaK, KAnonymity
-from shoal.space import balanced_weights, make_space
-from shoal.tuples import entries
+from shoal.privacy import AlphaK, KAnonymity
 from tests.naive import growth, joins
 from tests.tables import encoded
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal.domain import Taxonomy, flat
-from shoal.errors import InputError, OutputError, SchemaError
-from shoal.hierarchy import (
+from shoal.base.errors import InputError, OutputError, SchemaError
+from shoal.tables.domain import Taxonomy, flat
+from shoal.tables.hierarchy import (
     check_cover,
     read_directory,
     read_hierarchy,

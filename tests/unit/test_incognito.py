@@ -6,18 +6,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.domain import Nominal, Ordered, Taxonomy
-from shoal.encode import Encoded, encode
-from shoal.errors import Infeasible, ParameterError, ShoalError, ShoalWarning
+from shoal.base.errors import Infeasible, ParameterError, ShoalError, ShoalWarning
+from shoal.base.partition import Cover, Partition
+from shoal.coding.encode import Encoded, encode
 from shoal.groupers import incognito
 from shoal.groupers.ladders import ladders
-from shoal.losses import iloss
-from shoal.partition import Cover, Partition
-from shoal.releases.generalized import generalize, joins
-from shoal.rules import AlphaK, EntropyLDiversity, FrequencyLDiversity, KAnonymity, LDiversity
-from shoal.rules.closeness import TCloseness
-from shoal.schema import declare
-from shoal.verify import verify
+from shoal.measures.losses import iloss
+from shoal.privacy import AlphaK, EntropyLDiversity, FrequencyLDiversity, KAnonymity, LDiversity
+from shoal.privacy.closeness import TCloseness
+from shoal.releases.generalized.check import verify
+from shoal.releases.generalized.make import generalize, joins
+from shoal.tables.domain import Nominal, Ordered, Taxonomy
+from shoal.tables.schema import declare
 from tests.naive import fulldomain
 from tests.naive.rules import passes
 from tests.tables import encoded

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.errors import PlanError
+from shoal.base.errors import PlanError
 from shoal.experiments import PAPERS
 from shoal.experiments.judging import (
     FAILS,

@@ -4,16 +4,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.domain import Ordered
-from shoal.encode import Encoded
-from shoal.errors import ParameterError
+from shoal.base.errors import ParameterError
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
 from shoal.groupers import l_clustering
 from shoal.groupers.beds import beds
 from shoal.groupers.growth import stock_of
-from shoal.losses.ncp import iloss, relative_loss
-from shoal.partition import Partition
-from shoal.rules import All, KAnonymity, LDiversity
-from shoal.space import make_space
+from shoal.measures.losses.ncp import iloss, relative_loss
+from shoal.privacy import All, KAnonymity, LDiversity
+from shoal.tables.domain import Ordered
 from tests.naive import joins
 from tests.naive import l_clustering as naive
 from tests.tables import encoded

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shoal.groupers import growth, k_member, kaim
-from shoal.losses.ncp import iloss
-from shoal.rules import (
+from shoal.measures.losses.ncp import iloss
+from shoal.privacy import (
     All,
     AlphaK,
     BetaLikeness,

@@ -6,15 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.base.partition import Partition
+from shoal.base.roles import Kind, Role
 from shoal.catalog import METHODS
-from shoal.domain import Taxonomy, flat
-from shoal.encode import encode
-from shoal.losses import average_class_size, class_sizes, discernibility, iloss, iloss_paper
-from shoal.partition import Partition
-from shoal.releases.generalized import generalize
-from shoal.rules import KAnonymity
-from shoal.schema import Column, Kind, Role, Schema
-from shoal.verify import verify
+from shoal.coding.encode import encode
+from shoal.measures.losses import (
+    average_class_size,
+    class_sizes,
+    discernibility,
+    iloss,
+    iloss_paper,
+)
+from shoal.privacy import KAnonymity
+from shoal.releases.generalized.check import verify
+from shoal.releases.generalized.make import generalize
+from shoal.tables.domain import Taxonomy, flat
+from shoal.tables.schema import Column, Schema
 from tests.tables import encoded
 
 

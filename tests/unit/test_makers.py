@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.domain import Taxonomy
-from shoal.errors import ParameterError, SchemaError
-from shoal.hierarchy import dates, intervals, prefixes
+from shoal.base.errors import ParameterError, SchemaError
+from shoal.tables.domain import Taxonomy
+from shoal.tables.hierarchy import dates, intervals, prefixes
 
 
 def path(taxonomy: Taxonomy, value: str) -> list[str]:

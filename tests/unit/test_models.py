@@ -29,7 +29,7 @@ from pycanon import anonymity
 from pycanon.report.json import get_json_report
 
 import shoal
-from shoal.models import models
+from shoal.measures.models import models
 from tests.naive import rules as naive
 from tests.unit.test_rules import GROUPS, stats
 

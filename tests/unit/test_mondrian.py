@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.domain import Nominal, Ordered, Taxonomy
-from shoal.encode import Encoded
-from shoal.errors import Infeasible
+from shoal.base.errors import Infeasible
+from shoal.coding.encode import Encoded
 from shoal.groupers import mondrian
 from shoal.kernels.mondrian import median
-from shoal.losses import iloss
-from shoal.releases.generalized import joins
-from shoal.rules import (
+from shoal.measures.losses import iloss
+from shoal.privacy import (
     All,
     AlphaK,
     EntropyLDiversity,
@@ -22,6 +20,8 @@ from shoal.rules import (
     LDiversity,
     TCloseness,
 )
+from shoal.releases.generalized.make import joins
+from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from tests.naive import mondrian as naive
 from tests.naive.rules import passes
 from tests.tables import encoded

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
-from shoal.errors import InputError
-from shoal.table import from_native, to_native
+from shoal.base.errors import InputError
+from shoal.tables.files import from_native, to_native
 
 DATA: dict[str, list[Any]] = {
     "age": [39, 50, 38],

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal import notation
-from shoal.domain import Taxonomy, flat
-from shoal.errors import InputError
-from shoal.notation import Cell, read
+from shoal.base.errors import InputError
+from shoal.releases import notation
+from shoal.releases.notation import Cell, read
+from shoal.tables.domain import Taxonomy, flat
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 # Texts made of what the notation is made of: far more likely to collide than any others.

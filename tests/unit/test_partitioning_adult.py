@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shoal.encode import encode
+from shoal.coding.encode import encode
 from shoal.groupers import incognito, mondrian, tp
-from shoal.hierarchy import read_directory
-from shoal.losses import iloss
-from shoal.rules import FrequencyLDiversity, KAnonymity
-from shoal.schema import declare
-from shoal.table import read_table
+from shoal.measures.losses import iloss
+from shoal.privacy import FrequencyLDiversity, KAnonymity
+from shoal.tables.files import read_table
+from shoal.tables.hierarchy import read_directory
+from shoal.tables.schema import declare
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 QUASI = [

@@ -8,12 +8,11 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.base.errors import ParameterError
 from shoal.catalog import METHODS
 from shoal.cli.anonymize import tell
-from shoal.domain import Taxonomy
-from shoal.errors import ParameterError
-from shoal.rule_specs import check_fit
-from shoal.rules import (
+from shoal.plan.rule_specs import check_fit
+from shoal.privacy import (
     AlphaK,
     BetaLikeness,
     EntropyLDiversity,
@@ -21,6 +20,7 @@ from shoal.rules import (
     KAnonymity,
     LDiversity,
 )
+from shoal.tables.domain import Taxonomy
 
 
 def people(rows=400):

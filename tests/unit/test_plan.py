@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal import plan_text
-from shoal.errors import PlanError
-from shoal.plan import Plan
-from shoal.schema import Kind, Role
+from shoal.base.errors import PlanError
+from shoal.base.roles import Kind, Role
+from shoal.plan import text as plan_text
+from shoal.plan.plan import Plan
 
 names = st.text(min_size=1, max_size=12).filter(lambda text: text.isprintable() or "\n" in text)
 columns = st.dictionaries(

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.errors import ParameterError, SchemaError
-from shoal.losses.queries import Truth, query_error, true_counts, workload
+from shoal.base.errors import ParameterError, SchemaError
+from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.releases.base import Query
 from shoal.releases.opening import open_release
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from shoal.errors import Infeasible
+from shoal.base.errors import Infeasible
+from shoal.base.partition import Partition
+from shoal.coding.space import make_space
 from shoal.groupers.repair import partners, repair, unions
 from shoal.kernels.covers import cover_groups, join_cost, new_covers
-from shoal.losses.ncp import iloss
-from shoal.partition import Partition
-from shoal.rules import All, EntropyLDiversity, KAnonymity, LDiversity, TCloseness
-from shoal.space import make_space
+from shoal.measures.losses.ncp import iloss
+from shoal.privacy import All, EntropyLDiversity, KAnonymity, LDiversity, TCloseness
 from tests.tables import encoded
 
 RULES = [

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.errors import OutputError, ParameterError
+from shoal.base.errors import OutputError, ParameterError
 from shoal.report import (
     AUDIENCES,
     Origin,
@@ -298,7 +298,7 @@ def test_an_audit_can_be_reported_with_and_without_the_original(method):
 
 
 def test_a_comparison_can_be_reported():
-    from shoal.comparing import compare
+    from shoal.verbs.compare import compare
 
     found = compare(
         people(), quasi=["age", "town"], sensitive=["ill"], methods=["kaim"], k=[2, 5], queries=0

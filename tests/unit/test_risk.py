@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.errors import InputError, ParameterError, SchemaError, ShoalWarning
+from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
+from shoal.measures.risks import assess, attribute_risk
+from shoal.measures.risks.matching import distinct
 from shoal.releases.opening import open_release
-from shoal.risks import assess, attribute_risk
-from shoal.risks.matching import distinct
 from tests.naive import risks as naive
 
 FIVE = pl.DataFrame({"age": [30, 30, 30, None, None], "sex": ["f", "f", "m", "m", "m"]})

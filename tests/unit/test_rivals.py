@@ -5,8 +5,8 @@ import pytest
 
 from shoal.groupers import rivals, shoal
 from shoal.groupers.growth import grow_groups
-from shoal.losses.ncp import iloss
-from shoal.rules import All, AlphaK, KAnonymity, LDiversity, TCloseness
+from shoal.measures.losses.ncp import iloss
+from shoal.privacy import All, AlphaK, KAnonymity, LDiversity, TCloseness
 from tests.tables import encoded
 
 SCARCE = [

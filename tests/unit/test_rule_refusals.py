@@ -2,8 +2,8 @@
 
 import pytest
 
-from shoal.errors import ParameterError
-from shoal.rules import (
+from shoal.base.errors import ParameterError
+from shoal.privacy import (
     AlphaK,
     BetaLikeness,
     EntropyLDiversity,

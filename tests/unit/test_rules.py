@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.partition import GroupStats, histogram
-from shoal.rules import (
+from shoal.base.partition import GroupStats, histogram
+from shoal.privacy import (
     All,
     AlphaK,
     BetaLikeness,
@@ -22,8 +22,8 @@ from shoal.rules import (
     TCloseness,
     flatten,
 )
-from shoal.rules.base import weakest
-from shoal.rules.closeness import distance
+from shoal.privacy.base import weakest
+from shoal.privacy.closeness import distance
 from tests.naive import rules as naive
 
 

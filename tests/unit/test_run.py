@@ -14,10 +14,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import shoal
-from shoal import run, shaping
+from shoal.base.errors import Infeasible, NotVerified, PlanError, SchemaError, ShoalWarning
 from shoal.catalog import METHODS
-from shoal.errors import Infeasible, NotVerified, PlanError, SchemaError, ShoalWarning
-from shoal.rules import KAnonymity
+from shoal.privacy import KAnonymity
+from shoal.verbs import anonymize as run
+from shoal.verbs import shaping
 
 
 def people(rows: int = 30) -> pl.DataFrame:

@@ -7,9 +7,10 @@ import datetime as dt
 import polars as pl
 import pytest
 
-from shoal.errors import SchemaError
-from shoal.names import IDENTIFYING, telling, words
-from shoal.schema import Column, Kind, Role, Schema, declare, guess, guess_kind, guess_role
+from shoal.base.errors import SchemaError
+from shoal.base.names import IDENTIFYING, telling, words
+from shoal.base.roles import Kind, Role
+from shoal.tables.schema import Column, Schema, declare, guess, guess_kind, guess_role
 
 N = 200
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from shoal.base.partition import Partition
 from shoal.groupers import k_member, shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
@@ -12,9 +13,8 @@ from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import Effort, refine
 from shoal.kernels.groups import start_state
 from shoal.kernels.lattice import Frontier
-from shoal.losses.ncp import iloss
-from shoal.partition import Partition
-from shoal.rules import (
+from shoal.measures.losses.ncp import iloss
+from shoal.privacy import (
     All,
     AlphaK,
     BetaLikeness,

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shoal import atomic, csvfile
-from shoal.errors import InputError, OutputError
-from shoal.table import FORMATS, read_table, write_table, write_tables
+from shoal.base import atomic
+from shoal.base.errors import InputError, OutputError
+from shoal.tables import csvfile
+from shoal.tables.files import FORMATS, read_table, write_table, write_tables
 
 TABLE = "name,age,zip\nAnn,39,00123\nBob,,99\n"
 PLAIN = {"name": ["Ann", "Bob"], "age": [39, None], "zip": ["00123", "99"]}

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal.domain import Nominal, Ordered, Taxonomy
-from shoal.encode import Encoded, encode
-from shoal.errors import Infeasible, ParameterError
+from shoal.base.errors import Infeasible, ParameterError
+from shoal.coding.encode import Encoded, encode
 from shoal.groupers import tp
-from shoal.losses import iloss
-from shoal.releases.generalized import generalize, joins
-from shoal.rules import All, FrequencyLDiversity, KAnonymity, LDiversity
-from shoal.schema import declare
-from shoal.verify import verify
+from shoal.measures.losses import iloss
+from shoal.privacy import All, FrequencyLDiversity, KAnonymity, LDiversity
+from shoal.releases.generalized.check import verify
+from shoal.releases.generalized.make import generalize, joins
+from shoal.tables.domain import Nominal, Ordered, Taxonomy
+from shoal.tables.schema import declare
 from tests.naive import tp as naive
 from tests.tables import encoded
 

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import shoal.coverage
-from shoal.errors import ParameterError, SchemaError, ShoalError
-from shoal.releases.generalized import generalize
-from shoal.rules import All, KAnonymity
-from shoal.schema import Column, Kind, Role, Schema
-from shoal.verify import verify
+import shoal.releases.generalized.coverage
+from shoal.base.errors import ParameterError, SchemaError, ShoalError
+from shoal.base.roles import Kind, Role
+from shoal.privacy import All, KAnonymity
+from shoal.releases.generalized.check import verify
+from shoal.releases.generalized.make import generalize
+from shoal.tables.schema import Column, Schema
 from tests.published import everything
 
 
@@ -224,7 +225,7 @@ def test_bad_comparisons_are_told_clearly():
 
 
 def test_verification_imports_nothing_of_the_algorithms():
-    source = Path(shoal.coverage.__file__).parent
+    source = Path(shoal.releases.generalized.coverage.__file__).parent
     forbidden = ("groupers", "kernels", "releases", "encode", "space", "losses")
     for name in ("verify", "coverage", "readback", "published", "notation"):
         for node in ast.walk(ast.parse((source / f"{name}.py").read_text())):

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.cells import TYPES, fitting, typed
-from shoal.errors import ShoalError
-from shoal.partition import histogram
-from shoal.rules import EntropyLDiversity, KAnonymity, LDiversity, TCloseness
-from shoal.verify import verify
-from shoal.verify_counts import COUNT, class_stats, examine, unite, values_of
+from shoal.base.errors import ShoalError
+from shoal.base.partition import histogram
+from shoal.privacy import EntropyLDiversity, KAnonymity, LDiversity, TCloseness
+from shoal.releases.check_counts import COUNT, class_stats, examine, unite, values_of
+from shoal.releases.generalized.check import verify
+from shoal.tables.cells import TYPES, fitting, typed
 
 RULES = [
     KAnonymity(2),

@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.errors import InputError, ParameterError, SchemaError
+from shoal.base.errors import InputError, ParameterError, SchemaError
+from shoal.privacy import KAnonymity
 from shoal.releases.base import By, Query, Release
 from shoal.releases.categories import combine, read_by, sort
 from shoal.releases.opening import open_release
-from shoal.rules import KAnonymity
 
 
 def released():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from shoal.coding.space import make_space
 from shoal.groupers import k_member, l_clustering, shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
@@ -13,8 +14,7 @@ from shoal.groupers.limits import limits_of
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import refined
 from shoal.groupers.repair import partners
-from shoal.rules import AlphaK, KAnonymity, LDiversity
-from shoal.space import make_space
+from shoal.privacy import AlphaK, KAnonymity, LDiversity
 from tests.tables import encoded
 
 

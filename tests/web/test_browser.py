@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from shoal import demo
+from shoal.tables import demo
 from tests.web.conftest import SHARED, serving
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")

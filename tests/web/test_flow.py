@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from shoal import demo
+from shoal.tables import demo
 from shoal.web.app import build
 from shoal.web.security import Doors, Keys
 from tests.web.conftest import TestClient

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from shoal import demo
+from shoal.tables import demo
 from tests.web.conftest import address, serving
 
 SHOAL = Path(sys.executable).with_name("shoal")

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.domain import Taxonomy
-from shoal.errors import SchemaError
-from shoal.schema import Column, Kind, Role
+from shoal.base.errors import SchemaError
+from shoal.base.roles import Kind, Role
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import Column
 from shoal.web import hierarchies, trees
 from shoal.web.trees import Tree
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from shoal.base.errors import ParameterError, nearest
 from shoal.catalog.entries import LossEntry, Method, RuleEntry
 from shoal.catalog.methods import METHODS
 from shoal.catalog.rules import LOSSES, RULES
-from shoal.errors import ParameterError, nearest
 
 DEFAULT_METHOD = "shoal"
 

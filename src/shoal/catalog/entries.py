@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from shoal.params import Param
+from shoal.base.params import Param
 
 
 def _load(path: str) -> Any:

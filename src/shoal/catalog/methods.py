@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from shoal.base.params import Param
 from shoal.catalog.entries import Method
-from shoal.params import Param
 
 _L_DIVERSITY = (
     "l-diversity",
@@ -183,7 +183,7 @@ METHODS: dict[str, Method] = {
             "keeps every quasi-identifier as it is and hides each sensitive value in a set of l "
             "values; counts are estimated from the sets",
             "Sei, Takenouchi, Ohsuga 2015",
-            "shoal.releases.dummies:draw",
+            "shoal.releases.dummies.make:draw",
             (
                 _word(
                     "missing",

@@ -32,10 +32,10 @@ from shoal.cli.options import (
     methods_help,
     with_rules,
 )
-from shoal.sources.source import Source
+from shoal.tables.sources.source import Source
 
 if TYPE_CHECKING:
-    from shoal.outcome import Outcome
+    from shoal.verbs.outcome import Outcome
 
 
 @with_rules
@@ -152,7 +152,7 @@ def command(
     alone is l-diversity alone), several hold together, and those of a plan are kept. A rule on
     sensitive values holds for every sensitive column.
     """
-    from shoal.threads import limit
+    from shoal.base.threads import limit
 
     limit(threads)  # before anything reads how many threads there are
 
@@ -170,9 +170,9 @@ def command(
         goal.check_files([path for path in (data, plan) if path is not None])
     reader = reporting.reader(report, audience)
 
-    from shoal.prepare import load
-    from shoal.run import STAGES, anonymize
-    from shoal.schema import Role
+    from shoal.base.roles import Role
+    from shoal.tables.prepare import load
+    from shoal.verbs.anonymize import STAGES, anonymize
 
     full = base_plan(
         plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed
@@ -234,7 +234,7 @@ def command(
 
 def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> bool:
     """Tell whether Spark does the work, and refuse its flags without it."""
-    from shoal.errors import ParameterError, nearest
+    from shoal.base.errors import ParameterError, nearest
 
     engines = ("local", "spark")
     if engine not in engines:
@@ -252,7 +252,7 @@ def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> boo
 
 def _directory(given: Path | Source) -> Path:
     """Return where Spark reads or writes, which is never a database."""
-    from shoal.errors import ParameterError
+    from shoal.base.errors import ParameterError
 
     if isinstance(given, Source):
         raise ParameterError(

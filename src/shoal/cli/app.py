@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
+from shoal.base.address import hide, take_passwords
+from shoal.base.errors import ShoalError
 from shoal.cli import say
-from shoal.errors import ShoalError
-from shoal.sources.address import hide, take_passwords
 
 # Every command is the function ``command`` (or the group ``app``) of the module of its name; its
 # help opens with the sentence given here, which is all that ``shoal --help`` needs to load.

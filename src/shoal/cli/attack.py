@@ -19,10 +19,10 @@ from shoal.cli.options import (
     SecondTable,
     Sensitive,
 )
-from shoal.sources.source import Place, place
+from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
-    from shoal.risks.results import Attacks
+    from shoal.measures.risks.results import Attacks
 
 
 def command(
@@ -109,11 +109,11 @@ def command(
     Tries to pick a person's row and to guess sensitive values, and compares that with guessing
     blindly and with a control. Give the hierarchies that the release was made with.
     """
-    from shoal.atomic import atomic_file, check_output
-    from shoal.attacking import attack
+    from shoal.base.atomic import atomic_file, check_output
+    from shoal.base.errors import ShoalWarning
     from shoal.cli.options import base_plan, split_names
-    from shoal.errors import ShoalWarning
-    from shoal.prepare import load
+    from shoal.tables.prepare import load
+    from shoal.verbs.attack import attack
 
     inputs = [path for path in (original, released, plan, control, st) if path is not None]
     if json is not None:
@@ -148,7 +148,7 @@ def command(
 
 def report(found: Attacks) -> None:
     """Show every attack in a line, then in words."""
-    from shoal.risks.results import percent
+    from shoal.measures.risks.results import percent
 
     wrong = "".join(
         f"; {percent(share)} of that {what}"

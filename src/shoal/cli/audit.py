@@ -24,10 +24,10 @@ from shoal.cli.options import (
     Sensitive,
     with_rules,
 )
-from shoal.sources.source import Place, place
+from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
-    from shoal.verify import Verdict
+    from shoal.releases.generalized.check import Verdict
 
 
 @with_rules
@@ -85,12 +85,12 @@ def command(
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
-    from shoal.atomic import atomic_file, check_output
-    from shoal.auditing import audit
+    from shoal.base.atomic import atomic_file, check_output
+    from shoal.base.roles import Role
     from shoal.cli.options import base_plan, split_names
     from shoal.cli.output import check_apart
-    from shoal.prepare import load
-    from shoal.schema import Role
+    from shoal.tables.prepare import load
+    from shoal.verbs.audit import audit
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)

@@ -27,8 +27,8 @@ from shoal.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from shoal.comparing import Comparison, Setting
-    from shoal.sources.source import Place
+    from shoal.tables.sources.source import Place
+    from shoal.verbs.compare import Comparison, Setting
 
 STOPPING = (
     "Stopping after the setting that is running; what is done by then is shown. "
@@ -147,10 +147,10 @@ def command(
     _check_outputs(files, force, inputs)
     reporting.reader(report, None)
 
-    from shoal.comparing import compare
-    from shoal.comparing.choices import choices
-    from shoal.comparing.measuring import QUERIES
-    from shoal.prepare import load
+    from shoal.tables.prepare import load
+    from shoal.verbs.compare import compare
+    from shoal.verbs.compare.choices import choices
+    from shoal.verbs.compare.measuring import QUERIES
 
     full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed)
     wanted = split_names(methods, ())
@@ -203,8 +203,8 @@ def command(
 
 def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) -> None:
     """Refuse what cannot be written before the work starts."""
-    from shoal.atomic import check_output
-    from shoal.errors import OutputError
+    from shoal.base.atomic import check_output
+    from shoal.base.errors import OutputError
 
     seen: dict[Path, str] = {}
     for name, path in files.items():
@@ -228,7 +228,7 @@ def _write(
     force: bool,
     inputs: list[Place],
 ) -> None:
-    from shoal.atomic import atomic_file
+    from shoal.base.atomic import atomic_file
 
     texts: dict[str, Callable[[], str]] = {
         "json": found.to_json,
@@ -283,7 +283,7 @@ def tell(found: Comparison) -> None:
 
 
 def _table(found: Comparison) -> None:
-    from shoal.comparing.measuring import FIGURES
+    from shoal.verbs.compare.measuring import FIGURES
 
     given = {name for each in found.verified for name in each.figures}
     some_left = any(each.figures.get("left_out") for each in found.verified)
@@ -336,14 +336,14 @@ def _legend(found: Comparison, shown: set[str]) -> list[str]:
 
 
 def _flag(setting: Setting, flag: str) -> str:
-    from shoal.comparing.choices import say as written
+    from shoal.verbs.compare.choices import say as written
 
     return written(setting.values[flag]) if flag in setting.values else ""
 
 
 def _again(setting: Setting, data: Place, plan: Path | None) -> str:
     """Return the command that makes the release of a setting."""
-    from shoal.comparing.choices import read_method
+    from shoal.verbs.compare.choices import read_method
 
     words = [
         "shoal",

@@ -16,7 +16,7 @@ from shoal.cli.options import Force
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.outcome import Outcome
+    from shoal.verbs.outcome import Outcome
 
 K = 5
 SHOWN = 6
@@ -33,13 +33,13 @@ def command(
 
     Example: shoal demo --out demo
     """
-    from shoal import demo
-    from shoal.atomic import check_output
+    from shoal.base.atomic import check_output
     from shoal.cli.anonymize import tell
     from shoal.cli.work import ahead, watch
-    from shoal.inspection import inspect
-    from shoal.run import STAGES, anonymize
-    from shoal.table import read_table
+    from shoal.tables import demo
+    from shoal.tables.files import read_table
+    from shoal.verbs.anonymize import STAGES, anonymize
+    from shoal.verbs.inspect import inspect
 
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def command(
 
 def _crowd(release: pl.DataFrame) -> pl.DataFrame:
     """Return some rows of the first two classes, each class together."""
-    from shoal import demo
+    from shoal.tables import demo
 
     names = list(demo.QUASI)
     classes = release.unique(names, keep="first", maintain_order=True).head(2).select(names)
@@ -99,9 +99,9 @@ def _show(title: str, frame: pl.DataFrame) -> None:
 
 
 def _keep(out: Path, frame: pl.DataFrame, outcome: Outcome, force: bool) -> None:
-    from shoal import demo
-    from shoal.atomic import atomic_file
-    from shoal.table import write_table
+    from shoal.base.atomic import atomic_file
+    from shoal.tables import demo
+    from shoal.tables.files import write_table
 
     shutil.copytree(demo.HIERARCHIES, out / "hierarchies", dirs_exist_ok=True)
     outcome = replace(outcome, plan=outcome.plan.override(data={"hierarchies": "hierarchies"}))

@@ -11,7 +11,7 @@ from shoal.cli import say
 from shoal.cli.options import Force, Hierarchies, Quasi, Released, SecondTable
 
 if TYPE_CHECKING:
-    from shoal.estimating import Estimates
+    from shoal.verbs.estimate import Estimates
 
 
 def command(
@@ -68,11 +68,11 @@ def command(
     Works on every shape of release: sets of dummy values, Anatomy's two tables, generalized cells
     (every value under a cell is taken as equally likely; give the hierarchies it was made with).
     """
-    from shoal.atomic import atomic_file, check_output
+    from shoal.base.atomic import atomic_file, check_output
     from shoal.cli.options import split_names
-    from shoal.estimating import estimate
-    from shoal.plotting import check_library, check_plot
-    from shoal.plotting import plot as draw
+    from shoal.show.plotting import check_library, check_plot
+    from shoal.show.plotting import plot as draw
+    from shoal.verbs.estimate import estimate
 
     form = check_plot(plot) if plot is not None else ""
     for path in (json, plot):

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.base.errors import InputError, ParameterError, SchemaError, nearest
 from shoal.cli import say
 from shoal.cli.options import Data, Delimiter, Force, Missing
-from shoal.errors import InputError, ParameterError, SchemaError, nearest
-from shoal.sources.source import Place, place
+from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.domain import Taxonomy
+    from shoal.tables.domain import Taxonomy
 
 HOW = ("intervals", "quantiles", "prefixes", "dates", "flat")
 
@@ -60,11 +60,11 @@ def make(
 
     Example: shoal hierarchy make patients.csv age --how intervals --widths 5,10,20 -o age.csv
     """
-    from shoal.atomic import check_output
+    from shoal.base.atomic import check_output
     from shoal.cli.options import base_plan
-    from shoal.hierarchy import write_hierarchy
-    from shoal.prepare import load
-    from shoal.schema import unknown_column
+    from shoal.tables.hierarchy import write_hierarchy
+    from shoal.tables.prepare import load
+    from shoal.tables.schema import unknown_column
 
     check_output(out, force=force, inputs=[data])
     frame = load(data, base_plan(None, missing=missing, delimiter=delimiter))
@@ -102,8 +102,8 @@ def check(
     Exit code 0 if all is well, 1 if not, 2 on bad use.
     """
     from shoal.cli.options import base_plan
-    from shoal.hierarchy import read_hierarchy
-    from shoal.prepare import load
+    from shoal.tables.hierarchy import read_hierarchy
+    from shoal.tables.prepare import load
 
     files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
     if not path.exists() or not files:
@@ -132,9 +132,9 @@ def check(
 
 
 def _cover(taxonomy: Taxonomy, frame: pl.DataFrame, name: str, *, required: bool) -> str:
-    from shoal.cells import as_text
-    from shoal.hierarchy import check_cover
-    from shoal.schema import unknown_column
+    from shoal.tables.cells import as_text
+    from shoal.tables.hierarchy import check_cover
+    from shoal.tables.schema import unknown_column
 
     if name not in frame.columns:
         if required:
@@ -148,9 +148,9 @@ def _cover(taxonomy: Taxonomy, frame: pl.DataFrame, name: str, *, required: bool
 def _maker(
     how: str, widths: str | None, steps: str | None, drop: str | None
 ) -> Callable[[pl.Series, str], Taxonomy]:
-    from shoal import makers
-    from shoal.cells import as_text
-    from shoal.domain import flat
+    from shoal.tables import makers
+    from shoal.tables.cells import as_text
+    from shoal.tables.domain import flat
 
     given = {"widths": widths, "steps": steps, "drop": drop}
     takes = {"intervals": ("widths", "steps"), "quantiles": ("steps",), "prefixes": ("drop",)}

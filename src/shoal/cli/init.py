@@ -30,10 +30,10 @@ def command(
     """
     import os
 
-    from shoal.atomic import atomic_file, check_output
+    from shoal.base.atomic import atomic_file, check_output
     from shoal.cli.options import base_plan, located
-    from shoal.inspection import inspect
-    from shoal.sources.source import Source
+    from shoal.tables.sources.source import Source
+    from shoal.verbs.inspect import inspect
 
     check_output(out, force=force, inputs=[data])
     plan = base_plan(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)

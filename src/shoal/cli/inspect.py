@@ -34,8 +34,8 @@ def command(
     Suggests a role for every column, with the reason. Nothing is written.
     """
     from shoal.cli.options import base_plan, located, split_names
-    from shoal.inspection import inspect
-    from shoal.prepare import load
+    from shoal.tables.prepare import load
+    from shoal.verbs.inspect import inspect
 
     full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
     where = located(data, full, table, query, query_file)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from shoal.cli import say
 
 if TYPE_CHECKING:
-    from shoal.outcome import Outcome
-    from shoal.plan import Plan
+    from shoal.plan.plan import Plan
+    from shoal.verbs.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     from shoal.cli.anonymize import tell
     from shoal.cli.work import stoppable
     from shoal.engines.spark.settings import DRIVER_TUPLES, Spark
-    from shoal.run import anonymize
+    from shoal.verbs.anonymize import anonymize
 
     if order.json is not None:
         _check_json(order)
@@ -68,8 +68,8 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
 
 
 def _check_json(order: Order) -> None:
-    from shoal.atomic import check_output
-    from shoal.errors import OutputError
+    from shoal.base.atomic import check_output
+    from shoal.base.errors import OutputError
 
     assert order.json is not None
     target = check_output(order.json, force=order.force)
@@ -80,7 +80,7 @@ def _check_json(order: Order) -> None:
 
 
 def _write_figures(order: Order, outcome: Outcome) -> None:
-    from shoal.atomic import atomic_file
+    from shoal.base.atomic import atomic_file
     from shoal.engines.spark.files import Files
     from shoal.engines.spark.settings import address
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from shoal.base.errors import ParameterError
+from shoal.base.params import Param
 from shoal.catalog import METHODS, find_method
-from shoal.errors import ParameterError
-from shoal.params import Param
-from shoal.rule_specs import rule_flags, rules_asked
-from shoal.sources.source import Place, Source, place
+from shoal.plan.rule_specs import rule_flags, rules_asked
+from shoal.tables.sources.source import Place, Source, place
 
 if TYPE_CHECKING:
-    from shoal.plan import Plan
+    from shoal.plan.plan import Plan
 
 # A path would lose a slash of postgresql://; so every table is taken as a place.
 _TABLE_HELP = (
@@ -266,7 +266,7 @@ def located(
     query_file: Path | None = None,
 ) -> Path | Source:
     """Return the table that the words of a command and the plan mean together."""
-    from shoal.prepare import locate
+    from shoal.tables.prepare import locate
 
     if query_file is not None:
         if query is not None:
@@ -295,7 +295,7 @@ def base_plan(
     seed: int | None = None,
 ) -> Plan:
     """Read the plan, if there is one, and apply the flags that say how to read the table."""
-    from shoal.plan import Plan
+    from shoal.plan.plan import Plan
 
     plan = Plan() if path is None else Plan.read(path)
     data: dict[str, Any] = {}

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.errors import OutputError
-from shoal.sources.source import Place, Source, beside, target
+from shoal.base.errors import OutputError
+from shoal.tables.sources.source import Place, Source, beside, target
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.run import Outcome
+    from shoal.verbs.anonymize import Outcome
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Output:
 
     def check_files(self, inputs: Sequence[Place]) -> None:
         """Refuse what can be refused at once: wrong files, before anything heavy is loaded."""
-        from shoal.atomic import check_output
+        from shoal.base.atomic import check_output
 
         if isinstance(self.place, Path):
             check_output(self.place, force=self.force, inputs=inputs)
@@ -69,14 +69,14 @@ class Output:
             check_output(file, force=self.force, inputs=inputs)
         check_apart([Path(self.place)], self.extras)
         if isinstance(self.place, Path):
-            from shoal.table import check_output_format
+            from shoal.tables.files import check_output_format
 
             check_output_format(self.place)
 
     def made_by(self, method: str, inputs: Sequence[Place]) -> Output:
         """Return the output with the tables that a method publishes."""
         from shoal.catalog import find_method
-        from shoal.table import second_path
+        from shoal.tables.files import second_path
 
         tables: dict[str, Path | Source] = {"release": self.place}
         if find_method(method).release == "anatomized":
@@ -86,7 +86,7 @@ class Output:
 
     def check(self) -> None:
         """Say why the release cannot go there, before the work."""
-        from shoal.atomic import check_output
+        from shoal.base.atomic import check_output
 
         for place in self.tables.values():
             if isinstance(place, Path):
@@ -96,7 +96,7 @@ class Output:
         check_apart([Path(place) for place in self.tables.values()], self.extras)
         sources = [place for place in self.tables.values() if isinstance(place, Source)]
         if sources:
-            from shoal.sources.writing import check_target
+            from shoal.tables.sources.writing import check_target
 
             check_target(sources, force=self.force, inputs=self.inputs)
 
@@ -124,7 +124,7 @@ class Output:
 
     def _written(self, tables: Mapping[str, pl.DataFrame]) -> AbstractContextManager[None]:
         if isinstance(self.place, Source):
-            from shoal.sources.writing import written
+            from shoal.tables.sources.writing import written
 
             placed = {
                 to: tables[name] for name, to in self.tables.items() if isinstance(to, Source)
@@ -135,7 +135,7 @@ class Output:
 
     @contextmanager
     def _files(self, files: Mapping[Path, pl.DataFrame]) -> Iterator[None]:
-        from shoal.table import write_tables
+        from shoal.tables.files import write_tables
 
         fresh = [file for file in files if not file.exists()]
         write_tables(files, force=self.force, inputs=self.inputs)
@@ -148,7 +148,7 @@ class Output:
             raise
 
     def _extra(self, file: Path, text: str) -> None:
-        from shoal.atomic import atomic_file
+        from shoal.base.atomic import atomic_file
 
         made = [place for place in self.tables.values() if isinstance(place, Path)]
         with atomic_file(file, force=self.force, inputs=[*self.inputs, *made]) as stream:

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.comparing import Comparison
-    from shoal.outcome import Outcome
-    from shoal.plan import Plan
+    from shoal.plan.plan import Plan
+    from shoal.releases.generalized.check import Verdict
     from shoal.report import Origin
-    from shoal.sources.source import Place, Source
-    from shoal.verify import Verdict
+    from shoal.tables.sources.source import Place, Source
+    from shoal.verbs.compare import Comparison
+    from shoal.verbs.outcome import Outcome
 
 
 def reader(report: Path | None, audience: str | None) -> str | None:
     """Return for whom the report is, None without one; whatever is wrong is said before work."""
-    from shoal.errors import ParameterError
+    from shoal.base.errors import ParameterError
 
     if report is None:
         if audience is not None:
@@ -36,7 +36,7 @@ def reader(report: Path | None, audience: str | None) -> str | None:
 
 def refuse_on_spark(report: Path | None, audience: str | None) -> None:
     """Refuse a report of a run whose table never comes to this machine."""
-    from shoal.errors import ParameterError
+    from shoal.base.errors import ParameterError
 
     if report is not None or audience is not None:
         raise ParameterError(
@@ -111,8 +111,8 @@ def _named(place: Place) -> str:
 def _origin(place: Place) -> Origin:
     import hashlib
 
+    from shoal.base.address import take_passwords
     from shoal.report import Origin
-    from shoal.sources.address import take_passwords
 
     digest = ""
     if isinstance(place, Path):

@@ -58,7 +58,7 @@ def command(
 
     What was measured once on the same data by the same code is kept and not measured again.
     """
-    from shoal.errors import ParameterError
+    from shoal.base.errors import ParameterError
     from shoal.experiments.caching import Store, default_folder
     from shoal.experiments.fetching import fetch_adult
     from shoal.experiments.pages import check_folder, write_paper, write_summary

@@ -20,11 +20,11 @@ from shoal.cli.options import (
     SecondTable,
     Sensitive,
 )
-from shoal.sources.source import Place, place
+from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
-    from shoal.assessing import Risks
-    from shoal.risks import AttributeRisk, Risk
+    from shoal.measures.risks import AttributeRisk, Risk
+    from shoal.verbs.risk import Risks
 
 
 def command(
@@ -79,11 +79,11 @@ def command(
     Works on any table: a release of any shape, or one that was never anonymized. A missing cell is
     a value of its own, so a gap never makes a table look safer.
     """
-    from shoal.assessing import risk
-    from shoal.atomic import atomic_file, check_output
+    from shoal.base.atomic import atomic_file, check_output
+    from shoal.base.errors import ShoalWarning
     from shoal.cli.options import base_plan, split_names
-    from shoal.errors import ShoalWarning
-    from shoal.prepare import load
+    from shoal.tables.prepare import load
+    from shoal.verbs.risk import risk
 
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
     if json is not None:

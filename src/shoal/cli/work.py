@@ -33,9 +33,9 @@ def compiling() -> str:
 
 def ahead(*, diverse: bool) -> None:
     """Compile what the method `shoal` needs last in another process, which ends with this one."""
+    from shoal.base.threads import workers
     from shoal.groupers.ahead import DIVERSE
     from shoal.kernels import kept
-    from shoal.threads import workers
 
     if kept() and workers() > 1:
         with contextlib.suppress(OSError):  # no room for a process: the run itself compiles all

@@ -1,1 +1,1 @@
-"""Where a plan is carried out: in this process (:mod:`shoal.run`) or on Spark."""
+"""Where a plan is carried out: in this process (:mod:`shoal.verbs.anonymize`) or on Spark."""

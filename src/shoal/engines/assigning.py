@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.encode import Encoded
-from shoal.losses import Loss, iloss
-from shoal.partition import GroupStats, Ints, Partition, histogram
-from shoal.releases.generalized import joins, merge, written
-from shoal.schema import Schema
+from shoal.base.partition import GroupStats, Ints, Partition, histogram
+from shoal.coding.encode import Encoded
+from shoal.measures.losses import Loss, iloss
+from shoal.releases.generalized.make import joins, merge, written
+from shoal.tables.schema import Schema
 
 Grouping = Callable[[Encoded], Partition]
 

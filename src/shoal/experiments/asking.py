@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.cells import natural
-from shoal.errors import Infeasible, ParameterError, ShoalWarning
+from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.experiments.sources import Sources
-from shoal.losses.queries import query_error, true_counts, workload
+from shoal.measures.losses.queries import query_error, true_counts, workload
+from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import Query, Release
 from shoal.releases.opening import open_release
-from shoal.rules import FrequencyLDiversity, LDiversity
-from shoal.run import anonymize
+from shoal.tables.cells import natural
+from shoal.verbs.anonymize import anonymize
 
 Numbers = dict[str, Any]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import shoal
-from shoal.atomic import atomic_file
-from shoal.errors import OutputError
+from shoal.base.atomic import atomic_file
+from shoal.base.errors import OutputError
 
 # What the figures depend on. The pages and the command line are not among it.
 CODE = (

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shoal import __version__
-from shoal.charts import Chart, Line, bars, lines
 from shoal.experiments import caching
 from shoal.experiments.judging import VERDICTS, Dot, number
 from shoal.experiments.plans import NAMES, Figure
 from shoal.experiments.running import Reproduction
+from shoal.show.charts import Chart, Line, bars, lines
 
 
 def telling(found: Reproduction, charts: Mapping[str, Sequence[Chart]]) -> dict[str, Any]:

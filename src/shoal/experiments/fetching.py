@@ -10,8 +10,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from shoal.atomic import atomic_file
-from shoal.errors import InputError, OutputError
+from shoal.base.atomic import atomic_file
+from shoal.base.errors import InputError, OutputError
 from shoal.experiments.sources import COLUMNS
 
 ARCHIVE = "https://archive.ics.uci.edu/static/public/2/adult.zip"

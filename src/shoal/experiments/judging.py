@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import PlanError, listed, nearest
+from shoal.base.errors import PlanError, listed, nearest
 from shoal.experiments.plans import NAMES
 
 HOLDS, PART, FAILS, UNMEASURED = "holds", "holds in part", "does not hold", "not measured"

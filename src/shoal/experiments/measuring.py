@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.base.errors import Infeasible, ShoalError, ShoalWarning
 from shoal.catalog import Method, find_method
-from shoal.domain import Taxonomy
-from shoal.encode import Encoded, encode
-from shoal.errors import Infeasible, ShoalError, ShoalWarning
+from shoal.coding.encode import Encoded, encode
 from shoal.experiments.sources import Sources
-from shoal.losses import iloss, relative_loss
-from shoal.rules import AlphaK, KAnonymity, LDiversity, Rule
-from shoal.run import anonymize
-from shoal.schema import declare
+from shoal.measures.losses import iloss, relative_loss
+from shoal.privacy import AlphaK, KAnonymity, LDiversity, Rule
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import declare
+from shoal.verbs.anonymize import anonymize
 
 Numbers = dict[str, Any]
 Limited = Callable[[], contextlib.AbstractContextManager[Any]]

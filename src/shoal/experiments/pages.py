@@ -9,15 +9,15 @@ from typing import Any
 
 import polars as pl
 
-from shoal.atomic import atomic_file
-from shoal.charts import Chart
-from shoal.errors import InputError, OutputError
+from shoal.base.atomic import atomic_file
+from shoal.base.errors import InputError, OutputError
 from shoal.experiments import PAPERS, caching
 from shoal.experiments.drawing import charts_of, telling
 from shoal.experiments.judging import VERDICTS, Dot
 from shoal.experiments.plans import Figure
 from shoal.experiments.running import Reproduction
 from shoal.report import render
+from shoal.show.charts import Chart
 
 MARK = "verdicts.json"
 """The file by which a folder of ours is known."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import ParameterError, PlanError, listed, nearest
+from shoal.base.errors import ParameterError, PlanError, listed, nearest
 from shoal.experiments import PAPERS
 
 HERE = Path(__file__).parent

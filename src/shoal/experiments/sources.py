@@ -11,10 +11,10 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.domain import Taxonomy
-from shoal.errors import InputError, SchemaError, listed
-from shoal.hierarchy import read_directory
-from shoal.table import read_table
+from shoal.base.errors import InputError, SchemaError, listed
+from shoal.tables.domain import Taxonomy
+from shoal.tables.files import read_table
+from shoal.tables.hierarchy import read_directory
 
 COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from shoal.errors import ShoalError
+from shoal.base.errors import ShoalError
 from shoal.experiments.sources import Sources
 
 

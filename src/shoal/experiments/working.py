@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import shoal
-from shoal.errors import ShoalError
+from shoal.base.errors import ShoalError
 
 PATIENCE = 1800.0
 """Seconds after which a worker is ended, whatever it does."""

@@ -14,14 +14,14 @@ import threading
 import numpy as np
 import polars as pl
 
-from shoal.encode import encode
+from shoal.coding.encode import encode
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import refined
 from shoal.groupers.shoal import EFFORTS
-from shoal.rules import All, KAnonymity, LDiversity
-from shoal.schema import declare
+from shoal.privacy import All, KAnonymity, LDiversity
+from shoal.tables.schema import declare
 
 DIVERSE = "diverse"
 

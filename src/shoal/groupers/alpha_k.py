@@ -13,8 +13,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
-from shoal.errors import Infeasible, ParameterError
+from shoal.base.errors import Infeasible, ParameterError
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
+from shoal.coding.tuples import entries
 from shoal.groupers.gower import coordinates, make_field
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
@@ -23,10 +26,7 @@ from shoal.kernels.exchange import Clusters, Market, exchange, populate, settle
 from shoal.kernels.gower import GAP, Field, Supply, new_heap, refill
 from shoal.kernels.limits import EPS, Limits, new_tally
 from shoal.kernels.seeded import Store, Survey, cluster
-from shoal.partition import Partition
-from shoal.rules import All, AlphaK, Rule, flatten
-from shoal.space import make_space
-from shoal.tuples import entries
+from shoal.privacy import All, AlphaK, Rule, flatten
 
 Ints = npt.NDArray[np.int64]
 Tags = npt.NDArray[np.int32]

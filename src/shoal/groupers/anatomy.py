@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.encode import Encoded
-from shoal.errors import ParameterError
+from shoal.base.errors import ParameterError
+from shoal.base.partition import Partition
+from shoal.base.secure import below, order, words
+from shoal.coding.encode import Encoded
 from shoal.kernels.anatomy import largest_buckets
-from shoal.partition import Partition
-from shoal.rules import FrequencyLDiversity, Rule, flatten
-from shoal.secure import below, order, words
+from shoal.privacy import FrequencyLDiversity, Rule, flatten
 
 
 def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partition:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal.domain import Domain, Ordered, Taxonomy
-from shoal.encode import Encoded
+from shoal.base.threads import share
+from shoal.coding.encode import Encoded
+from shoal.coding.tuples import entries
 from shoal.kernels.space import Space
-from shoal.threads import share
-from shoal.tuples import entries
+from shoal.tables.domain import Domain, Ordered, Taxonomy
 
 Ints = npt.NDArray[np.int64]
 Tags = npt.NDArray[np.int32]

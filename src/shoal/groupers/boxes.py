@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.domain import Domain, Ordered, Taxonomy
-from shoal.encode import Encoded
+from shoal.coding.encode import Encoded
 from shoal.kernels.boxes import CLIMB, ORDERED, SET, TABLE, TABLE_LIMIT, Boxes
+from shoal.tables.domain import Domain, Ordered, Taxonomy
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
+from shoal.coding.encode import Encoded
 from shoal.kernels import conditions as kernel
 from shoal.kernels.conditions import Conditions
-from shoal.rules import (
+from shoal.privacy import (
     AlphaK,
     BetaLikeness,
     EntropyLDiversity,

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.domain import Domain, Nominal, Ordered
-from shoal.encode import Encoded
+from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
 from shoal.kernels.gower import GAP, Field
 from shoal.kernels.plant import plant
-from shoal.space import make_space
+from shoal.tables.domain import Domain, Nominal, Ordered
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

@@ -10,7 +10,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
+from shoal.base.partition import Partition
+from shoal.base.threads import share
+from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
 from shoal.groupers.beds import BED, Bed, beds
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
@@ -22,10 +25,7 @@ from shoal.kernels.plant import plant
 from shoal.kernels.settle import new_held, settle
 from shoal.kernels.space import Space, new_group
 from shoal.kernels.tree import Tree, stack_for
-from shoal.partition import Partition
-from shoal.rules import Rule
-from shoal.space import make_space
-from shoal.threads import share
+from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
 Tags = npt.NDArray[np.int32]

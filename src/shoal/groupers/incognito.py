@@ -15,14 +15,14 @@ from itertools import combinations
 
 import numpy as np
 
-from shoal.encode import Encoded
-from shoal.errors import Infeasible, ParameterError, ShoalWarning
+from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
+from shoal.base.partition import Cover, GroupStats, Histogram, Partition
+from shoal.coding.encode import Encoded
+from shoal.coding.tuples import entries
 from shoal.groupers.judge import Bools, Ints, Judge
 from shoal.groupers.ladders import Codes, Ladder, ladders
 from shoal.kernels.regroup import regroup
-from shoal.partition import Cover, GroupStats, Histogram, Partition
-from shoal.rules import Rule
-from shoal.tuples import entries
+from shoal.privacy import Rule
 
 LARGEST = 20_000_000
 """Nodes that the search may have to look at."""

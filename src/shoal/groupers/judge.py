@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
-from shoal.errors import Infeasible
-from shoal.partition import GroupStats, Histogram
-from shoal.rules import Rule, flatten
+from shoal.base.errors import Infeasible
+from shoal.base.partition import GroupStats, Histogram
+from shoal.coding.encode import Encoded
+from shoal.privacy import Rule, flatten
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

@@ -11,11 +11,11 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.encode import Encoded
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded
+from shoal.coding.space import balanced_weights, make_space
 from shoal.groupers.growth import grow_groups
-from shoal.partition import Partition
-from shoal.rules import Rule
-from shoal.space import balanced_weights, make_space
+from shoal.privacy import Rule
 
 
 def group(

@@ -7,8 +7,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
-from shoal.errors import ParameterError
+from shoal.base.errors import ParameterError
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
 from shoal.groupers.beds import beds
 from shoal.groupers.growth import stock_of
 from shoal.groupers.limits import NO_LIMITS
@@ -19,9 +21,7 @@ from shoal.kernels.parks import new_park
 from shoal.kernels.settle import new_held, settle
 from shoal.kernels.space import new_group
 from shoal.kernels.tree import stack_for
-from shoal.partition import Partition
-from shoal.rules import EntropyLDiversity, Rule, flatten
-from shoal.space import make_space
+from shoal.privacy import EntropyLDiversity, Rule, flatten
 
 
 def diversity(rule: Rule) -> tuple[str, int]:

@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.domain import Domain, Ordered, Taxonomy
-from shoal.encode import Encoded
+from shoal.coding.encode import Encoded
+from shoal.tables.domain import Domain, Ordered, Taxonomy
 
 Codes = npt.NDArray[np.int32]
 
@@ -28,7 +28,7 @@ class Ladder:
         Number of what a position is published as; equal numbers are published alike. Missing is
         ``*`` on every level.
     lo, hi, node
-        What it is published as, in the terms of :class:`shoal.partition.Cover`.
+        What it is published as, in the terms of :class:`shoal.base.partition.Cover`.
     width
         What that costs; 0 for missing.
     """

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
+from shoal.coding.encode import Encoded
 from shoal.kernels.limits import Limits
-from shoal.rules import Caps, ColumnCaps, Rule, flatten
+from shoal.privacy import Caps, ColumnCaps, Rule, flatten
 
 NO_LIMITS = Limits(
     target=1,

@@ -13,13 +13,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
 from shoal.groupers.judge import Bools, Ints, Judge
 from shoal.kernels.mondrian import cut, divide, measure
 from shoal.kernels.space import Space
-from shoal.partition import Partition
-from shoal.rules import Rule
-from shoal.space import make_space
+from shoal.privacy import Rule
 
 
 def group(

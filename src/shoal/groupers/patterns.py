@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.domain import Domain, Ordered, Taxonomy
-from shoal.encode import Encoded
+from shoal.coding.encode import Encoded
 from shoal.groupers.boxes import node_widths, places
 from shoal.kernels.lattice import Ladders
+from shoal.tables.domain import Domain, Ordered, Taxonomy
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
+from shoal.base.threads import workers
+from shoal.coding.encode import Encoded
 from shoal.groupers.conditions import sensitive_of
 from shoal.kernels.attempt import by_class
 from shoal.kernels.boxes import Boxes
@@ -22,7 +23,6 @@ from shoal.kernels.groups import State, start_state
 from shoal.kernels.homes import KEEP, cover_bits, mark_all
 from shoal.kernels.lattice import Ladders, signatures
 from shoal.kernels.refine import new_work, trials
-from shoal.threads import workers
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -9,18 +9,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
-from shoal.errors import Infeasible
+from shoal.base.errors import Infeasible
+from shoal.base.partition import GroupStats, Histogram, Partition
+from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
+from shoal.coding.tuples import entries
 from shoal.kernels.covers import cover_groups, new_covers
 from shoal.kernels.parks import new_park, park_all
 from shoal.kernels.partners import find_partners
 from shoal.kernels.plant import plant
 from shoal.kernels.space import Space, new_group
 from shoal.kernels.tree import stack_for
-from shoal.partition import GroupStats, Histogram, Partition
-from shoal.rules import Rule
-from shoal.space import make_space
-from shoal.tuples import entries
+from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shoal.encode import Encoded
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded
 from shoal.groupers import alpha_k, l_clustering
 from shoal.groupers.l_clustering import diversity, group_size
-from shoal.partition import Partition
-from shoal.rules import AlphaK, Rule, flatten
+from shoal.privacy import AlphaK, Rule, flatten
 
 FAR = 2
 """A k of so many times l is too far from it."""

@@ -17,7 +17,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encode import Encoded
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
+from shoal.coding.tuples import entries
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of, sensitive_of
 from shoal.groupers.growth import grow_groups, grow_members
@@ -33,10 +36,7 @@ from shoal.kernels.lattice import Frontier, Ladders
 from shoal.kernels.peel import peel, workspace
 from shoal.kernels.place import place_rows
 from shoal.kernels.propose import propose
-from shoal.partition import Partition
-from shoal.rules import Rule
-from shoal.space import make_space
-from shoal.tuples import entries
+from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
 

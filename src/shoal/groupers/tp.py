@@ -11,15 +11,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.domain import Taxonomy
-from shoal.encode import Encoded
-from shoal.errors import ParameterError
+from shoal.base.errors import ParameterError
+from shoal.base.partition import Cover, Partition
+from shoal.coding.encode import Encoded
+from shoal.coding.tuples import entries
 from shoal.groupers import mondrian
 from shoal.groupers.judge import Bools, Ints, Judge
 from shoal.kernels.tp import PHASE, new_state, remove
-from shoal.partition import Cover, Partition
-from shoal.rules import FrequencyLDiversity, Rule, flatten
-from shoal.tuples import entries
+from shoal.privacy import FrequencyLDiversity, Rule, flatten
+from shoal.tables.domain import Taxonomy
 
 
 def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:

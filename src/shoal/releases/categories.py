@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.cells import as_text, natural, typed
-from shoal.errors import ParameterError, SchemaError, listed, nearest
+from shoal.base.errors import ParameterError, SchemaError, listed, nearest
 from shoal.releases.base import By, Ints
+from shoal.tables.cells import as_text, natural, typed
 
 MISSING = "(missing)"
 MOST = 100_000  # combinations that a table of estimates may have

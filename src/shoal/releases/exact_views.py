@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.cells import as_text, natural
-from shoal.errors import InputError
-from shoal.estimates import Observed, estimate, iterative, set_interval, tally
-from shoal.estimates.intervals import normal_interval
-from shoal.published import read
-from shoal.releases.anatomized import COUNT, GROUP
+from shoal.base.errors import InputError
+from shoal.releases.anatomy.make import COUNT, GROUP
 from shoal.releases.base import By, Counts, Floats, Ints, Query
 from shoal.releases.categories import Field, Sorted, chosen, combine, sort
+from shoal.releases.estimates import Observed, estimate, iterative, set_interval, tally
+from shoal.releases.estimates.intervals import normal_interval
 from shoal.releases.posterior import Posterior
+from shoal.releases.published import read
+from shoal.tables.cells import as_text, natural
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from shoal.domain import Taxonomy
-from shoal.errors import InputError, SchemaError, listed, nearest
-from shoal.releases.anatomized import COUNT, GROUP
+from shoal.base.errors import InputError, SchemaError, listed, nearest
+from shoal.releases.anatomy.make import COUNT, GROUP
 from shoal.releases.base import Release
 from shoal.releases.exact_views import AnatomyView, DummiesView
-from shoal.releases.general_view import GeneralizedView
-from shoal.setcells import read_sets
+from shoal.releases.generalized.view import GeneralizedView
+from shoal.tables.domain import Taxonomy
+from shoal.tables.set_cells import read_sets
 
 _GENERALIZED = r"^\*$|^\[.+-.+\]$|^\{.+\}$"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal.estimates import tally
 from shoal.releases.base import Floats, Ints
+from shoal.releases.estimates import tally
 
 
 @dataclass(frozen=True, eq=False)

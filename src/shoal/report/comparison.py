@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from shoal import __version__
-from shoal.charts.words import say
 from shoal.report.outcome import Origin
 from shoal.report.pages import render
 from shoal.report.words import GLOSSARY
+from shoal.show.charts.words import say
 
 _SHARES = ("loss", "risk", "belief", "query", "accuracy", "unique", "share", "above")
 # What a page has no room for; --csv and --json have it.
@@ -28,8 +28,8 @@ def render_comparison(comparison: Any, *, origin: Origin | None = None, title: s
     """Return a comparison as one HTML file: the recommendation, the frontier, all figures.
 
     ``comparison`` has ``frame()``, ``recommended``, ``why`` and ``plot()``, as
-    :class:`shoal.comparing.Comparison` has. Its figures are computed from the original, so there
-    is no variant for the public.
+    :class:`shoal.verbs.compare.Comparison` has. Its figures are computed from the original, so
+    there is no variant for the public.
     """
     frame = comparison.frame()
     empty = [name for name in frame.columns if frame[name].null_count() == frame.height]

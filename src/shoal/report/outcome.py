@@ -11,13 +11,13 @@ import polars as pl
 
 from shoal import __version__
 from shoal.catalog import find_method
-from shoal.charts.words import say
-from shoal.figures import Subject
-from shoal.outcome import Outcome
+from shoal.measures.risks.results import Attacks
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, promises
 from shoal.report.release import sections
-from shoal.risks.results import Attacks
+from shoal.show.charts.words import say
+from shoal.show.figures import Subject
+from shoal.verbs.outcome import Outcome
 
 
 @dataclass(frozen=True)

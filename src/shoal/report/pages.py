@@ -9,10 +9,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from shoal.charts import CSS, FIGURE_CSS, Chart
-from shoal.charts.style import THEME
-from shoal.charts.words import clean, say
-from shoal.errors import ParameterError
+from shoal.base.errors import ParameterError
+from shoal.show.charts import CSS, FIGURE_CSS, Chart
+from shoal.show.charts.style import THEME
+from shoal.show.charts.words import clean, say
 
 AUDIENCES = ("steward", "public")
 _TEMPLATES = Path(__file__).parent / "templates"

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.cells import as_text
-from shoal.charts import Chart
-from shoal.charts.words import say
-from shoal.domain import STAR
-from shoal.figures import Plots, Subject, read_column
-from shoal.figures.reading import extents
-from shoal.releases.anatomized import COUNT, GROUP
+from shoal.base.roles import Role
+from shoal.measures.risks import Risk
+from shoal.releases.anatomy.make import COUNT, GROUP
+from shoal.releases.generalized.check import Verdict
 from shoal.report.words import PLAIN, ROLES
-from shoal.risks import Risk
-from shoal.schema import Role
-from shoal.verify import Verdict
+from shoal.show.charts import Chart
+from shoal.show.charts.words import say
+from shoal.show.figures import Plots, Subject, read_column
+from shoal.show.figures.reading import extents
+from shoal.tables.cells import as_text
+from shoal.tables.domain import STAR
 
 _GROUPS = 4
 _ROWS = 6

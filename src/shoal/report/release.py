@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.charts.words import say
-from shoal.figures import Plots, Subject, attacks_chart
+from shoal.base.roles import Role
+from shoal.measures.risks.results import Attacks
+from shoal.releases.generalized.check import Verdict
 from shoal.report import parts
 from shoal.report.words import GLOSSARY
-from shoal.risks.results import Attacks
-from shoal.schema import Role
-from shoal.verify import Verdict
+from shoal.show.charts.words import say
+from shoal.show.figures import Plots, Subject, attacks_chart
 
 HALF = 490.0  # paper of a chart that shares its line with another
 

@@ -9,21 +9,22 @@ from typing import Any
 import polars as pl
 
 from shoal import __version__
-from shoal.auditing_exact import second_table
-from shoal.charts.words import say
-from shoal.errors import SchemaError
-from shoal.figures import FEW, Subject
-from shoal.plan import Plan
-from shoal.prepare import Hierarchies, gather, load, resolve
-from shoal.releases.anatomized import COUNT, GROUP
+from shoal.base.errors import SchemaError
+from shoal.base.roles import Role
+from shoal.measures.risks.results import Attacks
+from shoal.plan.plan import Plan
+from shoal.releases.anatomy.make import COUNT, GROUP
+from shoal.releases.generalized.check import Verdict
 from shoal.report.outcome import Origin
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, promises
 from shoal.report.release import sections
-from shoal.risks.results import Attacks
-from shoal.schema import Column, Role
-from shoal.setcells import read_sets
-from shoal.verify import Verdict
+from shoal.show.charts.words import say
+from shoal.show.figures import FEW, Subject
+from shoal.tables.prepare import Hierarchies, gather, load, resolve
+from shoal.tables.schema import Column
+from shoal.tables.set_cells import read_sets
+from shoal.verbs.audit_exact import second_table
 
 # The figures of a sensitive column under every privacy model, and what they are called.
 _MODELS = {

@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from shoal.atomic import atomic_file
-from shoal.attacking import attack
-from shoal.errors import OutputError, ShoalError
-from shoal.outcome import Outcome
-from shoal.plan import Plan
+from shoal.base.atomic import atomic_file
+from shoal.base.errors import OutputError, ShoalError
+from shoal.measures.risks.results import Attacks
+from shoal.plan.plan import Plan
 from shoal.report.outcome import render_outcome
 from shoal.report.pages import check_audience
-from shoal.risks.results import Attacks
+from shoal.verbs.attack import attack
+from shoal.verbs.outcome import Outcome
 
 TARGETS = 1000  # people attacked for a report: enough for an interval of a few percent
 

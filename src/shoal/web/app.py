@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from shoal.errors import ShoalError
+from shoal.base.errors import ShoalError
 from shoal.web import pages, pages_runs, pages_trees, respond
 from shoal.web.security import Doors, Guard, Keys, TooLarge
 from shoal.web.state import Workbench
@@ -41,7 +41,7 @@ class _Twins:
 
 def _static() -> dict[str, tuple[bytes, str]]:
     """Read the few files that never change: nothing but these is ever served by name."""
-    from shoal import charts
+    from shoal.show import charts
 
     found = {}
     for path in (respond.HERE / "static").iterdir():

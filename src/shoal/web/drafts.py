@@ -12,11 +12,11 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from shoal.base.errors import ShoalError
+from shoal.base.params import Param
+from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
-from shoal.errors import ShoalError
-from shoal.params import Param
-from shoal.plan import Plan
-from shoal.schema import Kind, Role
+from shoal.plan.plan import Plan
 
 Draft = dict[str, Any]
 

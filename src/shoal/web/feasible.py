@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.cells import as_text, natural
-from shoal.errors import ShoalError
-from shoal.partition import GroupStats, Histogram
-from shoal.plan import Plan
-from shoal.rule_specs import build_rules
-from shoal.rules import Rule
-from shoal.rules.base import largest
-from shoal.schema import Column
+from shoal.base.errors import ShoalError
+from shoal.base.partition import GroupStats, Histogram
+from shoal.plan.plan import Plan
+from shoal.plan.rule_specs import build_rules
+from shoal.privacy import Rule
+from shoal.privacy.base import largest
+from shoal.tables.cells import as_text, natural
+from shoal.tables.schema import Column
 
 # What a table as one group reaches, by the rule's figure: the parameter it limits.
 _LIMITS = {

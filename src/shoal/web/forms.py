@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.base.params import Param
 from shoal.catalog import METHODS, RULES
-from shoal.params import Param
 from shoal.web.drafts import KINDS, ROLES, Draft
 
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from shoal import makers
-from shoal.cells import as_text, blank
-from shoal.domain import Taxonomy, flat
-from shoal.errors import ParameterError, SchemaError
-from shoal.hierarchy import read_hierarchy, write_hierarchy
-from shoal.schema import Column, Kind, Role
+from shoal.base.errors import ParameterError, SchemaError
+from shoal.base.roles import Kind, Role
+from shoal.tables import makers
+from shoal.tables.cells import as_text, blank
+from shoal.tables.domain import Taxonomy, flat
+from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
+from shoal.tables.schema import Column
 from shoal.web import trees
 from shoal.web.trees import Tree
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from shoal.errors import ShoalError
+from shoal.base.errors import ShoalError
 
 _LINE = 1 << 27  # bytes of one answer
 

@@ -13,10 +13,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from shoal import demo
-from shoal.errors import ShoalError
-from shoal.plan import Plan
-from shoal.schema import Kind
+from shoal.base.errors import ShoalError
+from shoal.base.roles import Kind
+from shoal.plan.plan import Plan
+from shoal.tables import demo
 from shoal.web import drafts, forms
 from shoal.web.jobs import Died
 from shoal.web.respond import (

@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from shoal.base.errors import ShoalError
 from shoal.catalog import METHODS
-from shoal.errors import ShoalError
 from shoal.web.pages import table_of
 from shoal.web.respond import back, bench, error_page, form_of, page, texts
 from shoal.web.state import STAGES, Run, Table
@@ -100,7 +100,7 @@ def _able(table: Table) -> list[str]:
 
 def _frontier(table: Table) -> str | None:
     """Draw loss against risk; every point leads to its run."""
-    from shoal.charts import Point, scatter
+    from shoal.show.charts import Point, scatter
 
     points = [
         Point(

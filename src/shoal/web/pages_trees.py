@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from shoal.errors import ShoalError
+from shoal.base.errors import ShoalError
 from shoal.web.hierarchies import MAKERS
 from shoal.web.pages import adopt, table_of, use_hierarchy
 from shoal.web.respond import back, bench, error_page, files, form_of, page, texts

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.cells import as_text
-from shoal.inspection import ColumnLook, Inspection
-from shoal.schema import Role, plain, textual
+from shoal.base.roles import Role
+from shoal.tables.cells import as_text
+from shoal.tables.schema import plain, textual
+from shoal.verbs.inspect import ColumnLook, Inspection
 
 MARKS = ("?", "NA", "N/A", "n/a", "NULL", "null", "None", "none", "-", "--", ".", "#N/A")
 _BINS = 24

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import Scope
 
 from shoal import __version__
-from shoal.errors import ShoalError
+from shoal.base.errors import ShoalError
 from shoal.web.security import SMALL, Keys, TooLarge
 from shoal.web.state import Run, Table, Workbench
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import polars as pl
 
-from shoal.atomic import atomic_file
+from shoal.base.atomic import atomic_file
+from shoal.base.errors import ShoalError
 from shoal.catalog import find_method
-from shoal.charts import Chart
-from shoal.errors import ShoalError
-from shoal.figures import attacks_chart
-from shoal.outcome import Outcome
-from shoal.plan import Plan
+from shoal.measures.risks import assess
+from shoal.measures.risks.results import Attacks
+from shoal.plan.plan import Plan
 from shoal.report import Origin, render_outcome
-from shoal.risks import assess
-from shoal.risks.results import Attacks
-from shoal.table import write_table
+from shoal.show.charts import Chart
+from shoal.show.figures import attacks_chart
+from shoal.tables.files import write_table
+from shoal.verbs.outcome import Outcome
 from shoal.web.profiles import clip
 from shoal.web.worker import plain
 

@@ -9,7 +9,7 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
-from shoal.errors import MissingExtra, OutputError
+from shoal.base.errors import MissingExtra, OutputError
 from shoal.web.private import private_folder
 
 LOCAL = "127.0.0.1"

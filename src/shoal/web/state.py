@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError, ShoalError
-from shoal.plan import Plan
+from shoal.base.errors import InputError, ShoalError
+from shoal.plan.plan import Plan
 from shoal.web import drafts
 from shoal.web.drafts import Draft
 from shoal.web.jobs import Died, Refused, Worker

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.base.errors import SchemaError, ShoalError
+from shoal.base.partition import GroupStats
+from shoal.base.roles import Role
 from shoal.catalog import find_method
-from shoal.errors import SchemaError, ShoalError
-from shoal.inspection import inspect
-from shoal.partition import GroupStats
-from shoal.plan import Plan
-from shoal.prepare import gather, load, resolve
-from shoal.rule_specs import build_rules, check_fit
-from shoal.schema import Role, Schema
+from shoal.plan.plan import Plan
+from shoal.plan.rule_specs import build_rules, check_fit
+from shoal.tables.prepare import gather, load, resolve
+from shoal.tables.schema import Schema
+from shoal.verbs.inspect import inspect
 from shoal.web import hierarchies
 from shoal.web.feasible import feasibility, histogram
 from shoal.web.profiles import profile
@@ -53,7 +54,7 @@ def reading(table: Mapping[str, Any]) -> Plan:
 def warm(_tell: Tell) -> dict[str, Any]:
     """Import what every run needs, so that the first one does not wait for it."""
     import shoal.groupers.shoal
-    import shoal.run  # noqa: F401
+    import shoal.verbs.anonymize  # noqa: F401
 
     return {}
 
@@ -157,7 +158,7 @@ def run(
 ) -> dict[str, Any]:
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
     from shoal.report import Origin, try_attacks
-    from shoal.run import anonymize
+    from shoal.verbs.anonymize import anonymize
     from shoal.web import results
 
     tell("read")

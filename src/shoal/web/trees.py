@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shoal.domain import STAR, Taxonomy
-from shoal.errors import SchemaError, nearest
+from shoal.base.errors import SchemaError, nearest
+from shoal.tables.domain import STAR, Taxonomy
 
 _STEP = "  "
 

@@ -17,7 +17,7 @@ import traceback
 import warnings
 from typing import IO, Any
 
-from shoal.errors import ShoalError
+from shoal.base.errors import ShoalError
 
 MEMORY = (
     "There is not enough memory for this table. Try fewer rows or columns, another method, or a "

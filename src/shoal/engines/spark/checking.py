@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.coverage import Uncovered, covers
 from shoal.engines.spark.columns import without_missing
 from shoal.engines.spark.hashing import Fingerprint, Mark, fingerprints, hashed, sums, totals
 from shoal.engines.spark.job import KEPT, Checks, Job, Seen
@@ -29,9 +28,10 @@ from shoal.engines.spark.looking import (
     to_polars,
     uncovered,
 )
-from shoal.published import published_columns, read
-from shoal.schema import Schema
-from shoal.verify_counts import COUNT, class_stats, examine, values_of
+from shoal.releases.check_counts import COUNT, class_stats, examine, values_of
+from shoal.releases.generalized.coverage import Uncovered, covers
+from shoal.releases.published import published_columns, read
+from shoal.tables.schema import Schema
 
 AT_ONCE = 500_000
 """Different rows of a staged table or release that come to the driver to be checked, at most."""

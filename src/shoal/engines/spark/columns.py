@@ -12,10 +12,11 @@ from typing import Any
 
 import polars as pl
 
-from shoal.cells import TYPES, blank, fitting
-from shoal.errors import InputError, SchemaError, listed
-from shoal.plan import Plan
-from shoal.schema import Role, plain, unknown_column
+from shoal.base.errors import InputError, SchemaError, listed
+from shoal.base.roles import Role
+from shoal.plan.plan import Plan
+from shoal.tables.cells import TYPES, blank, fitting
+from shoal.tables.schema import plain, unknown_column
 
 # What Unicode calls white space; Spark's own trim knows the blank only.
 _SPACES = "\t\n\x0b\x0c\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B)))

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.domain import Domain, Taxonomy
+from shoal.base.errors import ParameterError
+from shoal.base.partition import GroupStats, histogram
 from shoal.engines.spark.settings import Spark
 from shoal.engines.spark.tuples import COUNT
-from shoal.errors import ParameterError
-from shoal.partition import GroupStats, histogram
-from shoal.rules import Rule
+from shoal.privacy import Rule
+from shoal.tables.domain import Domain, Taxonomy
 
 SHARD = "shard"
 

@@ -14,21 +14,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.encode import Encoded
+from shoal.base.errors import Infeasible, InputError, listed
+from shoal.base.partition import GroupStats, Histogram
+from shoal.coding.encode import Encoded
 from shoal.engines.spark.checking import against, marks, own_columns
 from shoal.engines.spark.columns import side_by_side
 from shoal.engines.spark.hashing import Mark, fingerprints, fresh_salt, hashed
 from shoal.engines.spark.job import KEPT, Checks, Job, Seen, Staged
 from shoal.engines.spark.layout import Layout, dummied
-from shoal.errors import Infeasible, InputError, listed
-from shoal.losses import Loss
-from shoal.partition import GroupStats, Histogram
-from shoal.prepare import resolve
-from shoal.releases import dummies
-from shoal.rules import Rule
-from shoal.schema import Schema
-from shoal.verify_counts import Findings, Values, values_of
-from shoal.verify_exact import Source, verify_sets
+from shoal.measures.losses import Loss
+from shoal.privacy import Rule
+from shoal.releases.check_counts import Findings, Values, values_of
+from shoal.releases.check_exact import Source, verify_sets
+from shoal.releases.dummies import make as dummies
+from shoal.tables.prepare import resolve
+from shoal.tables.schema import Schema
 
 
 def stage_dummies(job: Job) -> Staged:

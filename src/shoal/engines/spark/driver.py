@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.encode import Encoded, encode
+from shoal.base.errors import Infeasible
+from shoal.coding.encode import Encoded, encode
 from shoal.engines.assigning import Assignment, assign, whole
 from shoal.engines.spark.checking import checks
 from shoal.engines.spark.columns import without_missing
@@ -23,10 +24,9 @@ from shoal.engines.spark.handout import (
 from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import Layout, generalized, shuffled
 from shoal.engines.spark.tuples import KEY, Tuples, reduced
-from shoal.errors import Infeasible
-from shoal.plan import Plan
-from shoal.prepare import resolve
-from shoal.schema import Schema
+from shoal.plan.plan import Plan
+from shoal.tables.prepare import resolve
+from shoal.tables.schema import Schema
 
 
 def stage_generalized(job: Job) -> Staged:

@@ -10,7 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shoal import errors
+from shoal.base import errors
+from shoal.base.errors import MissingExtra, ParameterError, ShoalError
+from shoal.base.names import check_names
+from shoal.base.params import check_options
 from shoal.catalog import Method, find_method
 from shoal.engines.spark import files
 from shoal.engines.spark.columns import take_in
@@ -20,16 +23,13 @@ from shoal.engines.spark.job import Clock, Job
 from shoal.engines.spark.publishing import publish
 from shoal.engines.spark.session import first_line, require, session, session_of
 from shoal.engines.spark.settings import Spark, address, is_spark_frame
-from shoal.errors import MissingExtra, ParameterError, ShoalError
-from shoal.losses import Loss
-from shoal.names import check_names
-from shoal.params import check_options
-from shoal.plan import Plan
-from shoal.prepare import Hierarchies, gather, is_path, resolve
-from shoal.rule_specs import build_rules, check_fit
-from shoal.rules import Rule
-from shoal.schema import Schema
-from shoal.verify import Verdict
+from shoal.measures.losses import Loss
+from shoal.plan.plan import Plan
+from shoal.plan.rule_specs import build_rules, check_fit
+from shoal.privacy import Rule
+from shoal.releases.generalized.check import Verdict
+from shoal.tables.prepare import Hierarchies, gather, is_path, resolve
+from shoal.tables.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from shoal.csvfile import sniff
+from shoal.base.errors import InputError, OutputError, ParameterError, listed
 from shoal.engines.spark.session import first_line
 from shoal.engines.spark.settings import Spark
-from shoal.errors import InputError, OutputError, ParameterError, listed
+from shoal.tables.csvfile import sniff
 
 ENDINGS = {".parquet": "parquet", ".csv.gz": "csv", ".csv": "csv", ".tsv": "csv"}
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shoal.catalog import Method
-from shoal.domain import Taxonomy
 from shoal.engines.spark.columns import Table
 from shoal.engines.spark.hashing import Fingerprint
 from shoal.engines.spark.layout import Layout
 from shoal.engines.spark.settings import Spark
-from shoal.losses import Loss
-from shoal.plan import Plan
-from shoal.rules import All, Rule
-from shoal.schema import Schema
-from shoal.verify_counts import Findings
+from shoal.measures.losses import Loss
+from shoal.plan.plan import Plan
+from shoal.privacy import All, Rule
+from shoal.releases.check_counts import Findings
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import Schema
 
 KEPT = "kept"
 """The column of a staged table that says which rows are published."""

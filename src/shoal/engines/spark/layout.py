@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.base.roles import Role
 from shoal.engines.spark.columns import Table
 from shoal.engines.spark.hashing import fresh_salt, hashed
-from shoal.releases.generalized import check_names
-from shoal.schema import Role, Schema
+from shoal.releases.generalized.make import check_names
+from shoal.tables.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.coverage import Uncovered, covers
-from shoal.domain import Taxonomy
-from shoal.errors import ShoalError
-from shoal.published import read
-from shoal.rules import Rule
-from shoal.schema import Role, Schema
-from shoal.verify_counts import COUNT, Findings, Values, class_stats, examine, values_of
+from shoal.base.errors import ShoalError
+from shoal.base.roles import Role
+from shoal.privacy import Rule
+from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, examine, values_of
+from shoal.releases.generalized.coverage import Uncovered, covers
+from shoal.releases.published import read
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import Schema
 
 _SAID = "said string"
 _BATCH = 200_000
@@ -32,7 +33,7 @@ def uncovered(
 ) -> tuple[Uncovered, ...]:
     """Look for published cells that do not cover their source.
 
-    Every row is looked at where it is, by :func:`shoal.coverage.covers`.
+    Every row is looked at where it is, by :func:`shoal.releases.generalized.coverage.covers`.
 
     Parameters
     ----------

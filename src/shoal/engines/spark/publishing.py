@@ -5,13 +5,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from shoal.base.errors import NotVerified
 from shoal.engines.spark import files
 from shoal.engines.spark.files import Files, move_into_place
 from shoal.engines.spark.job import KEPT, Job, Seen, Staged
 from shoal.engines.spark.layout import shuffled, written
-from shoal.errors import NotVerified
-from shoal.verify import Verdict
-from shoal.verify_counts import unite
+from shoal.releases.check_counts import unite
+from shoal.releases.generalized.check import Verdict
 
 
 def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:

@@ -11,8 +11,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from shoal.base.errors import InputError, MissingExtra, ShoalError
 from shoal.engines.spark.settings import Spark
-from shoal.errors import InputError, MissingExtra, ShoalError
 
 _SMALL = 8 << 20
 """Bytes up to which a table is small: about a million rows in Parquet."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import ParameterError
+from shoal.base.errors import ParameterError
 
 DRIVER_TUPLES = 2_000_000
 

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.base.errors import Infeasible, ParameterError
+from shoal.base.roles import Kind
 from shoal.catalog import Method
-from shoal.encode import Encoded
+from shoal.coding.encode import Encoded
 from shoal.engines.assigning import assign, whole
 from shoal.engines.spark.checking import checks
 from shoal.engines.spark.columns import side_by_side
@@ -25,11 +27,10 @@ from shoal.engines.spark.handout import FIRST, LABEL, LAST, MANY, hand_out, shar
 from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import Layout, generalized
 from shoal.engines.spark.tuples import COUNT, KEY, Tuples
-from shoal.errors import Infeasible, ParameterError
-from shoal.losses import Loss
-from shoal.plan import Plan
-from shoal.prepare import resolve
-from shoal.schema import Kind, Schema
+from shoal.measures.losses import Loss
+from shoal.plan.plan import Plan
+from shoal.tables.prepare import resolve
+from shoal.tables.schema import Schema
 
 REFUSED = {
     "incognito": "it publishes every column on one level in the whole table",

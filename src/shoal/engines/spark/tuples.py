@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
+from shoal.base.errors import InputError, ShoalError, listed
 from shoal.engines.spark.columns import Table
 from shoal.engines.spark.hashing import Mark, fresh_salt, hashed, sums, totals
 from shoal.engines.spark.settings import Spark
-from shoal.errors import InputError, ShoalError, listed
 
 KEY, COUNT, MARK = "key", "n", "mark"
 

@@ -1,0 +1,1 @@
+"""What everything rests on: errors, parameters, threads, whole files, secure randomness."""

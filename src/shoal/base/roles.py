@@ -1,0 +1,22 @@
+"""What a column is to a release, and what its values are to each other."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a column is to someone who wants to find a person in the table."""
+
+    IDENTIFIER = "identifier"
+    QUASI = "quasi"
+    SENSITIVE = "sensitive"
+    OTHER = "other"
+
+
+class Kind(StrEnum):
+    """How a quasi-identifier is generalized: up a tree, to an interval, to a set."""
+
+    TAXONOMY = "taxonomy"
+    ORDERED = "ordered"
+    SET = "set"

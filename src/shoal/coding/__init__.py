@@ -1,0 +1,1 @@
+"""A table as integers: encoding, tuples, the space of costs."""

@@ -1,0 +1,271 @@
+"""A table becomes integers once: positions per quasi-identifier, codes per sensitive column."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.base.errors import SchemaError, ShoalWarning, listed
+from shoal.base.partition import GroupStats, Partition, histogram
+from shoal.base.roles import Kind
+from shoal.base.threads import share
+from shoal.tables.cells import as_text, holds_numbers, natural, typed
+from shoal.tables.domain import Domain, Nominal, Ordered, Taxonomy, flat
+from shoal.tables.hierarchy import uncovered
+from shoal.tables.schema import Column, Schema
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """The table as the algorithms see it. Arrays are read-only; a row's number is its identity.
+
+    Parameters
+    ----------
+    names
+        Names of the quasi-identifiers, in the order of the table.
+    codes
+        ``[n, m]`` positions; the position of missing is the domain's size.
+    domains
+        One domain per quasi-identifier.
+    sensitive
+        Per sensitive column its codes, -1 for missing.
+    sensitive_names
+        Per sensitive column what each code means.
+    importance
+        Per quasi-identifier how much its loss counts while rows are grouped; empty: all alike.
+    """
+
+    names: tuple[str, ...]
+    codes: Codes
+    domains: tuple[Domain, ...]
+    sensitive: dict[str, Codes]
+    sensitive_names: dict[str, tuple[str, ...]]
+    importance: tuple[float, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[0])
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """How much each quasi-identifier counts."""
+        return np.array(self.importance or [1.0] * len(self.domains))
+
+    @property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """Which cells are missing, ``[n, m]``."""
+        sizes = np.array([domain.size for domain in self.domains], np.int32)
+        gaps: npt.NDArray[np.bool_] = self.codes == sizes
+        return gaps
+
+    def stats(self, partition: Partition) -> GroupStats:
+        """Return what the rules look at, for the groups of ``partition``."""
+        labels = partition.labels()
+        return GroupStats(
+            partition.sizes,
+            {
+                name: histogram(labels, codes, partition.groups, self.sensitive_names[name])
+                for name, codes in self.sensitive.items()
+            },
+        )
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Encoded:
+        """Return the table of some of the rows, over the same domains."""
+        codes = np.ascontiguousarray(self.codes[rows])
+        codes.setflags(write=False)  # as all codes: kernels are compiled for one kind of array
+        return replace(
+            self,
+            codes=codes,
+            sensitive={name: codes[rows] for name, codes in self.sensitive.items()},
+        )
+
+    def whole(self) -> GroupStats:
+        """Return the statistics of the table as one group."""
+        rows = np.arange(self.rows, dtype=np.int64)
+        return self.stats(Partition(rows, np.array([0, self.rows], np.int64)))
+
+
+def encode(
+    frame: pl.DataFrame,
+    schema: Schema,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
+    *,
+    flat_sets: bool = False,
+) -> Encoded:
+    """Turn a table into positions and codes, or say all that does not fit, at once.
+
+    Parameters
+    ----------
+    frame
+        The table; null, NaN and empty cells are missing.
+    schema
+        Which columns are quasi-identifiers, of which kind, and which are sensitive.
+    taxonomies
+        The hierarchies of the columns of kind ``taxonomy``. Values are matched by their text.
+    flat_sets
+        Give each column of kind ``set`` the taxonomy that has every value right under ``*``, for
+        methods that know taxonomies only.
+
+    Raises
+    ------
+    SchemaError
+        With every fault found: unknown columns, values without a leaf, texts without an order.
+    """
+    taxonomies = taxonomies or {}
+    declared = [c for c in schema.columns if c.name in (*schema.quasi, *schema.sensitive)]
+    present = [column for column in declared if column.name in frame]
+    frame = frame.with_columns(share(lambda c: c.clean(frame[c.name]), present))
+    faults = schema.faults(frame, taxonomies)
+    domains: dict[str, Domain] = {}
+    codes = np.empty((frame.height, len(schema.quasi)), np.int32)
+    names = tuple(name for name in frame.columns if name in schema.quasi)
+
+    def one(place: int) -> Domain | SchemaError | None:
+        column = schema[names[place]]
+        if schema.column_faults(column, frame, taxonomies):
+            return None
+        try:
+            domain, codes[:, place] = _quasi(
+                frame[column.name], column, taxonomies.get(column.name), flat_sets
+            )
+        except SchemaError as fault:
+            return fault
+        return domain
+
+    for name, found in zip(names, share(one, range(len(names))), strict=True):
+        if isinstance(found, SchemaError):
+            faults.extend(found.faults)
+        elif found is not None:
+            domains[name] = found
+    if faults:
+        raise SchemaError(faults)
+    pairs = share(lambda name: _sensitive(frame[name]), schema.sensitive)
+    sensitive = dict(zip(schema.sensitive, pairs, strict=True))
+    codes.setflags(write=False)
+    return Encoded(
+        names,
+        codes,
+        tuple(domains[name] for name in names),
+        {name: pair[0] for name, pair in sensitive.items()},
+        {name: pair[1] for name, pair in sensitive.items()},
+        tuple(schema[name].importance for name in names),
+    )
+
+
+def _quasi(
+    series: pl.Series, column: Column, taxonomy: Taxonomy | None, flat_sets: bool
+) -> tuple[Domain, Codes]:
+    """Return a quasi-identifier's domain and the position of every cell in it."""
+    if series.null_count() == len(series):
+        warnings.warn(
+            f"Column {column.name!r} is entirely missing: it is released as '*' throughout. "
+            "Leave it out of the quasi-identifiers if it is of no use.",
+            ShoalWarning,
+            stacklevel=3,
+        )
+    if column.kind is Kind.TAXONOMY:
+        assert taxonomy is not None
+        return taxonomy, _leaves(series, taxonomy, column.name)
+    if column.kind is Kind.ORDERED:
+        return _ordered(series, column)
+    mixed = holds_numbers(series)
+    if mixed:
+        warnings.warn(
+            f"Column {column.name!r} mixes numbers, for instance {mixed[0]!r}, with texts, for "
+            f"instance {mixed[1]!r}: it is treated as names without an order. "
+            "If a text means missing, list it as missing.",
+            ShoalWarning,
+            stacklevel=3,
+        )
+    texts = as_text(series)
+    known = texts.drop_nulls().unique().sort()
+    values = tuple(known.to_list())
+    domain = flat(values, column.name) if flat_sets else Nominal(values)
+    return domain, _positions(texts, known)
+
+
+def _positions(series: pl.Series, known: pl.Series, missing: int | None = None) -> Codes:
+    """Return where each cell stands in ``known``; what is null goes to ``missing``."""
+    places = pl.Series(np.arange(len(known), dtype=np.int32))
+    if known.is_empty():
+        found = pl.repeat(None, len(series), dtype=pl.Int32, eager=True)
+    else:
+        found = series.replace_strict(known, places, default=None, return_dtype=pl.Int32)
+    filled: Codes = found.fill_null(len(known) if missing is None else missing).to_numpy()
+    return filled
+
+
+def _leaves(series: pl.Series, taxonomy: Taxonomy, name: str) -> Codes:
+    """Return the leaf of every cell, matched by text; every known value must have one.
+
+    A cell that says the top itself ('*') can be any value: it is missing.
+    """
+    texts = as_text(series)
+    texts = pl.select(pl.when(texts != taxonomy.labels[taxonomy.root]).then(texts)).to_series()
+    leaves = pl.Series(taxonomy.values, dtype=pl.String)
+    codes = _positions(texts, leaves)
+    lost = pl.Series(codes == taxonomy.size) & texts.is_not_null()
+    if lost.any() and series.dtype != pl.String:
+        # Numbers and booleans have several spellings: '2.50' or 'True' in the file is 2.5 or true.
+        spelled = as_text(typed(leaves)) if not series.dtype.is_numeric() else _numeric(leaves)
+        if spelled.drop_nulls().is_unique().all():
+            codes = np.minimum(codes, _positions(texts, spelled, taxonomy.size))
+            lost = pl.Series(codes == taxonomy.size) & texts.is_not_null()
+    if lost.any():
+        counts = texts.filter(lost).value_counts(name="count")
+        fault = uncovered(taxonomy, dict(counts.iter_rows()), name)
+        raise SchemaError(fault or f"Column {name!r} does not fit its hierarchy.")
+    return codes
+
+
+def _numeric(leaves: pl.Series) -> pl.Series:
+    return as_text(leaves.str.strip_chars().cast(pl.Float64, strict=False))
+
+
+def _ordered(series: pl.Series, column: Column) -> tuple[Ordered, Codes]:
+    """Return an ordered column's distinct values, ascending, and every cell's place among them."""
+    if column.order:
+        return _ranked(as_text(series), column)
+    known = series.drop_nulls().unique().sort()
+    if isinstance(known.dtype, pl.Enum):
+        points = known.to_physical().cast(pl.Float64).to_numpy()
+        return Ordered(known, points), _positions(series, known)
+    numbers = known.to_physical() if known.dtype.is_temporal() else known
+    points = numbers.cast(pl.Float64).to_numpy()
+    if not np.isfinite(points).all():
+        raise SchemaError(
+            f"Column {column.name!r} holds an infinite number, which has no place in an interval. "
+            "Replace it, or list it as missing."
+        )
+    return Ordered(known, points), _positions(series, known)
+
+
+def _ranked(texts: pl.Series, column: Column) -> tuple[Ordered, Codes]:
+    """Order texts by the list that the schema gives."""
+    order = pl.Series(list(dict.fromkeys(column.order)), dtype=pl.String)
+    strange = texts.filter(~texts.is_in(order.to_list())).drop_nulls()
+    if len(strange):
+        raise SchemaError(
+            f"Column {column.name!r} holds values that its order does not list: "
+            f"{listed(strange.unique().sort())} in {len(strange):,} rows. "
+            "Add them to the order, or list them as missing."
+        )
+    ranks = np.flatnonzero(order.is_in(texts.drop_nulls().unique().to_list()).to_numpy())
+    known = order.gather(ranks)
+    return Ordered(known, ranks.astype(np.float64)), _positions(texts, known)
+
+
+def _sensitive(series: pl.Series) -> tuple[Codes, tuple[str, ...]]:
+    """Return a code per cell, -1 for missing, and the text of each code, in the values' order."""
+    known = natural(series)
+    codes = _positions(series, known, -1)
+    codes.setflags(write=False)
+    return codes, tuple(as_text(known).to_list())

@@ -1,0 +1,262 @@
+"""What an attack found, with how sure that is, and what it does not say."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from shoal.releases.estimates.intervals import quantile
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """One attack on the targets.
+
+    Parameters
+    ----------
+    name
+        ``linkage``, ``homogeneity``, ``inference`` or ``background``.
+    column
+        The sensitive column that was guessed, None for linkage.
+    question
+        What the attack asks, in words.
+    attempts
+        Number of people attacked; those whose sensitive value is missing are not.
+    success, low, high
+        Share of them for whom the attack succeeds, with an interval of 95 %.
+    baseline
+        The same for somebody who does not look anybody up.
+    control
+        The same when nothing can be learnt about the person: with what is known of somebody else,
+        or on people who are not in the table. None when there was nobody to try it on.
+    verdict
+        What was found, as a sentence.
+    warning
+        Why the result says little, or None.
+    details
+        Further figures by name.
+    """
+
+    name: str
+    column: str | None
+    question: str
+    attempts: int
+    success: float
+    low: float
+    high: float
+    baseline: float
+    control: float | None
+    verdict: str
+    warning: str | None = None
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def excess(self) -> float | None:
+        """What the attack learns beyond the control, as a share of what there was to learn."""
+        if self.control is None or self.control >= 1:
+            return None
+        return (self.success - self.control) / (1 - self.control)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+        return {**vars(self), "details": dict(self.details), "excess": self.excess}
+
+
+@dataclass(frozen=True)
+class Attacks:
+    """What :func:`shoal.attack` found.
+
+    Parameters
+    ----------
+    results
+        One result per attack and sensitive column.
+    known
+        The columns that the attacker knows of his targets.
+    sensitive
+        The columns that he wants to learn.
+    shape
+        ``generalized``, ``dummies`` or ``anatomized``.
+    targets, rows
+        Number of people attacked, and of rows released.
+    noise, gaps
+        Share of what he knows that is wrong, and that he does not know.
+    control
+        ``"others"`` or ``"outsiders"``: on whom the control was run; ``"none"`` if on nobody.
+    unmatched
+        Targets whose true values fit no released row: rows that were left out.
+    """
+
+    results: tuple[AttackResult, ...]
+    known: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    shape: str
+    targets: int
+    rows: int
+    noise: float
+    gaps: float
+    control: str
+    unmatched: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            **{k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items()},
+            "results": [result.to_dict() for result in self.results],
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def frame(self) -> pl.DataFrame:
+        """Return one row per result."""
+        names = ("name", "column", "attempts", "success", "low", "high", "baseline", "control")
+        kinds = (pl.String, pl.String, pl.Int64, *([pl.Float64] * 5))
+        more = {"excess": pl.Float64, "verdict": pl.String, "warning": pl.String}
+        return pl.DataFrame(
+            [[getattr(result, name) for name in (*names, *more)] for result in self.results],
+            schema={**dict(zip(names, kinds, strict=True)), **more},
+            orient="row",
+        )
+
+
+def wilson(success: float, attempts: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval of a share that was seen in so many attempts (Wilson 1927).
+
+    Each attempt is taken for a throw that succeeds or not. Where its exact chance is known instead,
+    the mean of the chances varies less than throws do, so the interval errs on the wide side.
+    """
+    if not attempts:
+        return 0.0, 1.0
+    z = quantile(level)
+    weight = 1 + z * z / attempts
+    middle = (success + z * z / (2 * attempts)) / weight
+    spread = success * (1 - success) / attempts + z * z / (4 * attempts * attempts)
+    reach = z * math.sqrt(spread) / weight
+    return min(max(0.0, middle - reach), success), max(min(1.0, middle + reach), success)
+
+
+def percent(share: float) -> str:
+    """Write a share so that small ones do not become nothing."""
+    shown = 100 * share
+    if shown in (0.0, 100.0):
+        return f"{shown:.0f} %"
+    if shown < 0.001:
+        return "less than 0.001 %"
+    text = f"{shown:.3g}" if shown < 1 else f"{shown:.1f}"
+    return ("more than 99.9 %" if text == "100.0" else f"{text} %") if shown < 100 else "100 %"
+
+
+def conclude(
+    name: str,
+    column: str | None,
+    *,
+    attempts: int,
+    success: float,
+    baseline: float,
+    control: float | None,
+    outsiders: bool,
+    known: tuple[str, ...],
+    details: Mapping[str, float],
+) -> AttackResult:
+    """Put a result into words and say what it is worth."""
+    low, high = wilson(success, attempts)
+    question, reached, naive = _WORDS[name]
+    m = int(details.get("ruled_out", 0))
+    words = {
+        "known": ", ".join(known),
+        "column": column,
+        "values": "1 value" if m == 1 else f"{m} values",
+    }
+    verdict = (
+        f"{reached.format(**words)} for {percent(success)} of {attempts:,} people (95 % interval "
+        f"{percent(low)} to {percent(high)}); {naive.format(**words)} {percent(baseline)}."
+    )
+    if "bound" in details:
+        verdict += (
+            " Whoever could also tell which of the classes is a person's own would be right for "
+            f"{percent(details['bound'])}."
+        )
+    if "above" in details:
+        verdict += (
+            f" The true value is then believed more than {details['belief']:g} for "
+            f"{percent(details['above'])}."
+        )
+    return AttackResult(
+        name=name,
+        column=column,
+        question=question.format(**words),
+        attempts=attempts,
+        success=success,
+        low=low,
+        high=high,
+        baseline=baseline,
+        control=control,
+        verdict=verdict,
+        warning=_warning(attempts, success, low, baseline, control, outsiders=outsiders),
+        details=dict(details),
+    )
+
+
+def _warning(
+    attempts: int,
+    success: float,
+    low: float,
+    baseline: float,
+    control: float | None,
+    *,
+    outsiders: bool,
+) -> str | None:
+    if not attempts:
+        return "Nobody could be attacked: the value is missing for all targets."
+    if not success:
+        return (
+            "This attack found nothing, so it does no better than chance. It does not show that "
+            "the release is safe: attackers who know more, or guess, may succeed."
+        )
+    if low <= baseline:
+        return (
+            "This attack does not do clearly better than guessing without looking anybody up, so "
+            "it tells nothing about safety. Let the attacker know more, or try more targets."
+        )
+    if control is None or low > control:
+        return None
+    if outsiders:
+        return (
+            "This attack works as well on people who are not in the table: it learns what is true "
+            "of people like the targets, not what their own rows give away."
+        )
+    return (
+        "This attack works as well with what is known of somebody else: what it finds does not "
+        "come from the target's own row."
+    )
+
+
+# Per attack: the question, what success means, and what the baseline is.
+_WORDS = {
+    "linkage": (
+        "Can somebody who knows {known} of a person pick that person's row?",
+        "The right row is picked",
+        "a row picked blindly is right for",
+    ),
+    "homogeneity": (
+        "Do the rows that are likeliest a person's all have the same {column}, the true one?",
+        "The likeliest rows all have the true value of {column}",
+        "without looking anybody up for",
+    ),
+    "inference": (
+        "Is the likeliest value of {column}, over all rows that may be a person's, the true one?",
+        "The value of {column} is guessed rightly",
+        "the commonest value is right for",
+    ),
+    "background": (
+        "If {values} of {column} can be ruled out, do the likeliest rows leave only the true one?",
+        "Only the true value of {column} is left once {values} can be ruled out",
+        "without looking anybody up for",
+    ),
+}

@@ -1,0 +1,123 @@
+"""From what was found about every person to the result of an attack."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.measures.risks.results import AttackResult, conclude
+from shoal.measures.risks.scores import Guess, Scores, Target
+
+Floats = npt.NDArray[np.float64]
+
+
+def summarize(
+    kind: str,
+    release: Target,
+    scores: tuple[Scores, Scores | None, Scores | None],
+    known: tuple[str, ...],
+    rule_out: int,
+    belief: float,
+) -> list[AttackResult]:
+    """Sum up one attack, for every sensitive column.
+
+    Parameters
+    ----------
+    kind
+        The attack.
+    release
+        What was attacked.
+    scores
+        What was found about the targets, about them with others' data, and about outsiders.
+    known
+        The columns that the attacker knows.
+    rule_out, belief
+        Of the attack with background knowledge.
+    """
+    main, other, outside = scores
+    if kind == "linkage":
+        rows = float(release.classes.weight.sum())
+        linked = conclude(
+            kind,
+            None,
+            attempts=main.linked.size,
+            success=float(main.linked.mean()),
+            baseline=1 / rows,
+            # Outsiders have no row that could be found: the control is somebody else's data.
+            control=None if other is None else float(other.linked.mean()),
+            outsiders=False,
+            known=known,
+            details={
+                "highest": float(main.linked.max()),
+                "candidates_mean": float(main.candidates.mean()),
+                "candidates_fewest": float(main.candidates.min()),
+                "likeliest_mean": float(main.likeliest.mean()),
+                "bound": release.classes.size / rows,
+                "one_candidate": float((main.candidates == 1).mean()),
+                "nothing_fits": float((~main.fits).mean()),
+            },
+        )
+        return [linked]
+    tried = other if outside is None else outside
+    return [
+        conclude(
+            kind,
+            each.of,
+            attempts=int(main.guesses[each.of].known.sum()),
+            success=_mean(_success(kind, main.guesses[each.of])),
+            baseline=_mean(_blind(kind, main.guesses[each.of], each.prior, rule_out)),
+            control=None if tried is None else _mean(_success(kind, tried.guesses[each.of])),
+            outsiders=outside is not None,
+            known=known,
+            details=_details(kind, main.guesses[each.of], each.prior, rule_out, belief),
+        )
+        for each in release.beliefs
+    ]
+
+
+def _mean(chances: Floats) -> float:
+    return float(chances.mean()) if chances.size else 0.0
+
+
+def _success(kind: str, guess: Guess) -> Floats:
+    found = {"homogeneity": guess.alike, "inference": guess.hit, "background": guess.last}[kind]
+    return found[guess.known].astype(np.float64)
+
+
+def _blind(kind: str, guess: Guess, prior: Floats, rule_out: int) -> Floats:
+    """Return the chance of somebody who does not look anybody up, person by person."""
+    answer = guess.answer[guess.known]
+    own = np.where(answer >= 0, prior[np.maximum(answer, 0)], 0.0) if prior.size else answer * 0.0
+    top = prior.max(initial=0.0)
+    if kind == "inference":
+        same = prior >= top - 1e-9
+        return np.where((own > 0) & (own >= top - 1e-9), 1.0 / max(int(same.sum()), 1), 0.0)
+    left = 1 if kind == "homogeneity" else rule_out + 1
+    return ((own > 0) & (np.count_nonzero(prior) <= left)).astype(np.float64)
+
+
+def _details(
+    kind: str, guess: Guess, prior: Floats, rule_out: int, belief: float
+) -> dict[str, float]:
+    known = guess.known
+    if kind == "homogeneity":
+        one = (guess.support == 1)[known]
+        return {
+            "one_value": _mean(one.astype(float)),
+            "wrong": _mean((one & ~guess.possible[known]).astype(float)),
+            "certain": _mean(guess.certain[known].astype(float)),
+        }
+    if kind == "inference":
+        top = guess.top[known]
+        return {
+            "belief_mean": _mean(top),
+            "belief_worst": float(top.max(initial=0.0)),
+            "belief_before": float(prior.max(initial=0.0)),
+            "own_mean": _mean(guess.own[known]),
+        }
+    return {
+        "ruled_out": rule_out,
+        "belief": belief,
+        "above": _mean((guess.ruled[known] > belief).astype(float)),
+        "belief_mean": _mean(guess.ruled[known]),
+    }

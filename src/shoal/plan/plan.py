@@ -1,0 +1,397 @@
+"""A plan: everything that repeats a run, as a value and as one TOML file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+
+from shoal.base.address import hide, plan_fault
+from shoal.base.errors import ParameterError, PlanError, nearest
+from shoal.base.params import Param, check_options
+from shoal.base.roles import Kind, Role
+from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
+from shoal.plan import text as plan_text
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataPart(_Part):
+    """Which table (when a call names none) and how it is read: missing texts, delimiter, ..."""
+
+    source: str | None = None
+    table: str | None = None
+    query: str | None = None
+    missing: tuple[str, ...] = ("",)
+    delimiter: str | None = None
+    hierarchies: str | None = None
+
+
+class ColumnPart(_Part):
+    """One declared column.
+
+    ``hierarchy``: its file. ``missing``: texts that mean missing in this column only. ``order``:
+    the texts of an ordered column, lowest first. ``importance``: how much its loss counts while
+    rows are grouped, 1 for an ordinary column.
+    """
+
+    role: Role
+    kind: Kind | None = None
+    hierarchy: str | None = None
+    missing: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    importance: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+
+
+class MethodPart(BaseModel):
+    """The method by name; every other key is one of its options."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str = DEFAULT_METHOD
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options as given."""
+        return dict(self.model_extra or {})
+
+
+class RulePart(BaseModel):
+    """A rule by name; every other key is one of its parameters."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str
+    column: str | None = None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The rule as the catalog builds it."""
+        column = {} if self.column is None else {"column": self.column}
+        return {"name": self.name, **column, **(self.model_extra or {})}
+
+
+class ReleasePart(_Part):
+    """How the release is written.
+
+    ``typed``: ordered columns as two columns ``x_lo`` and ``x_hi``. ``shuffle``: break the link to
+    the order of the input.
+    """
+
+    typed: bool = False
+    shuffle: bool = True
+
+
+class Plan(_Part):
+    """A run, declared. Columns that are not named are not released.
+
+    Parameters
+    ----------
+    seed
+        Repeats the run, byte for byte. Keep it to yourself: it also tells the row order. Without
+        one, randomness comes from the operating system.
+    data, columns, method, rules, release
+        The tables of the file, see ``shoal init``.
+    """
+
+    seed: int | None = Field(default=None, ge=0)
+    data: DataPart = DataPart()
+    columns: dict[str, ColumnPart] = Field(default_factory=dict)
+    method: MethodPart = MethodPart()
+    rules: tuple[RulePart, ...] = (RulePart(name=DEFAULT_RULE),)
+    release: ReleasePart = ReleasePart()
+
+    _folder: Path = PrivateAttr(default=Path())
+
+    @classmethod
+    def from_toml(cls, text: str, source: str = "plan", folder: Path | None = None) -> Plan:
+        """Read a plan from TOML text; every fault is reported at once, with its line."""
+        try:
+            tree = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise PlanError(f"{source} is not valid TOML: {error}.") from None
+        plan = _validated(tree, source, text)
+        plan._folder = folder or Path()
+        return plan
+
+    @classmethod
+    def read(cls, path: str | Path) -> Plan:
+        """Read ``plan.toml``; paths in it are relative to its folder."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise PlanError(
+                f"The plan {str(path)!r} does not exist. Write one with: shoal init DATA -o {path}"
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise PlanError(f"The plan {str(path)!r} cannot be read: {error}.") from None
+        return cls.from_toml(text, path.name, path.parent)
+
+    def to_toml(self, reasons: Mapping[str, str] | None = None) -> str:
+        """Write the plan as commented TOML; ``reasons`` become comments of the columns."""
+        return plan_text.write(_plain(self), reasons or {})
+
+    def public(self) -> dict[str, Any]:
+        """Return the plan as plain data for manifests and reports.
+
+        Without the seed, and without where the original table is and what was asked there: a
+        query can name persons.
+        """
+        tree = _plain(self)
+        tree.pop("seed", None)
+        where = ("source", "table", "query")
+        tree["data"] = {key: value for key, value in tree["data"].items() if key not in where}
+        return tree
+
+    def names(self, role: Role) -> list[str]:
+        """Return the columns of one role, in the order of the plan."""
+        return [name for name, part in self.columns.items() if part.role == role]
+
+    def path(self, given: str) -> Path:
+        """Return a path of the plan as seen from where the program runs."""
+        return self._folder / given
+
+    def relative(self, given: str | Path) -> str:
+        """Return a path as the plan writes it: as seen from the plan's own folder."""
+        return Path(os.path.relpath(given, self._folder)).as_posix()
+
+    def override(
+        self,
+        *,
+        roles: Mapping[Role, Sequence[str]] | None = None,
+        rules: Sequence[Mapping[str, Any]] = (),
+        method: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        data: Mapping[str, Any] | None = None,
+        release: Mapping[str, Any] | None = None,
+    ) -> Plan:
+        """Return the plan with some parts replaced: what flags do.
+
+        Naming the columns of a role replaces the whole list of that role; a rule replaces the
+        rule of the same name and column, and the default rule if the plan names none; another
+        method starts with its own defaults.
+        """
+        tree = _plain(self)
+        if rules and "rules" not in self.model_fields_set:
+            tree["rules"] = []
+        _one_role_each(roles or {})
+        for role, names in (roles or {}).items():
+            kept = {k: v for k, v in tree["columns"].items() if v["role"] != role or k in names}
+            for name in names:
+                kept[name] = {**tree["columns"].get(name, {}), "role": role}
+            tree["columns"] = kept
+        for rule in rules:
+            same = [
+                i
+                for i, old in enumerate(tree["rules"])
+                if old["name"] == rule["name"] and old.get("column") == rule.get("column")
+            ]
+            if same:
+                tree["rules"][same[0]].update(rule)
+            elif not _included(rule, rules):
+                tree["rules"] = [*tree["rules"], dict(rule)]
+        if method is not None and method != self.method.name:
+            tree["method"] = {"name": method}
+        tree["method"].update(options or {})
+        if seed is not None:
+            tree["seed"] = seed
+        tree["data"].update(data or {})
+        tree["release"].update(release or {})
+        return self._again(tree)
+
+    def with_rules(self, specs: Sequence[Mapping[str, Any]]) -> Plan:
+        """Return the plan with exactly these rules."""
+        return self._again({**_plain(self), "rules": [dict(spec) for spec in specs]})
+
+    def with_columns(self, columns: Mapping[str, Mapping[str, Any]]) -> Plan:
+        """Return the plan with exactly these columns."""
+        return self._again({**_plain(self), "columns": dict(columns)})
+
+    def with_kinds(self, kinds: Mapping[str, Kind]) -> Plan:
+        """Return the plan with the kinds of some columns written out."""
+        columns = _plain(self)["columns"]
+        for name, kind in kinds.items():
+            columns[name]["kind"] = kind.value
+        return self.with_columns(columns)
+
+    def filled(self) -> Plan:
+        """Return the plan with the defaults of its method and rules written out.
+
+        The k of k-anonymity is the k of every rule that has one and does not say it.
+        """
+        tree = _plain(self)
+        tree["method"] = _defaults(METHODS[self.method.name].params) | tree["method"]
+        agreed = {
+            key: value
+            for rule in tree["rules"]
+            if rule["name"] == DEFAULT_RULE
+            for key, value in rule.items()
+        }
+        filled = []
+        for rule in tree["rules"]:
+            defaults = _defaults(RULES[rule["name"]].params)
+            common = {key: agreed[key] for key in defaults if key in agreed}
+            filled.append(defaults | common | rule)
+        tree["rules"] = filled
+        return self._again(tree)
+
+    def _again(self, tree: dict[str, Any]) -> Plan:
+        if "rules" not in self.model_fields_set and tree["rules"] == _plain(self)["rules"]:
+            tree = {key: value for key, value in tree.items() if key != "rules"}  # still default
+        plan = _validated(tree, "", "")
+        plan._folder = self._folder
+        return plan
+
+
+def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
+    """Make the plan, or report everything that is wrong with it at once."""
+    faults: list[str] = []
+    plan = None
+    try:
+        plan = Plan.model_validate(tree)
+    except ValidationError as error:
+        faults = [hide(_say(fault, source, text)) for fault in error.errors()]
+    faults += _option_faults(tree, source, text)
+    if faults or plan is None:
+        raise PlanError(faults)
+    return plan
+
+
+def _plain(plan: Plan) -> dict[str, Any]:
+    """Return the plan as plain data; what a column does not say is left out."""
+    tree = plan.model_dump(mode="json", exclude_none=True)
+    tree["columns"] = {
+        name: {key: value for key, value in part.items() if value != []}
+        for name, part in tree["columns"].items()
+    }
+    return tree
+
+
+def _one_role_each(roles: Mapping[Role, Sequence[str]]) -> None:
+    """Refuse a column named under two roles: guessing which is meant could publish it."""
+    played: dict[str, list[str]] = {}
+    for role, names in roles.items():
+        for name in dict.fromkeys(names):
+            played.setdefault(name, []).append(role.value)
+    faults = [
+        f"Column {name!r} has {len(both)} roles ({', '.join(both)}). Keep one of them."
+        for name, both in played.items()
+        if len(both) > 1
+    ]
+    if faults:
+        raise PlanError(faults)
+
+
+def _included(rule: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell whether k-anonymity is part of another rule asked for with it, as of (alpha, k)."""
+    return rule["name"] == DEFAULT_RULE and any(
+        "k" in rule and other.get("k", 0) >= rule["k"] for other in rules if other is not rule
+    )
+
+
+def _defaults(params: tuple[Param, ...]) -> dict[str, Any]:
+    return {param.name: param.default for param in params if param.default is not None}
+
+
+def _say(fault: Any, source: str, text: str) -> str:
+    """Turn one pydantic fault into our sentence: where, what was got, what is allowed."""
+    # Validation walks through unions and keys of its own; only real keys help the reader.
+    loc = tuple(part for part in fault["loc"] if part != "[key]")
+    where = _where(loc, source, text)
+    key = ".".join(map(str, loc))
+    if fault["type"] == "extra_forbidden":
+        allowed = _fields(loc[:-1])
+        return (
+            f"{where}unknown key {key!r}. Allowed here: {', '.join(allowed)}."
+            f"{nearest(str(loc[-1]), allowed)}"
+        )
+    if fault["type"] == "enum":
+        choices = [kind.value for kind in (Role if loc[-1] == "role" else Kind)]
+        return (
+            f"{where}{key!r} must be one of {', '.join(map(repr, choices))}. "
+            f"Got {fault['input']!r} instead.{nearest(str(fault['input']), choices)}"
+        )
+    if fault["type"] == "missing":
+        return f"{where}{key!r} is missing."
+    return f"{where}{key!r}: {fault['msg']}. Got {fault['input']!r} instead."
+
+
+def _fields(loc: Sequence[Any]) -> list[str]:
+    parts: dict[str, type[_Part]] = {
+        "data": DataPart,
+        "columns": ColumnPart,
+        "release": ReleasePart,
+    }
+    part = parts.get(str(loc[0])) if loc else Plan
+    return list(part.model_fields) if part else []
+
+
+def _where(loc: Sequence[Any], source: str, text: str) -> str:
+    if not source:
+        return ""
+    line = plan_text.find_line(text, loc)
+    return f"{source}, line {line}: " if line else f"{source}: "
+
+
+def _option_faults(tree: Mapping[str, Any], source: str, text: str) -> list[str]:
+    """Check names and options of the method and the rules against the catalog."""
+    faults: list[str] = []
+    data = tree.get("data", {})
+    if isinstance(data, dict) and (fault := plan_fault(data.get("source"))):
+        faults.append(_where(("data", "source"), source, text) + fault)
+    method = tree.get("method", {})
+    if isinstance(method, dict) and isinstance(method.get("name", DEFAULT_METHOD), str):
+        name = method.get("name", DEFAULT_METHOD)
+        if name in METHODS:
+            options = {key: value for key, value in method.items() if key != "name"}
+            declared = METHODS[name].params
+            faults += _check(options, declared, name, ("method",), source, text)
+        else:
+            faults.append(_unknown("method", name, METHODS, ("method", "name"), source, text))
+    rules = tree.get("rules", [])
+    for i, rule in enumerate(rules if isinstance(rules, list) else []):
+        if not isinstance(rule, dict) or not isinstance(rule.get("name"), str):
+            continue
+        name = rule["name"]
+        if name in RULES:
+            options = {k: v for k, v in rule.items() if k not in ("name", "column")}
+            declared = RULES[name].params
+            faults += _check(options, declared, name, ("rules", i), source, text)
+        else:
+            faults.append(_unknown("rule", name, RULES, ("rules", i, "name"), source, text))
+    return faults
+
+
+def _check(
+    options: Mapping[str, Any],
+    declared: tuple[Param, ...],
+    owner: str,
+    loc: tuple[Any, ...],
+    source: str,
+    text: str,
+) -> list[str]:
+    faults = []
+    for key, value in options.items():
+        try:
+            check_options({key: value}, declared, owner)
+        except ParameterError as error:
+            faults.append(f"{_where((*loc, key), source, text)}{error}")
+    return faults
+
+
+def _unknown(
+    what: str, name: str, known: Iterable[str], loc: tuple[Any, ...], source: str, text: str
+) -> str:
+    names = list(known)
+    return (
+        f"{_where(loc, source, text)}there is no {what} {name!r}; there "
+        f"{'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names))}.{nearest(name, names)}"
+    )

@@ -1,0 +1,173 @@
+"""Rules as plans and flags write them: ``{"name": "k-anonymity", "k": 5}`` and ``--k 5``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from shoal.base.errors import ParameterError, PlanError, nearest
+from shoal.base.params import Param, check_options
+from shoal.catalog import DEFAULT_RULE, METHODS, RULES, Method, find_rule
+
+if TYPE_CHECKING:
+    from shoal.privacy import Rule
+
+
+def rule_flags() -> dict[str, Param]:
+    """Return every command-line flag of the rules, with the parameter behind it.
+
+    A flag that several rules share is described by the first of them; the flag of a family offers
+    the words of all its members.
+    """
+    found: dict[str, Param] = {}
+    words: dict[str, list[str]] = {}
+    for entry in RULES.values():
+        declared = {param.name: param for param in entry.params}
+        for flag, name in entry.flags:
+            param = replace(declared[name], meaning=f"{entry.name}: {declared[name].meaning}")
+            if flag == entry.flags[0][0] and entry.name != DEFAULT_RULE:
+                param = replace(param, default=None)  # no rule without its flag
+            known = found.setdefault(flag, param)
+            if {known.type, param.type} == {int, float}:
+                found[flag] = replace(known, type=float)
+        if entry.family:
+            flag, word = entry.family
+            words.setdefault(flag, []).append(word)
+            chosen = tuple(words[flag])
+            meaning = f"which rule --{entry.flags[0][0]} calls for"
+            found[flag] = Param(flag, meaning, str, default=chosen[0], choices=chosen)
+    return found
+
+
+def rules_asked(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Turn the values of flags (None: not given) into the rules of a plan."""
+    flags = rule_flags()
+    given = {flag: value for flag, value in values.items() if value is not None}
+    asked: list[dict[str, Any]] = []
+    used: set[str] = set()
+    for entry in RULES.values():
+        first = entry.flags[0][0]
+        if first not in given:
+            continue
+        if entry.family:
+            flag, word = entry.family
+            used.add(flag)
+            if flags[flag].check(given.get(flag, flags[flag].default), "the rules") != word:
+                continue
+        declared = {param.name: param for param in entry.params}
+        spec: dict[str, Any] = {"name": entry.name}
+        of_columns: dict[str, dict[str, Any]] = {}
+        for flag, name in entry.flags:
+            if flag not in given:
+                continue
+            used.add(flag)
+            if declared[name].type is tuple:
+                for column, texts in _by_column(flag, given[flag]).items():
+                    of_columns.setdefault(column, {})[name] = texts
+            else:
+                spec[name] = _whole(given[flag]) if declared[name].type is int else given[flag]
+        asked.append(spec)
+        asked += [{**spec, "column": column, **own} for column, own in of_columns.items()]
+    if unused := [f"--{flag}" for flag in given if flag not in used]:
+        raise ParameterError(
+            f"{', '.join(unused)} only refines a rule that was not asked for. Ask for the rule, "
+            "or leave it out; 'shoal methods' lists the rules and their flags."
+        )
+    return asked
+
+
+def _by_column(flag: str, texts: Sequence[str]) -> dict[str, list[str]]:
+    """Read ``COLUMN=VALUE``, given as often as there are values."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        column, equals, value = text.partition("=")
+        if not (column and equals and value):
+            raise ParameterError(
+                f"--{flag} takes COLUMN=VALUE, a sensitive column and one of its values. "
+                f"Got {text!r} instead."
+            )
+        found.setdefault(column, []).append(value)
+    return found
+
+
+def _whole(value: Any) -> Any:
+    # A flag shared by a whole and a real parameter is read as a real number.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def build_rules(specs: Sequence[Mapping[str, Any]], sensitive: Sequence[str]) -> tuple[Rule, ...]:
+    """Make the rules of a plan: ``{"name": ..., "k": ...}`` each, faults gathered.
+
+    A rule on sensitive values without a ``column`` holds for every sensitive column, except those
+    for which the same rule stands there with parameters of its own.
+    """
+    faults: list[str] = []
+    rules: list[Rule] = []
+    for spec in specs:
+        same = [other for other in specs if other["name"] == spec["name"]]
+        own = {other["column"] for other in same if other.get("column") is not None}
+        try:
+            rules.extend(_build(spec, sensitive, own))
+        except ParameterError as error:
+            faults.append(str(error))
+    if faults:
+        raise PlanError(faults)
+    return tuple(rules)
+
+
+def _build(spec: Mapping[str, Any], sensitive: Sequence[str], own: Collection[str]) -> list[Rule]:
+    entry = find_rule(spec["name"])
+    given = {key: value for key, value in spec.items() if key not in ("name", "column")}
+    column = spec.get("column")
+    if not entry.sensitive:
+        if column is not None:
+            raise ParameterError(
+                f"The rule {entry.name!r} takes no 'column': it holds for the whole group. "
+                "Leave the key out."
+            )
+        return [entry.load()(**check_options(given, entry.params, entry.name))]
+    columns = [name for name in sensitive if name not in own] if column is None else [column]
+    if not columns and not own:
+        raise ParameterError(
+            f"The rule {entry.name!r} needs a sensitive column and none is declared. "
+            'Name one with --sensitive, or with role = "sensitive" in the plan.'
+        )
+    for name in columns:
+        if name not in sensitive:
+            raise ParameterError(
+                f"The rule {entry.name!r} names the column {name!r}, which is not declared "
+                f"sensitive; sensitive columns: {', '.join(map(repr, sensitive)) or 'none'}."
+                f"{nearest(name, sensitive)}"
+            )
+    options = check_options(given, entry.params, entry.name)
+    return [entry.load()(column=name, **options) for name in columns]
+
+
+def rule_spec(rule: Rule) -> dict[str, Any] | None:
+    """Return a rule as a plan writes it, None for a rule that is not in the catalog."""
+    if rule.name not in RULES:
+        return None
+    entry = RULES[rule.name]
+    column = {"column": rule.column} if entry.sensitive else {}
+    given = {param.name: getattr(rule, param.name) for param in entry.params}
+    return {"name": rule.name, **column, **{k: v for k, v in given.items() if v is not None}}
+
+
+def check_fit(method: Method, rules: Sequence[Rule]) -> None:
+    """Refuse a rule that the method cannot serve, and a method without the rule it is made for."""
+    if method.needs and not any(rule.name in method.needs for rule in rules):
+        raise ParameterError(
+            f"The method {method.name!r} is made for {' or '.join(method.needs)}, and no such rule "
+            f"was asked for. Got: {', '.join(rule.name for rule in rules) or 'no rule'}. Add one, "
+            "or use another method."
+        )
+    if method.rules is None:
+        return
+    for rule in rules:
+        if rule.name not in method.rules:
+            able = [m.name for m in METHODS.values() if m.rules is None or rule.name in m.rules]
+            raise ParameterError(
+                f"The method {method.name!r} cannot keep the rule {rule.name!r}; it serves "
+                f"{', '.join(method.rules)}. Methods that can: {', '.join(able) or 'none yet'}."
+            )

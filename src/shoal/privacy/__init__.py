@@ -1,0 +1,28 @@
+"""The privacy models."""
+
+from shoal.privacy.alpha_k import AlphaK
+from shoal.privacy.base import All, Caps, ColumnCaps, Rule, flatten
+from shoal.privacy.closeness import BetaLikeness, TCloseness
+from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.l_diversity import (
+    EntropyLDiversity,
+    FrequencyLDiversity,
+    LDiversity,
+    RecursiveLDiversity,
+)
+
+__all__ = [
+    "All",
+    "AlphaK",
+    "BetaLikeness",
+    "Caps",
+    "ColumnCaps",
+    "EntropyLDiversity",
+    "FrequencyLDiversity",
+    "KAnonymity",
+    "LDiversity",
+    "RecursiveLDiversity",
+    "Rule",
+    "TCloseness",
+    "flatten",
+]

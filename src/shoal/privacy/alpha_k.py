@@ -1,0 +1,140 @@
+"""(alpha, k)-anonymity: large groups in which no sensitive value dominates (Wong et al. 2006)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.base.errors import ParameterError, listed, nearest
+from shoal.base.params import Param
+from shoal.base.partition import GroupStats, Histogram
+from shoal.privacy.base import SLACK, Bools, Caps, ColumnCaps, Floats, all_missing, plain
+
+
+@dataclass(frozen=True)
+class AlphaK:
+    """At least ``k`` rows, and a share of at most ``alpha`` for each protected value.
+
+    Parameters
+    ----------
+    values
+        The values to protect, as texts; None protects every value of the column.
+
+    Notes
+    -----
+    Shares are of the known values of a group, and a group has to have one. Grows safely: a union is
+    no smaller, and a share in it lies between the shares in the parts.
+    """
+
+    alpha: float
+    k: int
+    column: str
+    values: tuple[str, ...] | None = None
+
+    name: ClassVar[str] = "alpha-k-anonymity"
+    grows_safely: ClassVar[bool] = True
+    params: ClassVar[tuple[Param, ...]] = (
+        Param(
+            "alpha",
+            "largest share of a protected value in a group",
+            float,
+            default=0.5,
+            low=0,
+            high=1,
+            open_low=True,
+        ),
+        Param("k", "least number of rows in a group", int, default=10, low=1),
+        Param("values", "sensitive values to protect; every value when not given", tuple),
+    )
+
+    def __post_init__(self) -> None:
+        self.params[0].check(self.alpha, self.name)
+        self.params[1].check(self.k, self.name)
+        if self.values is not None:
+            self.params[2].check(self.values, self.name)
+            if not self.values:
+                raise ParameterError(
+                    f"The 'values' parameter of {self.name} is empty, so nothing would be "
+                    "protected. Name at least one value, or leave it out to protect all."
+                )
+
+    def holds(self, stats: GroupStats) -> Bools:
+        """Say for every group whether it is large enough and no protected share is above alpha."""
+        known = stats.histograms[self.column].known > 0
+        return (stats.sizes >= self.k) & known & (self._share(stats) <= self.alpha + SLACK)
+
+    def caps(self) -> Caps:
+        """Return the least size and the largest share."""
+        chosen = None if self.values is None else frozenset(self.values)
+        return Caps(self.k, {self.column: ColumnCaps(share=self.alpha, values=chosen)})
+
+    def obstacle(self, whole: GroupStats) -> str | None:
+        """A value whose share of the table is above alpha is above it in some group."""
+        hist = whole.histograms[self.column]
+        faults = [self._too_few_rows(int(whole.sizes.sum()))]
+        if missing := all_missing(hist, "(alpha, k)-anonymity", self.column):
+            faults.append(missing)
+        else:
+            strange = [self._absent(hist, value) for value in self.values or ()]
+            faults += strange if any(strange) else [self._too_frequent(hist)]
+        return "\n".join(fault for fault in faults if fault) or None
+
+    def achieved(self, stats: GroupStats) -> dict[str, Any]:
+        """Return the largest protected share and the smallest group."""
+        share = self._share(stats)
+        return {
+            "alpha": float(share.max()) if share.size else 0.0,
+            "k": int(stats.sizes.min()) if stats.sizes.size else 0,
+        }
+
+    def describe(self) -> str:
+        """Return the promise in words."""
+        what = "" if self.values is None else " among " + ", ".join(map(repr, self.values))
+        return (
+            f"every group has at least {self.k} rows, and no value of {self.column!r}{what} has "
+            f"more than {self.alpha:g} of it ((alpha, k)-anonymity)"
+        )
+
+    def _too_few_rows(self, rows: int) -> str | None:
+        if rows >= self.k:
+            return None
+        return (
+            f"(alpha, k)-anonymity with k={self.k} cannot be met: the table has only {rows} "
+            f"row{'s' if rows != 1 else ''}; the largest k possible is {rows}."
+        )
+
+    def _absent(self, hist: Histogram, value: str) -> str | None:
+        if value in hist.names and hist.whole[hist.names.index(value)]:
+            return None
+        return (
+            f"The value {value!r} to protect does not occur in column {self.column!r}; "
+            f"it has {listed(hist.names, 5)}.{nearest(value, hist.names)}"
+        )
+
+    def _too_frequent(self, hist: Histogram) -> str | None:
+        counts = np.where(self._guarded(hist), hist.whole, 0)
+        top = int(counts.argmax())
+        share = float(counts[top] / hist.whole.sum())
+        if share <= self.alpha + SLACK:
+            return None
+        # Rounded up, so that the alpha named can itself be met.
+        least = math.ceil(share * 10_000 - 1e-9) / 10_000
+        return (
+            f"(alpha, k)-anonymity with alpha={self.alpha:g} cannot be met in column "
+            f"{self.column!r}: {hist.names[top]!r} has a share of {share:.2%} of the whole table; "
+            f"the smallest alpha possible is {plain(least, 4)}."
+        )
+
+    def _guarded(self, hist: Histogram) -> Bools:
+        if self.values is None:
+            return np.ones(len(hist.names), np.bool_)
+        return np.array([name in self.values for name in hist.names], np.bool_)
+
+    def _share(self, stats: GroupStats) -> Floats:
+        hist = stats.histograms[self.column]
+        guarded = np.where(self._guarded(hist)[hist.values], hist.counts, 0)
+        share: Floats = hist.reduce(np.maximum, guarded) / np.maximum(hist.known, 1)
+        return share

@@ -1,0 +1,204 @@
+"""Rules that compare a group with the whole table: t-closeness and beta-likeness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.base.params import Param
+from shoal.base.partition import GroupStats, Histogram
+from shoal.privacy.base import SLACK, Bools, Floats, all_missing
+
+
+@dataclass(frozen=True)
+class TCloseness:
+    """Earth mover's distance to the table's distribution at most ``t``.
+
+    Li, Li, Venkatasubramanian 2007.
+    ``distance="equal"``: every two values are equally far apart; ``"ordered"``: values stand in
+    their order, neighbours 1 / (number of values - 1) apart.
+
+    Grows safely: the distance is convex, and a union's distribution is a mean of its parts'.
+    """
+
+    t: float
+    column: str
+    distance: str = "equal"
+
+    name: ClassVar[str] = "t-closeness"
+    grows_safely: ClassVar[bool] = True
+    params: ClassVar[tuple[Param, ...]] = (
+        Param(
+            "t",
+            "largest distance of a group's values from the table's",
+            float,
+            default=0.2,
+            low=0,
+            high=1,
+            open_low=True,
+        ),
+        Param(
+            "distance",
+            "equal: all values equally far apart; ordered: neighbours are closer",
+            str,
+            default="equal",
+            choices=("equal", "ordered"),
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        self.params[0].check(self.t, self.name)
+        self.params[1].check(self.distance, self.name)
+
+    def holds(self, stats: GroupStats) -> Bools:
+        """Say for every group whether it is within t of the table."""
+        hist = stats.histograms[self.column]
+        return (distance(hist, self.distance) <= self.t + SLACK) & (hist.known > 0)
+
+    def caps(self) -> None:
+        """A distance has no form in sizes and shares."""
+        return
+
+    def obstacle(self, whole: GroupStats) -> str | None:
+        """The whole table is at distance 0; only a column without known values cannot be met."""
+        return all_missing(whole.histograms[self.column], "t-closeness", self.column)
+
+    def achieved(self, stats: GroupStats) -> dict[str, Any]:
+        """Return the largest distance of a group."""
+        far = distance(stats.histograms[self.column], self.distance)
+        return {"t": float(far.max()) if far.size else 0.0}
+
+    def describe(self) -> str:
+        """Return the promise in words."""
+        return (
+            f"the values of {self.column!r} in every group are within {self.t:g} of the whole "
+            f"table's ({self.distance} distance, t-closeness)"
+        )
+
+
+@dataclass(frozen=True)
+class BetaLikeness:
+    """No value's share grows by more than a factor over the table's (Cao, Karras 2012).
+
+    Basic: (p - q) / q <= ``beta`` for every value with p > q, p its share in the group and q in the
+    table. Enhanced: the bound is min(beta, -ln q), stricter for frequent values.
+
+    Grows safely: a share in a union lies between the shares in the parts.
+    """
+
+    beta: float
+    column: str
+    enhanced: bool = False
+
+    name: ClassVar[str] = "beta-likeness"
+    grows_safely: ClassVar[bool] = True
+    params: ClassVar[tuple[Param, ...]] = (
+        Param(
+            "beta",
+            "largest relative gain of a value's share in a group",
+            float,
+            default=1.0,
+            low=0,
+            open_low=True,
+        ),
+        Param("enhanced", "bound the gain of frequent values further", bool, default=False),
+    )
+
+    def __post_init__(self) -> None:
+        self.params[0].check(self.beta, self.name)
+
+    def holds(self, stats: GroupStats) -> Bools:
+        """Say for every group whether no value gains more than allowed."""
+        hist = stats.histograms[self.column]
+        gain, q = gains(hist)
+        bound = np.minimum(self.beta, -np.log(q)) if self.enhanced else np.full(q.size, self.beta)
+        over = hist.reduce(np.add, (gain > np.maximum(bound, 0.0) + SLACK).astype(np.int64))
+        passed: Bools = (over == 0) & (hist.known > 0)
+        return passed
+
+    def caps(self) -> None:
+        """Each value has a limit of its own."""
+        return
+
+    def obstacle(self, whole: GroupStats) -> str | None:
+        """The whole table gains nothing; only a column without known values cannot be met."""
+        return all_missing(whole.histograms[self.column], "beta-likeness", self.column)
+
+    def achieved(self, stats: GroupStats) -> dict[str, Any]:
+        """Return the largest relative gain."""
+        gain, _ = gains(stats.histograms[self.column])
+        return {"beta": float(max(gain.max(), 0.0)) if gain.size else 0.0}
+
+    def describe(self) -> str:
+        """Return the promise in words."""
+        kind = "enhanced" if self.enhanced else "basic"
+        return (
+            f"no value of {self.column!r} is in a group more than {self.beta:g} times (relative "
+            f"gain) as frequent as in the whole table ({kind} beta-likeness)"
+        )
+
+
+def gains(hist: Histogram) -> tuple[Floats, Floats]:
+    """Return per run the relative gain (p - q) / q of the value's share, and q."""
+    q = hist.whole[hist.values] / max(int(hist.whole.sum()), 1)
+    p = hist.counts / np.repeat(hist.known, hist.distinct)
+    return (p - q) / q, q
+
+
+def distance(hist: Histogram, kind: str) -> Floats:
+    """Return how far each group is from the table; 1 for a group without a known value."""
+    if not hist.whole.any():
+        return np.ones(hist.distinct.size)
+    return _equal(hist) if kind == "equal" else _ordered(_occurring(hist))
+
+
+def _occurring(hist: Histogram) -> Histogram:
+    """Return the histogram over the values that occur: only they have a place in the order."""
+    there = hist.whole > 0
+    if there.all():
+        return hist
+    place = np.cumsum(there) - 1
+    return replace(hist, values=place[hist.values], whole=hist.whole[there])
+
+
+def _equal(hist: Histogram) -> Floats:
+    """Half the sum of absolute differences; values absent from a group count with their q."""
+    q = hist.whole / hist.whole.sum()
+    p = hist.counts / np.repeat(hist.known, hist.distinct)
+    here = q[hist.values]
+    absent = 1.0 - hist.reduce(np.add, here)
+    distance = 0.5 * (hist.reduce(np.add, np.abs(p - here)) + absent)
+    return np.where(hist.known > 0, distance, 1.0)
+
+
+def _ordered(hist: Histogram) -> Floats:
+    """Mean absolute difference of the cumulative shares.
+
+    Between two values of a group its cumulative share P is constant while the table's Q climbs, so
+    the sum of |P - Q| over that stretch follows from running sums of Q and the place where Q
+    passes P.
+    """
+    values = hist.whole.size
+    if values < 2:
+        return np.where(hist.known > 0, 0.0, 1.0)
+    rows = int(hist.whole.sum())
+    q = np.cumsum(hist.whole)
+    # Sums are kept in whole numbers: over a million values rounding would be seen.
+    running = np.concatenate(([0], np.cumsum(q)))
+    climbing = np.cumsum(hist.counts)
+    before = np.concatenate(([0], climbing))[hist.starts[:-1]]
+    p = (climbing - np.repeat(before, hist.distinct)) / np.repeat(hist.known, hist.distinct)
+    begin = hist.values
+    last = np.zeros(begin.size, np.bool_)
+    last[hist.starts[1:][hist.distinct > 0] - 1] = True
+    end = np.where(last, values, np.append(hist.values[1:], values))
+    cross = np.clip(np.searchsorted(q, p * rows, side="left"), begin, end)
+    passed = 2 * running[cross] - running[begin] - running[end]
+    stretch = p * (2 * cross - begin - end) - passed / rows
+    first = np.full(hist.distinct.size, values)
+    filled = hist.distinct > 0
+    first[filled] = hist.values[hist.starts[:-1][filled]]
+    total = hist.reduce(np.add, stretch) + running[first] / rows  # P is 0 before the first value
+    return np.where(hist.known > 0, np.maximum(total, 0.0) / (values - 1), 1.0)

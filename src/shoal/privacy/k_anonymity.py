@@ -1,0 +1,57 @@
+"""k-anonymity: every group has at least k rows (Samarati, Sweeney 1998)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from shoal.base.params import Param
+from shoal.base.partition import GroupStats
+from shoal.privacy.base import Bools, Caps
+
+
+@dataclass(frozen=True)
+class KAnonymity:
+    """Nobody can be told apart from at least ``k - 1`` others.
+
+    Grows safely: a union is at least as large as either part.
+    """
+
+    k: int
+
+    name: ClassVar[str] = "k-anonymity"
+    column: ClassVar[None] = None
+    grows_safely: ClassVar[bool] = True
+    params: ClassVar[tuple[Param, ...]] = (
+        Param("k", "least number of rows in a group", int, default=10, low=2),
+    )
+
+    def __post_init__(self) -> None:
+        self.params[0].check(self.k, self.name)
+
+    def holds(self, stats: GroupStats) -> Bools:
+        """Say for every group whether it has at least k rows."""
+        return stats.sizes >= self.k
+
+    def caps(self) -> Caps:
+        """Return the least group size."""
+        return Caps(size=self.k)
+
+    def obstacle(self, whole: GroupStats) -> str | None:
+        """A table with fewer than k rows cannot be k-anonymous."""
+        rows = int(whole.sizes.sum())
+        if rows >= self.k:
+            return None
+        nearest = f"the largest k possible is {rows}" if rows >= 2 else "no k is possible"
+        return (
+            f"k-anonymity with k={self.k} cannot be met: the table has only {rows} "
+            f"row{'s' if rows != 1 else ''}; {nearest}."
+        )
+
+    def achieved(self, stats: GroupStats) -> dict[str, Any]:
+        """Return the size of the smallest group."""
+        return {"k": int(stats.sizes.min()) if stats.sizes.size else 0}
+
+    def describe(self) -> str:
+        """Return the promise in words."""
+        return f"every group has at least {self.k} rows (k-anonymity)"

@@ -1,0 +1,302 @@
+"""l-diversity: every group holds enough different sensitive values, in four readings.
+
+A missing sensitive value adds no diversity and counts towards no value's frequency; frequencies are
+shares of the *known* values of a group, so that missing values can never make a group look safer.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.base.params import Param
+from shoal.base.partition import GroupStats, Histogram
+from shoal.privacy.base import (
+    SLACK,
+    Bools,
+    Caps,
+    ColumnCaps,
+    Floats,
+    all_missing,
+    largest,
+    plain,
+)
+
+L = Param("l", "least diversity of the sensitive values in a group", int, default=2, low=2)
+L_REAL = Param("l", "least diversity of the sensitive values in a group", float, default=2, low=1)
+
+
+@dataclass(frozen=True)
+class LDiversity:
+    """At least ``l`` different known values (Machanavajjhala et al. 2007, distinct l-diversity).
+
+    Grows safely: a union holds every value that either part holds.
+    """
+
+    l: int  # noqa: E741 -- the papers' own letter
+    column: str
+
+    name: ClassVar[str] = "l-diversity"
+    grows_safely: ClassVar[bool] = True
+    params: ClassVar[tuple[Param, ...]] = (L,)
+
+    def __post_init__(self) -> None:
+        self.params[0].check(self.l, self.name)
+
+    def holds(self, stats: GroupStats) -> Bools:
+        """Say for every group whether it has at least l different known values."""
+        return stats.histograms[self.column].distinct >= self.l
+
+    def caps(self) -> Caps:
+        """Return the least number of different values, which is also a least group size."""
+        return Caps(self.l, {self.column: ColumnCaps(distinct=self.l)})
+
+    def obstacle(self, whole: GroupStats) -> str | None:
+        """A table with fewer than l different values cannot be l-diverse."""
+        hist = whole.histograms[self.column]
+        return all_missing(hist, _title(self.name), self.column) or _too_few(
+            hist, self.l, self.name, self.column
+        )
+
+    def achieved(self, stats: GroupStats) -> dict[str, Any]:
+        """Return the least number of different values in a group."""
+        return {"l": _least(stats.histograms[self.column].distinct)}
+
+    def describe(self) -> str:
+        """Return the promise in words."""
+        return (
+            f"every group has at least {self.l} different values of {self.column!r} "
+            "(distinct l-diversity)"
+        )
+
+
+@dataclass(frozen=True)
+class EntropyLDiversity:
+    """Entropy of the known values at least log ``l`` (Machanavajjhala et al. 2007, section 4.1).
+
+    Grows safely: entropy is concave, and a union's distribution is a mean of its parts'.
+    """
+
+    l: float  # noqa: E741
+    column: str
+
+    name: ClassVar[str] = "entropy-l-diversity"
+    grows_safely: ClassVar[bool] = True
+    params: ClassVar[tuple[Param, ...]] = (L_REAL,)
+
+    def __post_init__(self) -> None:
+        self.params[0].check(self.l, self.name)
+
+    def holds(self, stats: GroupStats) -> Bools:
+        """Say for every group whether exp(entropy) is at least l."""
+        return effective(stats.histograms[self.column]) >= self.l - 1e-9
+
+    def caps(self) -> None:
+        """Entropy has no form in sizes and shares."""
+        return
+
+    def obstacle(self, whole: GroupStats) -> str | None:
+        """A table whose own entropy is below log l cannot be entropy l-diverse."""
+        hist = whole.histograms[self.column]
+        if missing := all_missing(hist, _title(self.name), self.column):
+            return missing
+        reached = float(effective(hist)[0])
+        if reached >= self.l - 1e-9:
+            return None
+        value, share = largest(hist)
+        # Rounded down, so that the l named can itself be met.
+        most = math.floor(reached * 100 + 1e-7) / 100
+        return (
+            f"Entropy l-diversity with l={self.l:g} cannot be met in column {self.column!r}: the "
+            f"whole table is only as mixed as {plain(reached, 4)} equally frequent values "
+            f"({value!r} alone has a share of {share:.2%}); the largest l possible is "
+            f"{plain(most, 2)}."
+        )
+
+    def achieved(self, stats: GroupStats) -> dict[str, Any]:
+        """Return the least exp(entropy) of a group."""
+        return {"entropy_l": _least(effective(stats.histograms[self.column]))}
+
+    def describe(self) -> str:
+        """Return the promise in words."""
+        return (
+            f"the values of {self.column!r} in every group are as mixed as {self.l:g} equally "
+            "frequent ones (entropy l-diversity)"
+        )
+
+
+@dataclass(frozen=True)
+class RecursiveLDiversity:
+    """r_1 < c (r_l + ... + r_m), counts in descending order (Machanavajjhala et al. 2007).
+
+    Grows safely: the top count of a union is at most the sum of the parts' top counts. Its tail is
+    all but its l - 1 most frequent values, and these have in each part at most as many rows as
+    the part's own l - 1 most frequent ones; so the tail is at least the sum of the parts' tails.
+    """
+
+    l: int  # noqa: E741
+    c: float
+    column: str
+
+    name: ClassVar[str] = "recursive-l-diversity"
+    grows_safely: ClassVar[bool] = True
+    params: ClassVar[tuple[Param, ...]] = (
+        L,
+        Param(
+            "c",
+            "how often the most frequent value may occur for each rare one",
+            float,
+            default=2.0,
+            low=0,
+            open_low=True,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        self.params[0].check(self.l, self.name)
+        self.params[1].check(self.c, self.name)
+
+    def holds(self, stats: GroupStats) -> Bools:
+        """Say for every group whether its top count is below c times its tail."""
+        top, tail = self._top_and_tail(stats.histograms[self.column])
+        return self._below(top, tail, self.c)
+
+    def caps(self) -> None:
+        """The tail has no form in sizes and shares."""
+        return
+
+    def obstacle(self, whole: GroupStats) -> str | None:
+        """The whole table must pass, for it is the union of all groups."""
+        hist = whole.histograms[self.column]
+        few = all_missing(hist, _title(self.name), self.column) or _too_few(
+            hist, self.l, self.name, self.column
+        )
+        top, tail = self._top_and_tail(hist)
+        if few or self._below(top, tail, self.c)[0]:
+            return few
+        value, share = largest(hist)
+        ratio = top[0] / tail[0]
+        # Just above the ratio, since the rule says "less than".
+        least = math.floor(ratio * 10_000 + 1) / 10_000
+        if not self._below(top, tail, least)[0]:
+            least += 0.0001
+        return (
+            f"Recursive l-diversity with c={self.c:g}, l={self.l} cannot be met in column "
+            f"{self.column!r}: {value!r} has a share of {share:.2%}, {plain(ratio, 4)} times that "
+            f"of the values from rank {self.l} on; with l={self.l} the smallest c possible is "
+            f"{plain(least, 4)}."
+        )
+
+    def achieved(self, stats: GroupStats) -> dict[str, Any]:
+        """Return the largest ratio of the top count to the tail."""
+        top, tail = self._top_and_tail(stats.histograms[self.column])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(tail > 0, top / tail, np.inf)
+        return {"recursive_c": float(ratio.max()) if ratio.size else 0.0}
+
+    def describe(self) -> str:
+        """Return the promise in words."""
+        return (
+            f"in every group the most frequent value of {self.column!r} occurs less than "
+            f"{self.c:g} times as often as the values from rank {self.l} on together "
+            "(recursive l-diversity)"
+        )
+
+    @staticmethod
+    def _below(top: Floats, tail: Floats, c: float) -> Bools:
+        """Top < c * tail; equal up to rounding is not below."""
+        return top < c * tail * (1.0 - SLACK)
+
+    def _top_and_tail(self, hist: Histogram) -> tuple[Floats, Floats]:
+        group = np.repeat(np.arange(hist.distinct.size), hist.distinct)
+        order = np.lexsort((-hist.counts, group))
+        rank = np.arange(group.size) - hist.starts[:-1][group]
+        tail = np.where(rank >= self.l - 1, hist.counts[order], 0)
+        top = hist.reduce(np.maximum, hist.counts)
+        return top.astype(np.float64), hist.reduce(np.add, tail).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class FrequencyLDiversity:
+    """No value in more than 1 / ``l`` of the known values (Xiao, Tao 2006; Xiao, Yi, Tao 2010).
+
+    Grows safely: a share in a union lies between the shares in the parts.
+    """
+
+    l: int  # noqa: E741
+    column: str
+
+    name: ClassVar[str] = "frequency-l-diversity"
+    grows_safely: ClassVar[bool] = True
+    params: ClassVar[tuple[Param, ...]] = (L,)
+
+    def __post_init__(self) -> None:
+        self.params[0].check(self.l, self.name)
+
+    def holds(self, stats: GroupStats) -> Bools:
+        """Say for every group whether its most frequent value stays within 1 / l."""
+        hist = stats.histograms[self.column]
+        within: Bools = hist.reduce(np.maximum, hist.counts) * self.l <= hist.known
+        return within & (hist.known > 0)
+
+    def caps(self) -> Caps:
+        """Return the largest share of a value."""
+        return Caps(self.l, {self.column: ColumnCaps(distinct=self.l, share=1.0 / self.l)})
+
+    def obstacle(self, whole: GroupStats) -> str | None:
+        """A value with more than 1 / l of the table is too frequent in some group."""
+        hist = whole.histograms[self.column]
+        missing = all_missing(hist, _title(self.name), self.column)
+        if missing or self.holds(whole)[0]:
+            return missing
+        value, share = largest(hist)
+        most = int(hist.whole.sum() // hist.whole.max())
+        nearest = f"the largest l possible is {most}" if most >= 2 else "no l above 1 is possible"
+        return (
+            f"Frequency l-diversity with l={self.l} cannot be met in column {self.column!r}: "
+            f"{value!r} has a share of {share:.2%}, above 1/{self.l}; {nearest}."
+        )
+
+    def achieved(self, stats: GroupStats) -> dict[str, Any]:
+        """Return the least 1 / (share of the most frequent value)."""
+        hist = stats.histograms[self.column]
+        top = np.maximum(hist.reduce(np.maximum, hist.counts), 1)
+        return {"frequency_l": _least(hist.known / top)}
+
+    def describe(self) -> str:
+        """Return the promise in words."""
+        return (
+            f"no value of {self.column!r} has more than 1/{self.l} of a group "
+            "(frequency l-diversity)"
+        )
+
+
+def effective(hist: Histogram) -> Floats:
+    """Return exp(entropy) of each group: how many equally frequent values it is worth."""
+    known = np.repeat(hist.known, hist.distinct)
+    share = hist.counts / known
+    entropy = hist.reduce(np.add, -share * np.log(share))
+    return np.where(hist.known > 0, np.exp(entropy), 0.0)
+
+
+def _too_few(hist: Histogram, l: int, name: str, column: str) -> str | None:  # noqa: E741
+    distinct = int(np.count_nonzero(hist.whole))
+    if distinct >= l:
+        return None
+    nearest = f"the largest l possible is {distinct}" if distinct >= 2 else "no l is possible"
+    return (
+        f"{_title(name)} with l={l} cannot be met: column {column!r} has only {distinct} different "
+        f"value{'s' if distinct > 1 else ''}; {nearest}."
+    )
+
+
+def _title(name: str) -> str:
+    """Return a rule's name as it opens a sentence; names in the catalog have no spaces."""
+    return name.replace("-l-", " l-", 1).capitalize() if "-l-" in name else name
+
+
+def _least(values: Floats | np.ndarray[Any, Any]) -> Any:
+    return values.min().item() if values.size else 0

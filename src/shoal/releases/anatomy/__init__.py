@@ -1,0 +1,1 @@
+"""Releases in two tables that share a group number."""

@@ -1,0 +1,60 @@
+"""Anatomy's two tables: quasi-identifiers with a group number, and each group's values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.base.errors import SchemaError
+from shoal.base.partition import Ints, Partition
+from shoal.base.roles import Role
+from shoal.coding.encode import Encoded
+from shoal.tables.schema import Schema
+
+GROUP, COUNT = "group_id", "count"
+
+
+@dataclass(frozen=True, eq=False)
+class Anatomized:
+    """The two tables. ``order`` must never leave the run."""
+
+    frame: pl.DataFrame
+    values: pl.DataFrame
+    order: Ints
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return what is published, by name: QIT and ST of the paper."""
+        return {"release": self.frame, "st": self.values}
+
+
+def publish(
+    frame: pl.DataFrame, schema: Schema, data: Encoded, partition: Partition, order: Ints | None
+) -> Anatomized:
+    """Publish quasi-identifiers and others with the group of each row, and the values by group."""
+    (name,) = data.sensitive
+    if taken := [each for each in (GROUP, COUNT) if each in schema]:
+        raise SchemaError(
+            f"Anatomy publishes columns named {GROUP!r} and {COUNT!r}, and the table has "
+            f"{', '.join(map(repr, taken))} already. Rename that column first."
+        )
+    rows = np.arange(data.rows) if order is None else np.asarray(order, np.int64)
+    labels = partition.labels() + 1
+    columns = [
+        frame[each].gather(rows)
+        for each in frame.columns
+        if each in schema and schema[each].role in (Role.QUASI, Role.OTHER)
+    ]
+    columns.append(pl.Series(GROUP, labels[rows]))
+    codes = pl.Series(data.sensitive[name].astype(np.int64))
+    known = codes.set(codes < 0, None)
+    texts = pl.Series(data.sensitive_names[name], dtype=pl.String).gather(known)
+    values = (
+        pl.DataFrame({GROUP: labels, name: texts, "code": codes})
+        .group_by(GROUP, name, "code")
+        .agg(pl.len().cast(pl.Int64).alias(COUNT))
+        .sort(GROUP, "code", descending=[False, False])
+        .select(GROUP, name, COUNT)
+    )
+    return Anatomized(pl.DataFrame(columns), values, rows)

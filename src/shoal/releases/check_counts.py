@@ -1,0 +1,150 @@
+"""Does a release keep its promise? Asked of counts: a table too large to look at row by row.
+
+The classes of a published table, each with how often every sensitive value occurs in it, are all
+that a rule looks at. They can be counted anywhere and looked at in pieces, as long as each class is
+whole; the rules asked are the same as in :mod:`shoal.releases.generalized.check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.base.errors import ShoalError
+from shoal.base.partition import GroupStats, Histogram, Ints
+from shoal.privacy.base import Rule, weakest
+from shoal.releases.generalized.check import RuleResult, Verdict
+from shoal.releases.published import read
+from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.schema import Schema
+
+COUNT = "\x00count"
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The values of a sensitive column: as published, the code of each (-1: missing), and counts.
+
+    ``names`` says what a code means; ``whole`` how often it occurs in the whole release.
+    """
+
+    published: pl.Series
+    codes: Ints
+    names: tuple[str, ...]
+    whole: Ints
+
+
+def values_of(published: pl.Series, counts: Ints, schema: Schema | None = None) -> Values:
+    """Number the values of a sensitive column, given each once with its count."""
+    column = published
+    if schema is not None and column.name in schema:
+        column = schema[column.name].clean(column)
+    column = blank(column)
+    known = natural(column)
+    places = pl.Series(np.arange(len(known), dtype=np.int64))
+    if len(known):
+        found = column.replace_strict(known, places, default=None, return_dtype=pl.Int64)
+        codes = found.fill_null(-1).to_numpy()
+    else:
+        codes = np.full(len(column), -1, np.int64)
+    total = np.zeros(max(len(known), 1), np.int64)
+    np.add.at(total, codes[codes >= 0], counts[codes >= 0])
+    return Values(published, codes, tuple(as_text(known).to_list()), total)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found in some of the classes: per rule how many fail and what is reached."""
+
+    rows: int
+    classes: int
+    failing: tuple[int, ...]
+    achieved: tuple[dict[str, Any], ...]
+
+
+def class_stats(
+    counts: pl.DataFrame, columns: Sequence[str], values: Mapping[str, Values]
+) -> GroupStats:
+    """Return what the rules look at.
+
+    Parameters
+    ----------
+    counts
+        A row for each class and combination of sensitive values, :data:`COUNT` how many there are.
+        Every class must be here with all its rows.
+    columns
+        The columns that hold the published quasi-identifiers.
+    values
+        The sensitive columns to count.
+    """
+    many = counts[COUNT].to_numpy().astype(np.int64)
+    published = read(counts, columns)
+    label, classes = published.labels, published.sizes.size
+    sizes = np.zeros(classes, np.int64)
+    np.add.at(sizes, label, many)
+    return GroupStats(
+        sizes,
+        {name: _histogram(label, counts[name], many, classes, of) for name, of in values.items()},
+    )
+
+
+def _histogram(label: Ints, cells: pl.Series, many: Ints, classes: int, of: Values) -> Histogram:
+    index = pl.DataFrame({"cell": of.published, "code": of.codes})
+    found = pl.DataFrame({"cell": cells}).join(
+        index, on="cell", how="left", nulls_equal=True, maintain_order="left"
+    )
+    if found["code"].null_count():
+        raise ShoalError(
+            f"The published column {cells.name!r} holds a value that was not counted before: the "
+            "release changed while it was checked."
+        )
+    code = found["code"].to_numpy()
+    span = of.whole.size
+    known = code >= 0
+    runs, which = np.unique(label[known] * span + code[known], return_inverse=True)
+    counts = np.zeros(runs.size, np.int64)
+    np.add.at(counts, which.reshape(-1), many[known])
+    starts = np.searchsorted(runs, np.arange(classes + 1, dtype=np.int64) * span)
+    return Histogram(starts.astype(np.int64), runs % span, counts, of.whole, of.names)
+
+
+def examine(stats: GroupStats, rules: Sequence[Rule]) -> Findings:
+    """Ask the rules about some of the classes."""
+    passed = [np.asarray(rule.holds(stats), np.bool_) for rule in rules]
+    return Findings(
+        int(stats.sizes.sum()),
+        stats.sizes.size,
+        tuple(int((~passes).sum()) for passes in passed),
+        tuple(rule.achieved(stats) for rule in rules),
+    )
+
+
+def unite(parts: Sequence[Findings], rules: Sequence[Rule], faults: Sequence[str] = ()) -> Verdict:
+    """Put together what was found in all the classes, with the faults that others found."""
+    rows, classes = sum(part.rows for part in parts), sum(part.classes for part in parts)
+    results = []
+    for place, rule in enumerate(rules):
+        failing = sum(part.failing[place] for part in parts)
+        reached = weakest(part.achieved[place] for part in parts)
+        holds = failing == 0 and classes > 0
+        results.append(RuleResult(rule.name, rule.describe(), holds, failing, reached))
+    found = [
+        f"{result.failing:,} of {classes:,} classes break the promise that {result.promise}."
+        for result in results
+        if result.failing
+    ]
+    if not classes:
+        found.append("The release has no rows: an empty table keeps no promise.")
+    found += faults
+    return Verdict(
+        holds=not found and all(result.holds for result in results),
+        rules=tuple(results),
+        achieved=weakest(result.achieved for result in results),
+        rows=rows,
+        classes=classes,
+        faults=tuple(found),
+    )

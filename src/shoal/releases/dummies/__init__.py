@@ -1,0 +1,1 @@
+"""Releases whose sensitive values hide among dummy values."""

@@ -1,0 +1,144 @@
+"""Dummy values: quasi-identifiers as they were, each sensitive value hidden in a set of l."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.base.errors import ParameterError
+from shoal.base.partition import Ints
+from shoal.base.roles import Role
+from shoal.base.secure import below, words
+from shoal.coding.encode import Encoded
+from shoal.privacy import LDiversity, Rule, flatten
+from shoal.tables.schema import Schema
+from shoal.tables.set_cells import SETS
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """Per sensitive column the codes of each row's set, ``[n, l]`` ascending, and empty rows.
+
+    ``kept`` says which rows have a set; the others are published as missing.
+    """
+
+    codes: Mapping[str, Codes]
+    kept: Mapping[str, npt.NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, eq=False)
+class Dummies:
+    """A table with dummy values. ``order`` must never leave the run."""
+
+    frame: pl.DataFrame
+    order: Ints
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return what is published, by name."""
+        return {"release": self.frame}
+
+
+def draw(
+    data: Encoded, rule: Rule, rng: np.random.Generator | None, *, missing: str = "hide"
+) -> Sets:
+    """Draw l - 1 other values for every sensitive value.
+
+    Parameters
+    ----------
+    data
+        The encoded table.
+    rule
+        Distinct l-diversity of every sensitive column, each with its own l.
+    rng
+        None: the operating system's secure source. Whoever knows a seed knows the dummies.
+    missing
+        ``hide``: a missing value is published as a set of l values drawn at random, so that nobody
+        can tell that it is missing. ``keep``: it is published as missing.
+
+    Notes
+    -----
+    Sei, Takenouchi, Ohsuga 2015. Others are drawn uniformly without replacement from the column's
+    other values (Floyd's way), and the set is sorted, so its order says nothing.
+    """
+    lengths = _lengths(data, rule)
+    codes, kept = {}, {}
+    for name, l in lengths.items():  # noqa: E741
+        own = data.sensitive[name]
+        size = len(data.sensitive_names[name])
+        known = own >= 0
+        random = below(size, words(rng, data.rows))
+        truth = np.where(known, own, random).astype(np.int64)
+        others = _others(size - 1, l - 1, data.rows, rng)
+        others += others >= truth  # the true value is not among the others
+        found = np.sort(np.vstack((truth, others)).T.astype(np.int32), axis=1)
+        codes[name] = found
+        kept[name] = known | (missing == "hide")
+    return Sets(codes, kept)
+
+
+def _others(size: int, count: int, rows: int, rng: np.random.Generator | None) -> Ints:
+    """Draw ``count`` different numbers below ``size`` for every row, ``[count, rows]``.
+
+    Each subset is as likely: a number drawn before makes room for the last one allowed.
+    """
+    chosen = np.empty((count, rows), np.int64)
+    for place in range(count):
+        last = size - count + place
+        drawn = below(last + 1, words(rng, rows))
+        again = np.zeros(rows, np.bool_)
+        for before in chosen[:place]:
+            again |= before == drawn
+        chosen[place] = np.where(again, last, drawn)
+    return chosen
+
+
+def _lengths(data: Encoded, rule: Rule) -> dict[str, int]:
+    """Return the l of every sensitive column, or refuse to publish one without."""
+    lengths: dict[str, int] = {}
+    for each in flatten([rule]):
+        assert isinstance(each, LDiversity)
+        lengths[each.column] = max(each.l, lengths.get(each.column, 0))
+    if bare := [name for name in data.sensitive if name not in lengths]:
+        raise ParameterError(
+            f"The method 'dummies' needs an l for every sensitive column; {', '.join(bare)} has "
+            "none and would be published as it is. Add a rule l-diversity for it (or for all "
+            "sensitive columns), or give it another role."
+        )
+    return lengths
+
+
+def publish(
+    frame: pl.DataFrame, schema: Schema, data: Encoded, sets: Sets, order: Ints | None
+) -> Dummies:
+    """Publish quasi-identifiers and others as they are, sensitive columns as lists of texts."""
+    rows = np.arange(data.rows) if order is None else np.asarray(order, np.int64)
+    columns = []
+    for name in frame.columns:
+        if name not in schema or schema[name].role is Role.IDENTIFIER:
+            continue
+        if schema[name].role is Role.SENSITIVE:
+            columns.append(_listed(name, data.sensitive_names[name], sets, rows))
+        else:
+            columns.append(frame[name].gather(rows))
+    return Dummies(pl.DataFrame(columns), rows)
+
+
+def _listed(name: str, values: tuple[str, ...], sets: Sets, rows: Ints) -> pl.Series:
+    codes = sets.codes[name][rows]
+    texts = pl.Series(values, dtype=pl.String).gather(codes.ravel().astype(np.int64))
+    listed = texts.reshape((-1, codes.shape[1])).arr.to_list().cast(SETS).alias(name)
+    empty = np.flatnonzero(~sets.kept[name][rows])
+    return listed if not empty.size else _blank(listed, empty)
+
+
+def _blank(listed: pl.Series, empty: Ints) -> pl.Series:
+    gone = np.zeros(len(listed), np.bool_)
+    gone[empty] = True
+    frame = pl.DataFrame({"cell": listed, "gone": gone})
+    return frame.select(pl.when(~pl.col("gone")).then("cell")).to_series().alias(listed.name)

@@ -1,0 +1,23 @@
+"""How many rows have a sensitive value, estimated from sets of values."""
+
+from shoal.releases.estimates.bayes import (
+    METHODS,
+    Observed,
+    closed_form,
+    estimate,
+    full_em,
+    iterative,
+    tally,
+)
+from shoal.releases.estimates.intervals import set_interval
+
+__all__ = [
+    "METHODS",
+    "Observed",
+    "closed_form",
+    "estimate",
+    "full_em",
+    "iterative",
+    "set_interval",
+    "tally",
+]

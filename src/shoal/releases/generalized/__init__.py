@@ -1,0 +1,1 @@
+"""Releases whose quasi-identifiers are generalized."""

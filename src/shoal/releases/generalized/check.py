@@ -1,0 +1,341 @@
+"""Does a release keep its promise? Asked of the published cells alone.
+
+Nothing here knows how a release was made: no grouper, no kernel, no encoding, no partition of the
+run. Rows are put together again by what a reader of the file can tell apart, every sensitive value
+is counted afresh, and the rules are asked about those groups.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.base.errors import ParameterError, SchemaError, nearest
+from shoal.base.partition import GroupStats, Histogram
+from shoal.privacy.base import Rule, flatten, weakest
+from shoal.releases.generalized.coverage import Uncovered, covers, plausible
+from shoal.releases.published import Published, published_columns, read
+from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import Schema
+
+_CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
+
+
+@dataclass(frozen=True)
+class RuleResult:
+    """How one rule fared: its promise in words, how many classes break it, what is reached."""
+
+    name: str
+    promise: str
+    holds: bool
+    failing: int
+    achieved: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class WorstGroup:
+    """A class that breaks a rule, told by its published cells and nothing else."""
+
+    cells: dict[str, str]
+    size: int
+    breaks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found.
+
+    Parameters
+    ----------
+    holds
+        Every rule holds, there is at least one row, and there are no other faults.
+    rules
+        One result per rule.
+    achieved
+        What the weakest class reaches, by parameter name, over all rules.
+    rows, classes
+        Number of published rows, and of classes that a reader can tell apart.
+    worst
+        The classes that break most rules, smallest first.
+    uncovered
+        Per column how many cells do not cover their source; None when cells were not compared one
+        by one.
+    faults
+        Every reason not to trust the release, a sentence each.
+    models
+        What the file reaches under every privacy model, asked for or not; only an audit fills it.
+    stats
+        The counts behind it all: class sizes, and how often each sensitive value occurs in each.
+    """
+
+    holds: bool
+    rules: tuple[RuleResult, ...]
+    achieved: dict[str, Any]
+    rows: int
+    classes: int
+    worst: tuple[WorstGroup, ...] = ()
+    uncovered: tuple[Uncovered, ...] | None = None
+    faults: tuple[str, ...] = field(default=())
+    models: dict[str, Any] = field(default_factory=dict)
+    stats: GroupStats | None = field(default=None, repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything found as plain data; what has no bound is None."""
+        verdict = {
+            "holds": self.holds,
+            "rows": self.rows,
+            "classes": self.classes,
+            "achieved": self.achieved,
+            "rules": [asdict(result) for result in self.rules],
+            "faults": list(self.faults),
+            "worst": [asdict(group) for group in self.worst],
+        }
+        found: dict[str, Any] = _finite({**self.models, "verdict": verdict})
+        return found
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+def verify(
+    released: pl.DataFrame,
+    quasi: Sequence[str],
+    rules: Sequence[Rule],
+    *,
+    original: pl.DataFrame | None = None,
+    schema: Schema | None = None,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
+    order: npt.NDArray[np.integer] | None = None,
+    missing: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    worst: int = 5,
+) -> Verdict:
+    """Check a release against its rules, and against its source when that is given.
+
+    Parameters
+    ----------
+    released
+        The published table. A quasi-identifier ``x`` may stand there as ``x_lo`` and ``x_hi``.
+    quasi
+        Names of the quasi-identifiers.
+    rules
+        The promises to check; at least one.
+    original
+        The table that was released. Then every released cell must cover its source.
+    schema
+        Declared columns and their kinds: needed with ``original``. When given, a published column
+        that it does not declare, or declares an identifier, is a fault.
+    taxonomies
+        Taxonomies by column, for the columns of kind taxonomy.
+    order
+        The input row of every released row, when known: cells are then compared one by one
+        (:func:`shoal.releases.generalized.coverage.covers`); otherwise the weaker check of
+        :func:`shoal.releases.generalized.coverage.plausible` is made.
+    missing
+        Texts that mean missing in a sensitive column, besides null, NaN, the empty text and those
+        that the schema lists for the column.
+    sensitive
+        Sensitive columns to count although no rule speaks of them.
+    worst
+        How many failing classes to show.
+
+    Notes
+    -----
+    A class is a set of rows equal in every published quasi-identifier, where null is a value like
+    any other. Missing sensitive values add no diversity.
+    """
+    wanted = flatten(rules)
+    if not wanted:
+        raise ParameterError(
+            "verify needs at least one rule, got none: without a promise there is nothing to "
+            "check. Give for instance KAnonymity(k=10)."
+        )
+    published = read(released, quasi)
+    _check_sensitive(released, wanted, sensitive)
+    stats = _stats(published, wanted, sensitive, schema, missing)
+    passed = [np.asarray(rule.holds(stats), np.bool_) for rule in wanted]
+    results = tuple(
+        _result(rule, stats, passes) for rule, passes in zip(wanted, passed, strict=True)
+    )
+    classes = published.sizes.size
+    faults = [
+        f"{result.failing:,} of {classes:,} classes break the promise that {result.promise}."
+        for result in results
+        if result.failing
+    ]
+    if not classes:
+        faults.append("The release has no rows: an empty table keeps no promise.")
+    if schema is not None:
+        faults.extend(_undeclared(released, schema))
+    uncovered = None
+    if original is not None:
+        uncovered, more = _compare(published, original, schema, taxonomies or {}, order)
+        faults.extend(more)
+    return Verdict(
+        holds=not faults and all(result.holds for result in results),
+        rules=results,
+        achieved=weakest(result.achieved for result in results),
+        rows=released.height,
+        classes=classes,
+        worst=_worst(published, wanted, passed, worst),
+        uncovered=uncovered,
+        faults=tuple(faults),
+        stats=stats,
+    )
+
+
+def _check_sensitive(
+    released: pl.DataFrame, rules: Sequence[Rule], sensitive: Sequence[str]
+) -> None:
+    faults = [
+        f"The rule {rule.name} speaks of the sensitive column {rule.column!r}, which the release "
+        f"does not have; its columns are {', '.join(map(repr, released.columns))}."
+        f"{nearest(rule.column, released.columns)}"
+        for rule in rules
+        if rule.column is not None and rule.column not in released.columns
+    ]
+    faults += [
+        f"The release has no sensitive column {name!r}; its columns are "
+        f"{', '.join(map(repr, released.columns))}.{nearest(name, released.columns)}"
+        for name in sensitive
+        if name not in released.columns and name not in [rule.column for rule in rules]
+    ]
+    if faults:
+        raise SchemaError(faults)
+
+
+def _stats(
+    published: Published,
+    rules: Sequence[Rule],
+    sensitive: Sequence[str],
+    schema: Schema | None,
+    missing: Sequence[str],
+) -> GroupStats:
+    spoken = [rule.column for rule in rules if rule.column is not None]
+    histograms = {}
+    for name in dict.fromkeys([*spoken, *sensitive]):
+        column = published.frame[name]
+        if schema is not None and name in schema:
+            column = schema[name].clean(column)
+        histograms[name] = _histogram(published, blank(column, ("", *missing)))
+    return GroupStats(published.sizes, histograms)
+
+
+def _histogram(published: Published, column: pl.Series) -> Histogram:
+    """Count the known values of a sensitive column in every class."""
+    if isinstance(column.dtype, pl.Categorical):
+        column = column.cast(pl.String)
+    values = natural(column)
+    number = pl.DataFrame({"value": values, "code": np.arange(len(values), dtype=np.int64)})
+    known = pl.DataFrame({"group": published.labels, "value": column}).drop_nulls("value")
+    known = known.join(number, on="value")
+    # One number per class and value: sorting those is much faster than grouping by the pair.
+    keys = np.sort(known["group"].to_numpy() * len(values) + known["code"].to_numpy())
+    edges = np.flatnonzero(np.diff(keys, prepend=-1))
+    cells = keys[edges]
+    codes = cells % max(len(values), 1)
+    counts = np.diff(edges, append=keys.size)
+    starts = np.searchsorted(cells, np.arange(published.sizes.size + 1) * len(values))
+    return Histogram(
+        starts.astype(np.int64),
+        codes,
+        counts,
+        np.bincount(codes, counts, len(values)).astype(np.int64),
+        tuple(as_text(values).to_list()),
+    )
+
+
+def _finite(value: Any) -> Any:
+    """Return plain data without infinities and NaN, which JSON cannot say."""
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_]) -> RuleResult:
+    failing = int((~passes).sum())
+    holds = failing == 0 and passes.size > 0
+    return RuleResult(rule.name, rule.describe(), holds, failing, rule.achieved(stats))
+
+
+def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
+    """Name the published columns that should not be there."""
+    pairs = {
+        name + end
+        for name in schema.quasi
+        if name not in released.columns
+        for end in ("_lo", "_hi")
+    }
+    faults = []
+    for name in released.columns:
+        if name in schema.identifier:
+            faults.append(f"The release has the identifier {name!r}: identifiers are left out.")
+        elif name not in schema and name not in pairs:
+            faults.append(
+                f"The release has a column {name!r} that was not declared: leave it out, or give "
+                "it a role."
+            )
+    return faults
+
+
+def _compare(
+    published: Published,
+    original: pl.DataFrame,
+    schema: Schema | None,
+    taxonomies: Mapping[str, Taxonomy],
+    order: npt.NDArray[np.integer] | None,
+) -> tuple[tuple[Uncovered, ...] | None, list[str]]:
+    if schema is None:
+        raise SchemaError(
+            "Comparing a release with its original needs the role and kind of every column, got no "
+            "schema: give it (on the command line, the plan)."
+        )
+    if published_columns(published.frame, schema.quasi) != published.columns:
+        published = read(published.frame, schema.quasi)
+    if order is None:
+        return None, list(plausible(original, published, schema, taxonomies))
+    uncovered = covers(original, published, order, schema, taxonomies)
+    return uncovered, [entry.describe() for entry in uncovered]
+
+
+def _worst(
+    published: Published,
+    rules: Sequence[Rule],
+    passed: Sequence[npt.NDArray[np.bool_]],
+    limit: int,
+) -> tuple[WorstGroup, ...]:
+    """Show the classes that break most rules by what the file says of them, smallest first."""
+    broken = np.sum([~passes for passes in passed], axis=0)
+    # Cells break the ties, so that what is shown does not depend on the order of the rows.
+    found = (
+        published.cells.with_columns(
+            pl.Series(_CLASS, np.arange(published.sizes.size)),
+            pl.Series(_BROKEN, -broken),
+            pl.Series(_SIZE, published.sizes),
+        )
+        .filter(pl.col(_BROKEN) < 0)
+        .sort(_BROKEN, _SIZE, *published.columns)
+        .head(limit)
+    )
+    texts = {name: as_text(found[name]).fill_null("").to_list() for name in published.columns}
+    return tuple(
+        WorstGroup(
+            {name: texts[name][place] for name in published.columns},
+            int(published.sizes[number]),
+            tuple(
+                rule.name for rule, passes in zip(rules, passed, strict=True) if not passes[number]
+            ),
+        )
+        for place, number in enumerate(found[_CLASS])
+    )

@@ -1,0 +1,295 @@
+"""Whether the cells of a release cover what they stand for.
+
+What is reported speaks of columns, published cells and counts, never of an original value: the
+report of a check may travel further than the original does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.base.errors import SchemaError, ShoalError, listed
+from shoal.base.partition import Ints
+from shoal.base.roles import Role
+from shoal.base.threads import share
+from shoal.releases.published import Published
+from shoal.releases.readback import Bools, Sides, match
+from shoal.tables.cells import as_text, blank
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import Column, Schema
+
+# Pairs of an original and a class that a check from files alone may compare in one direction.
+BUDGET = 300_000_000
+_CHUNK = 1 << 22  # and so many at once, which a processor holds close
+_COUNT, _COUNT_BEFORE = "\x00count", "\x00count\x00before"
+
+
+@dataclass(frozen=True)
+class Uncovered:
+    """Released cells of one column that do not stand for their source.
+
+    ``cells`` counts them; ``example`` is one of them as published (None for a column that should
+    have been passed through unchanged).
+    """
+
+    column: str
+    cells: int
+    example: str | None = None
+
+    def describe(self) -> str:
+        """Return the finding as a sentence."""
+        many = "1 released cell" if self.cells == 1 else f"{self.cells:,} released cells"
+        if self.example is None:
+            differ = "differs" if self.cells == 1 else "differ"
+            return f"In column {self.column!r} {many} {differ} from the source."
+        do = "does" if self.cells == 1 else "do"
+        return (
+            f"In column {self.column!r} {many} {do} not cover the source, for instance "
+            f"{self.example!r}."
+        )
+
+
+def covers(
+    original: pl.DataFrame,
+    published: Published,
+    order: npt.NDArray[np.integer],
+    schema: Schema,
+    taxonomies: Mapping[str, Taxonomy],
+) -> tuple[Uncovered, ...]:
+    """Compare cell by cell: released row ``i`` comes from the original's row ``order[i]``.
+
+    A cell covers its source when the source is that value, lies in the interval, is in the set or
+    under the node; ``*`` covers everything, and nothing else covers a missing value. Sensitive and
+    other columns must be unchanged.
+    """
+    rows = np.asarray(order, np.int64)
+    _check_order(rows, published.frame.height, original.height)
+    _check_columns(original, schema)
+
+    def one(column: Column) -> Uncovered | None:
+        if column.role is Role.QUASI:
+            # Matched before it is put in order: distinct values are then met once, not by row.
+            sides = match(original[column.name], published.cells, column, taxonomies)
+            cells = sides.cells[published.labels]
+            wrong = ~sides.covered(sides.values[rows], cells)
+            if wrong.any():
+                example = sides.shown[int(cells[np.argmax(wrong)])]
+                return Uncovered(column.name, int(wrong.sum()), str(example))
+        elif _passes(column, published.frame):
+            wrong = ~_same(original[column.name].gather(rows), published.frame[column.name])
+            if wrong.any():
+                return Uncovered(column.name, int(wrong.sum()))
+        return None
+
+    return tuple(found for found in share(one, schema.columns) if found is not None)
+
+
+def plausible(
+    original: pl.DataFrame,
+    published: Published,
+    schema: Schema,
+    taxonomies: Mapping[str, Taxonomy],
+) -> tuple[str, ...]:
+    """Compare two tables whose rows stand in unrelated orders, and return the faults found.
+
+    Checked is what must be true of every honest release and can be decided without knowing which
+    row became which:
+
+    1. no more rows are released than there were;
+    2. every combination of sensitive and other values occurs at most as often as in the original,
+       and just as often when no row was left out;
+    3. every class covers at least as many originals as it has rows;
+    4. when no row was left out, every original is covered by some class.
+
+    This is necessary, not sufficient: even when all four hold, there may be no way to give every
+    released row an original of its own. When originals times classes exceed :data:`BUDGET`,
+    3 looks at evenly spaced classes and 4 at evenly spaced originals. Inside a run the order of
+    rows is known, and :func:`covers` decides exactly.
+    """
+    _check_columns(original, schema)
+    faults = []
+    rows = published.frame.height
+    if rows > original.height:
+        faults.append(f"The release has {rows:,} rows, its original only {original.height:,}.")
+    faults.extend(_passed_through(original, published.frame, schema))
+    quasi = [column for column in schema.columns if column.role is Role.QUASI]
+    both = [match(original[c.name], published.cells, c, taxonomies) for c in quasi]
+    if both and rows and original.height:
+        faults.extend(_cover_counts(both, published.sizes, original.height))
+    return tuple(faults)
+
+
+@dataclass(frozen=True, eq=False)
+class _Originals:
+    """The different originals: per column its different positions and which of them each has."""
+
+    different: list[Ints]
+    which: list[Ints]
+    weight: Ints
+
+    @classmethod
+    def of(cls, columns: list[Ints], weight: Ints) -> _Originals:
+        """Take originals given by their position in each column, and how often each occurs."""
+        pairs = [np.unique(column, return_inverse=True) for column in columns]
+        return cls([pair[0] for pair in pairs], [pair[1].reshape(-1) for pair in pairs], weight)
+
+
+def _cover_counts(both: list[Sides], sizes: Ints, originals: int) -> list[str]:
+    found = _different(both)
+    classes = np.stack([side.cells for side in both], axis=1)
+    every = max(1, -(-found.weight.size * classes.shape[0] // BUDGET))
+    checked = np.arange(0, classes.shape[0], every)
+    short = _covering_too_few(both, found, classes[checked], sizes[checked])
+    faults = []
+    if short:
+        faults.append(
+            f"{short:,} of {checked.size:,} released classes looked at cover fewer rows of the "
+            "original than they stand for."
+        )
+    if sizes.sum() == originals:
+        left = _covered_by_none(both, _every(found, every), classes)
+        if left:
+            faults.append(f"{left:,} rows of the original are covered by no released row.")
+    return faults
+
+
+def _different(both: list[Sides]) -> _Originals:
+    names = [str(j) for j in range(len(both))]
+    counted = (
+        pl.DataFrame({name: side.values for name, side in zip(names, both, strict=True)})
+        .group_by(names, maintain_order=True)
+        .agg(pl.len().cast(pl.Int64).alias(_COUNT))
+    )
+    return _Originals.of([counted[name].to_numpy() for name in names], counted[_COUNT].to_numpy())
+
+
+def _every(found: _Originals, step: int) -> _Originals:
+    """Return every ``step``-th original."""
+    columns = zip(found.different, found.which, strict=True)
+    return _Originals.of([positions[at[::step]] for positions, at in columns], found.weight[::step])
+
+
+def _covering_too_few(both: list[Sides], found: _Originals, classes: Ints, sizes: Ints) -> int:
+    """Count the classes that cover fewer originals than they have rows."""
+    # float32 is twice as fast, and exact as long as no count reaches 2^24.
+    weight = found.weight.astype(np.float32 if found.weight.sum() < 1 << 24 else np.float64)
+    step = _step(found)
+    rows = max(1, _CHUNK // step)
+    short = 0
+    for begin in range(0, classes.shape[0], step):
+        block = classes[begin : begin + step]
+        tables = _tables(both, found, block)
+        covered = np.zeros(block.shape[0])
+        for first in range(0, weight.size, rows):
+            bits = _cover_bits(tables, [at[first : first + rows] for at in found.which])
+            ones = np.unpackbits(bits, axis=1, count=block.shape[0])
+            covered += np.asarray(weight[first : first + rows] @ ones.astype(weight.dtype), float)
+        short += int((covered < sizes[begin : begin + step]).sum())
+    return short
+
+
+def _covered_by_none(both: list[Sides], found: _Originals, classes: Ints) -> int:
+    """Count the originals that no class covers. Wide classes first: few originals outlast them."""
+    width = np.zeros(classes.shape[0])
+    for j, side in enumerate(both):
+        reach = side.hi - side.lo
+        if side.starts is not None:
+            reach = np.maximum(reach, np.diff(side.starts))
+        width += np.log1p(reach.clip(0))[classes[:, j]]
+    widest = classes[np.argsort(-width, kind="stable")]
+    left = np.arange(found.weight.size)
+    step = _step(found)
+    for begin in range(0, widest.shape[0], step):
+        if not left.size:
+            break
+        tables = _tables(both, found, widest[begin : begin + step])
+        left = left[~_cover_bits(tables, [at[left] for at in found.which]).any(axis=1)]
+    return int(found.weight[left].sum())
+
+
+def _step(found: _Originals) -> int:
+    """Return how many classes to take at once: many, but with tables that fit in memory."""
+    most = max(positions.size for positions in found.different)
+    return int(np.clip((1 << 26) // most // 64 * 64, 64, 1024))
+
+
+def _tables(both: list[Sides], found: _Originals, classes: Ints) -> list[npt.NDArray[np.uint8]]:
+    """Say per column and different position (a row) which classes (bits) cover it."""
+    return [
+        np.packbits(side.table(positions, classes[:, j]), axis=1)
+        for j, (side, positions) in enumerate(zip(both, found.different, strict=True))
+    ]
+
+
+def _cover_bits(tables: list[npt.NDArray[np.uint8]], which: list[Ints]) -> npt.NDArray[np.uint8]:
+    """Say which classes (bits) cover which originals (rows) in every column."""
+    bits = tables[0][which[0]]
+    for table, at in zip(tables[1:], which[1:], strict=True):
+        bits &= table[at]
+    return bits
+
+
+def _passed_through(original: pl.DataFrame, released: pl.DataFrame, schema: Schema) -> list[str]:
+    names = [column.name for column in schema.columns if _passes(column, released)]
+    if not names:
+        return []
+    before, after = (
+        pl.DataFrame([as_text(blank(frame[name])) for name in names])
+        .group_by(names)
+        .agg(pl.len().cast(pl.Int64).alias(_COUNT))
+        for frame in (original, released)
+    )
+    both = after.join(
+        before.rename({_COUNT: _COUNT_BEFORE}), on=names, how="full", nulls_equal=True
+    )
+    now, then = (pl.col(name).fill_null(0) for name in (_COUNT, _COUNT_BEFORE))
+    wrong = now != then if released.height == original.height else now > then
+    count = both.filter(wrong).height
+    if not count:
+        return []
+    return [
+        f"{count:,} combinations of values of {listed(names)} do not occur as often in the release "
+        "as in the original: these columns must be published as they are."
+    ]
+
+
+def _passes(column: Column, released: pl.DataFrame) -> bool:
+    return column.role in (Role.SENSITIVE, Role.OTHER) and column.name in released.columns
+
+
+def _same(before: pl.Series, after: pl.Series) -> Bools:
+    if before.dtype != after.dtype:
+        before, after = as_text(blank(before)), as_text(blank(after))
+    return before.eq_missing(after).to_numpy()
+
+
+def _check_order(rows: Ints, released: int, originals: int) -> None:
+    if rows.shape != (released,):
+        raise ShoalError(
+            f"The release has {released:,} rows but the order of its sources has {rows.size:,}: "
+            "give the input row of every released row."
+        )
+    inside = not rows.size or (rows.min() >= 0 and rows.max() < originals)
+    if not inside or (np.bincount(rows, minlength=1) > 1).any():
+        raise ShoalError(
+            "The order of the sources names a row twice, or one that the original does not have: "
+            f"it must hold different row numbers below {originals:,}."
+        )
+
+
+def _check_columns(original: pl.DataFrame, schema: Schema) -> None:
+    lacking = [
+        column.name
+        for column in schema.columns
+        if column.role is not Role.IDENTIFIER and column.name not in original.columns
+    ]
+    if lacking:
+        raise SchemaError(
+            f"The original has no column {listed(lacking)}; it has: {listed(original.columns)}. "
+            "Give the table that the release was made from."
+        )

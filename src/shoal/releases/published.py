@@ -1,0 +1,94 @@
+"""A published table as its reader sees it: which rows can be told apart, and which cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.base.errors import SchemaError, listed, nearest
+from shoal.base.partition import Ints
+
+# No published column can be called so: a name with this in front is ours.
+_ROW = "\x00row"
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A published table and its classes: rows equal in every quasi-identifier.
+
+    Parameters
+    ----------
+    frame
+        The published table.
+    columns
+        Its columns that hold quasi-identifiers, the two of a typed pair each on its own.
+    labels
+        The class of every row.
+    cells
+        The cells of every class, in ``columns``.
+    sizes
+        The number of rows of every class.
+    """
+
+    frame: pl.DataFrame
+    columns: tuple[str, ...]
+    labels: Ints
+    cells: pl.DataFrame
+    sizes: Ints
+
+
+def read(frame: pl.DataFrame, quasi: Sequence[str]) -> Published:
+    """Find the classes of a published table. Null is a value like any other, never dropped."""
+    columns = published_columns(frame, quasi)
+    # By number: polars would take a column called * or ^a$ for a pattern.
+    numbers = [str(place) for place in range(len(columns))]
+    seen = pl.DataFrame([_seen(frame[name]) for name in columns])
+    seen.columns = numbers
+    grouped = seen.with_row_index(_ROW).group_by(numbers, maintain_order=True).agg(_ROW)
+    lists = grouped[_ROW]
+    sizes = lists.list.len().to_numpy().astype(np.int64)
+    members = lists.list.explode().to_numpy() if sizes.size else np.empty(0, np.int64)
+    labels = np.empty(frame.height, np.int64)
+    labels[members] = np.repeat(np.arange(sizes.size), sizes)
+    cells = pl.DataFrame([frame[name] for name in columns])
+    return Published(frame, columns, labels, cells[lists.list.first()], sizes)
+
+
+def published_columns(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[str, ...]:
+    """Return the published columns that hold the quasi-identifiers, typed pairs included."""
+    if not quasi:
+        raise SchemaError(
+            "Checking a release needs at least one quasi-identifier, got none: name the columns by "
+            f"which a person could be recognised. The release has: {listed(frame.columns)}."
+        )
+    found: list[str] = []
+    faults: list[str] = []
+    for name in quasi:
+        pair = (f"{name}_lo", f"{name}_hi")
+        if name in frame.columns:
+            found.append(name)
+        elif all(end in frame.columns for end in pair):
+            found.extend(pair)
+        else:
+            faults.append(
+                f"The release has no quasi-identifier {name!r}, nor the pair {pair[0]!r} and "
+                f"{pair[1]!r}.{nearest(name, frame.columns)} It has: {listed(frame.columns)}."
+            )
+    if faults:
+        raise SchemaError(list(dict.fromkeys(faults)))
+    return tuple(dict.fromkeys(found))
+
+
+def _seen(column: pl.Series) -> pl.Series:
+    """Return a column as the reader can tell its cells apart.
+
+    Polars takes -0.0 and 0.0 for equal; in a published file they are not, so floats are compared by
+    their bits.
+    """
+    if not column.dtype.is_float():
+        return column
+    bits = column.cast(pl.Float64).fill_null(0.0).to_numpy().view(np.uint64)
+    return pl.Series(column.name, bits).set(column.is_null(), None)

@@ -1,0 +1,264 @@
+"""Published cells and original values of a column, both as positions that can be compared.
+
+Cells are read back from their text, or from the two typed columns. The tree of a taxonomy is walked
+afresh from its levels, so that a mistake in the joins that made a release does not repeat here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.base.errors import SchemaError
+from shoal.base.partition import Ints
+from shoal.base.roles import Kind
+from shoal.releases import notation
+from shoal.tables.cells import as_text, blank, typed
+from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.schema import Column
+
+Bools = npt.NDArray[np.bool_]
+
+# What covers nothing: an interval that ends before it begins.
+_NOTHING = (1, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """One quasi-identifier on both sides.
+
+    Parameters
+    ----------
+    values
+        Position of every original value; the last one, ``span - 1``, is missing, and -1 a value
+        that the taxonomy does not know.
+    cells
+        Number of the cell of every class.
+    lo, hi
+        A cell covers the positions ``lo .. hi``. ``*`` covers them all, and it alone covers
+        missing.
+    starts, members
+        For sets also the positions ``members[starts[cell]:starts[cell + 1]]``; else None.
+    span
+        Number of positions.
+    shown
+        Every cell as published.
+    known
+        What the positions but the last stand for.
+    """
+
+    values: Ints
+    cells: Ints
+    lo: Ints
+    hi: Ints
+    starts: Ints | None
+    members: Ints | None
+    span: int
+    shown: pl.Series
+    known: pl.Series
+
+    def covered(self, values: Ints, cells: Ints) -> Bools:
+        """Say for pairs of a position and a cell whether the cell covers the position."""
+        inside = (self.lo[cells] <= values) & (values <= self.hi[cells])
+        if self.starts is not None and self.members is not None and self.members.size:
+            owner = np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+            keys = owner * self.span + self.members
+            wanted = cells * self.span + values
+            at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+            inside |= keys[at] == wanted
+        return np.asarray(inside)
+
+    def table(self, values: Ints, cells: Ints) -> Bools:
+        """Say for each of some positions (rows) which of some cells (columns) cover it."""
+        inside = (self.lo[cells] <= values[:, None]) & (values[:, None] <= self.hi[cells])
+        if self.starts is not None and self.members is not None:
+            place = np.full(self.span, -1)
+            place[values[values >= 0]] = np.flatnonzero(values >= 0)
+            counts = np.diff(self.starts)[cells]
+            shift = np.repeat(self.starts[cells] - (np.cumsum(counts) - counts), counts)
+            rows = place[self.members[shift + np.arange(counts.sum())]]
+            columns = np.repeat(np.arange(cells.size), counts)
+            inside[rows[rows >= 0], columns[rows >= 0]] = True
+        return np.asarray(inside)
+
+
+def match(
+    source: pl.Series,
+    cells: pl.DataFrame,
+    column: Column,
+    taxonomies: Mapping[str, Taxonomy],
+) -> Sides:
+    """Bring a column of the original and the cells of the published classes together.
+
+    Parameters
+    ----------
+    source
+        The column of the original table.
+    cells
+        One row per published class.
+    column
+        Its name, kind, order, and what means missing.
+    taxonomies
+        Taxonomies by column.
+    """
+    source = column.clean(source)
+    if column.name not in cells.columns:
+        return _typed_pair(source, cells.select(f"{column.name}_lo", f"{column.name}_hi"), column)
+    texts = as_text(cells[column.name])
+    shown = texts.unique(maintain_order=True)
+    numbers = find(texts, shown)
+    if column.kind is Kind.TAXONOMY:
+        if column.name not in taxonomies:
+            raise SchemaError(
+                f"Column {column.name!r} is of kind taxonomy, but no hierarchy was given for it: "
+                "nobody can tell what its cells cover. Give its file, or the directory."
+            )
+        return _taxonomy(source, numbers, shown, taxonomies[column.name])
+    if column.kind is Kind.ORDERED:
+        values, known = _ranks(source, column)
+        ends = notation.read_ordered(shown, known.dtype)
+        lo, hi = _place(known, ends["lo"], ends["hi"])
+        return _starred(Sides(values, numbers, lo, hi, None, None, len(known) + 1, shown, known))
+    return _sets(as_text(source), numbers, shown)
+
+
+def find(texts: pl.Series, among: pl.Series) -> Ints:
+    """Return where each text first stands among others, -1 when nowhere."""
+    index = pl.DataFrame({"text": among, "at": np.arange(len(among), dtype=np.int64)})
+    index = index.unique("text", keep="first")
+    wanted = pl.DataFrame({"text": texts})
+    found = wanted.join(index, on="text", how="left", maintain_order="left", nulls_equal=True)
+    return found["at"].fill_null(-1).to_numpy(writable=True)
+
+
+def _missing_last(values: Ints, source: pl.Series, size: int) -> Ints:
+    if source.null_count():
+        values[source.is_null().to_numpy()] = size
+    return values
+
+
+def _starred(sides: Sides) -> Sides:
+    """Let ``*`` cover every position, those of missing and unknown values included."""
+    star = (sides.shown == STAR).fill_null(value=False).to_numpy()
+    sides.lo[star], sides.hi[star] = -1, sides.span - 1
+    return sides
+
+
+# Taxonomies
+
+
+def _taxonomy(source: pl.Series, numbers: Ints, shown: pl.Series, taxonomy: Taxonomy) -> Sides:
+    labels = pl.Series(taxonomy.labels[:-1], dtype=pl.String)
+    node = find(notation.read_labels(shown), labels)
+    lowest, highest = _reach(taxonomy)
+    # A label that the taxonomy does not know covers nothing.
+    lo = np.where(node < 0, _NOTHING[0], lowest[node])
+    hi = np.where(node < 0, _NOTHING[1], highest[node])
+    leaves = labels[: taxonomy.size]
+    values = _missing_last(_leaves(source, leaves), source, taxonomy.size)
+    return _starred(Sides(values, numbers, lo, hi, None, None, taxonomy.size + 1, shown, leaves))
+
+
+def _leaves(source: pl.Series, leaves: pl.Series) -> Ints:
+    """Return the leaf of every value by its text, or else by what the text means."""
+    values = find(as_text(source), leaves)
+    if source.dtype == pl.String or not (values < 0).any():
+        return values
+    # Numbers and booleans have several spellings: 2.50, True.
+    meant = (
+        leaves.str.strip_chars().cast(pl.Float64, strict=False)
+        if source.dtype.is_numeric()
+        else typed(leaves)
+    )
+    spelled = as_text(meant)
+    if not spelled.drop_nulls().is_unique().all():
+        return values
+    return np.where(values < 0, find(as_text(source), spelled), values)
+
+
+def _reach(taxonomy: Taxonomy) -> tuple[Ints, Ints]:
+    """Return the first and last leaf under each node, found from the levels."""
+    nodes = len(taxonomy.labels)
+    lo = np.full(nodes, _NOTHING[0], np.int64)
+    hi = np.full(nodes, _NOTHING[1], np.int64)
+    for level in taxonomy.levels[::-1]:
+        node, first = np.unique(level, return_index=True)
+        last = taxonomy.size - 1 - np.unique(level[::-1], return_index=True)[1]
+        lo[node], hi[node] = first, last
+    return lo, hi
+
+
+# Ordered columns
+
+
+def _ranks(source: pl.Series, column: Column) -> tuple[Ints, pl.Series]:
+    """Return the rank of every value and the values by rank."""
+    if column.order:
+        known = pl.Series(list(dict.fromkeys(column.order)), dtype=pl.String)
+        values = find(as_text(source), known)
+    else:
+        known = source.drop_nulls().unique().sort()
+        values = known.search_sorted(source).to_numpy().astype(np.int64)
+    return _missing_last(values, source, len(known)), known
+
+
+def _typed_pair(source: pl.Series, ends: pl.DataFrame, column: Column) -> Sides:
+    low, high = (as_text(blank(ends[name])) for name in ends.columns)
+    values, known = _ranks(source, column)
+    lo, hi = _place(known, low, high)
+    star = (low.is_null() & high.is_null()).to_numpy()
+    lo[star], hi[star] = -1, len(known)
+    said = pl.DataFrame({"low": low.fill_null(STAR), "high": high.fill_null(STAR)})
+    shown = said.select(pl.format("{} to {}", "low", "high")).to_series()
+    return Sides(values, np.arange(ends.height), lo, hi, None, None, len(known) + 1, shown, known)
+
+
+def _place(known: pl.Series, low: pl.Series, high: pl.Series) -> tuple[Ints, Ints]:
+    """Return the ranks of the first and last value that lie between two ends, given as texts."""
+    if known.dtype.is_integer():
+        # Another maker's release may put the ends between the integers.
+        whole = low.cast(known.dtype, strict=False).null_count() == low.null_count()
+        whole &= high.cast(known.dtype, strict=False).null_count() == high.null_count()
+        known = known if whole else known.cast(pl.Float64)
+    if known.dtype.is_numeric() or known.dtype in (pl.Date, pl.Datetime):
+        first, last = (_as_type(end, known.dtype) for end in (low, high))
+        lo = known.search_sorted(first, side="left").to_numpy().astype(np.int64)
+        hi = known.search_sorted(last, side="right").to_numpy().astype(np.int64) - 1
+        broken = (first.is_null() | last.is_null()).to_numpy()
+    else:
+        names = as_text(known)
+        lo, hi = find(low, names), find(high, names)
+        broken = (lo < 0) | (hi < 0)
+    # An end that is no value of the column's type makes a cell that covers nothing.
+    return np.where(broken, _NOTHING[0], lo), np.where(broken, _NOTHING[1], hi)
+
+
+def _as_type(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    if dtype.is_numeric():
+        return texts.cast(dtype, strict=False)
+    days = texts.str.to_date("%Y-%m-%d", strict=False)
+    if not isinstance(dtype, pl.Datetime):
+        return days
+    moments = texts.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit=dtype.time_unit)
+    read = moments.fill_null(days.cast(pl.Datetime(dtype.time_unit)))
+    return read if dtype.time_zone is None else read.dt.replace_time_zone(dtype.time_zone)
+
+
+# Sets
+
+
+def _sets(texts: pl.Series, numbers: Ints, shown: pl.Series) -> Sides:
+    known = texts.drop_nulls().unique().sort()
+    values = _missing_last(find(texts, known), texts, len(known))
+    elements = notation.read_sets(shown)
+    place = find(elements["element"], known)
+    keys = elements["cell"].to_numpy().astype(np.int64) * (len(known) + 1) + place
+    keys = np.unique(keys[place >= 0])
+    starts = np.searchsorted(keys, np.arange(len(shown) + 1) * (len(known) + 1))
+    lo, hi = (np.full(len(shown), end, np.int64) for end in _NOTHING)
+    members = keys % (len(known) + 1)
+    return _starred(Sides(values, numbers, lo, hi, starts, members, len(known) + 1, shown, known))

@@ -1,0 +1,1 @@
+"""Charts, and the figures of a release."""

@@ -1,0 +1,23 @@
+"""Charts as pieces of SVG, made by hand: no script, no library, the same bytes every time."""
+
+from shoal.show.charts.columns import histogram
+from shoal.show.charts.paper import WIDTH, Chart
+from shoal.show.charts.plane import Line, Point, best_of, lines, scatter
+from shoal.show.charts.rows import bars, intervals, paired_bars
+from shoal.show.charts.style import CSS, FIGURE_CSS
+
+__all__ = [
+    "CSS",
+    "FIGURE_CSS",
+    "WIDTH",
+    "Chart",
+    "Line",
+    "Point",
+    "bars",
+    "best_of",
+    "histogram",
+    "intervals",
+    "lines",
+    "paired_bars",
+    "scatter",
+]

@@ -1,0 +1,17 @@
+"""Figures about a release, drawn from plain data."""
+
+from shoal.show.figures.distributions import Distribution, distribution
+from shoal.show.figures.plots import Plots, attacks_chart
+from shoal.show.figures.reading import Reading, read_column
+from shoal.show.figures.subject import FEW, Subject
+
+__all__ = [
+    "FEW",
+    "Distribution",
+    "Plots",
+    "Reading",
+    "Subject",
+    "attacks_chart",
+    "distribution",
+    "read_column",
+]

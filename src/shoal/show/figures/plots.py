@@ -1,0 +1,276 @@
+"""The figures of one release: ``outcome.plot.loss()``, ``.classes()``, ``.distribution("age")``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.base.errors import ParameterError, SchemaError, listed, nearest
+from shoal.base.roles import Role
+from shoal.measures.risks import AttributeRisk, Risk, assess, attribute_risk
+from shoal.show.charts import WIDTH, Chart, bars, histogram, intervals, paired_bars
+from shoal.show.charts.words import say
+from shoal.show.figures.distributions import Distribution, distribution
+from shoal.show.figures.subject import COUNT, GROUP, Subject
+
+_ORIGINAL = (
+    "This figure compares with the original, which is not at hand. Draw it from the outcome of a "
+    "run, or give the original."
+)
+_BINS = 14
+
+
+@dataclass(frozen=True, eq=False)
+class Plots:
+    """Figures of a release, ``wide`` units across; each call returns a chart."""
+
+    subject: Subject
+    wide: float = WIDTH
+
+    def loss(self) -> Chart:
+        """Draw how much of each quasi-identifier was lost."""
+        if self.subject.loss is None:
+            raise ParameterError(_ORIGINAL)
+        lost = sorted(self.subject.loss.by_column.items(), key=lambda item: -item[1])
+        rate = self.subject.loss.rate
+        text = f"In all {say(rate, 'share')} of what the quasi-identifiers say is lost."
+        if len(lost) > 1 and lost[0][1] > 0:
+            text += f" Most in {lost[0][0]} ({say(lost[0][1], 'share')})"
+            text += f", least in {lost[-1][0]} ({say(lost[-1][1], 'share')})."
+        return bars(
+            "Information lost by column",
+            [name for name, _ in lost],
+            [value for _, value in lost],
+            form="share",
+            name="0 %: published as it was; 100 %: says nothing",
+            of="column",
+            text=text,
+            wide=self.wide,
+        )
+
+    def classes(self) -> Chart:
+        """Draw how many classes there are of each size."""
+        sizes = self.sizes()
+        labels, counts = size_bins(sizes)
+        what = "groups" if self.subject.shape == "anatomized" else "classes"
+        text = (
+            f"{sizes.size:,} {what} of {int(sizes.min()):,} to {int(sizes.max()):,} rows, on "
+            f"average {say(float(sizes.mean()), 'count')}."
+            if sizes.size
+            else "There are no rows."
+        )
+        title = {
+            "generalized": "How many people look alike",
+            "anatomized": "Sizes of the groups",
+            "dummies": "Rows with the same quasi-identifiers",
+        }[self.subject.shape]
+        return histogram(
+            title,
+            counts,
+            labels=labels,
+            x="rows in a group" if self.subject.shape == "anatomized" else "rows that look alike",
+            y=what,
+            text=text,
+            wide=self.wide,
+        )
+
+    def sizes(self) -> Any:
+        """Return the size of every class, or of every group of Anatomy."""
+        if self.subject.shape == "anatomized":
+            table = self.subject.tables["st"]
+            return table.group_by(GROUP).agg(pl.col(COUNT).sum())[COUNT].to_numpy()
+        return self.subject.published.sizes
+
+    def distribution(self, column: str) -> Chart:
+        """Draw how a column is distributed, before and after."""
+        return self.compared(column).chart(self.wide)
+
+    def compared(self, column: str) -> Distribution:
+        """Return the numbers behind :meth:`distribution`."""
+        known = self.subject.names(Role.QUASI, Role.SENSITIVE, Role.OTHER)
+        if column not in known:
+            raise SchemaError(
+                f"There is no published column {column!r} to draw.{nearest(column, known)} There "
+                f"are: {listed(known)}."
+            )
+        return distribution(self.subject, column)
+
+    def gaps(self) -> pl.DataFrame:
+        """Return per published column the share of cells that say nothing, before and after."""
+        rows = []
+        for name in self.subject.names(Role.QUASI, Role.SENSITIVE, Role.OTHER):
+            source = self.subject.original(name)
+            before = None if source is None else source.null_count() / max(len(source), 1)
+            rows.append({"column": name, "before": before, "after": self.subject.silent(name)})
+        types = {"column": pl.String, "before": pl.Float64, "after": pl.Float64}
+        return pl.DataFrame(rows, schema=types)
+
+    def missing(self) -> Chart:
+        """Draw which share of each column is missing, before and after."""
+        found = self.gaps()
+        title, labels = "Cells that say nothing", found["column"].to_list()
+        after = found["after"].to_list()
+        if self.subject.source is None:
+            return bars(
+                title,
+                labels,
+                after,
+                form="share",
+                name="published as * or empty",
+                of="column",
+                wide=self.wide,
+            )
+        before = [value or 0.0 for value in found["before"]]
+        names = ("missing in the original", "* or empty in the release")
+        return paired_bars(
+            title,
+            labels,
+            before,
+            after,
+            form="share",
+            name="share of cells",
+            of="column",
+            names=names,
+            wide=self.wide,
+        )
+
+    def risks(self, threshold: float = 0.2) -> tuple[Risk | None, Risk]:
+        """Return the risk of re-identification before (None without the original) and after."""
+        subject = self.subject
+        after = assess(subject.frame, subject.quasi, threshold=threshold)
+        if subject.source is None:
+            return None, after
+        known = pl.DataFrame([subject.original(name) for name in subject.quasi])
+        return assess(known, subject.quasi, threshold=threshold), after
+
+    def risk(self, threshold: float = 0.2) -> Chart:
+        """Draw the risk of re-identification, before and after."""
+        before, after = self.risks(threshold)
+        labels = [
+            "highest risk of any row",
+            "mean risk",
+            "rows that are unique",
+            f"rows above {say(threshold, 'share')} risk",
+        ]
+
+        def figures(risk: Risk) -> list[float]:
+            return [risk.prosecutor_highest, risk.prosecutor_mean, risk.unique, risk.above]
+
+        title = "Risk of finding a known person's row"
+        if before is None:
+            text = (
+                f"{say(after.unique, 'share')} of the rows are unique; a row is found with "
+                f"probability {say(after.prosecutor_mean, 'share')} on average, "
+                f"{say(after.prosecutor_highest, 'share')} at most."
+            )
+            return bars(
+                title,
+                labels,
+                figures(after),
+                form="share",
+                of="figure",
+                text=text,
+                top=1.0,
+                wide=self.wide,
+            )
+        text = (
+            f"Before, {say(before.unique, 'share')} of the rows were unique and a row was found "
+            f"with probability {say(before.prosecutor_mean, 'share')} on average; now "
+            f"{say(after.unique, 'share')} are unique, and it is "
+            f"{say(after.prosecutor_mean, 'share')} on average, "
+            f"{say(after.prosecutor_highest, 'share')} at most."
+        )
+        return paired_bars(
+            title,
+            labels,
+            figures(before),
+            figures(after),
+            form="share",
+            of="figure",
+            text=text,
+            wide=self.wide,
+        )
+
+    def beliefs(self) -> list[AttributeRisk]:
+        """Return per sensitive column what is believed of somebody whose row is known."""
+        subject = self.subject
+        return [attribute_risk(subject.open(name), name) for name in subject.sensitive]
+
+    def belief(self) -> Chart:
+        """Draw how sure somebody can be of a sensitive value who knows all quasi-identifiers."""
+        found = self.beliefs()
+        if not found:
+            raise SchemaError(
+                "The release has no sensitive column, so there is no belief to draw. Declare one "
+                "with --sensitive (sensitive=[...])."
+            )
+        labels, before, after = [], [], []
+        for risk in found:
+            labels += [f"{risk.of}: on average", f"{risk.of}: at worst"]
+            before += [risk.prior, risk.prior]
+            after += [risk.mean, risk.worst]
+        text = " ".join(
+            f"The likeliest value of {risk.of} is believed with {say(risk.mean, 'share')} on "
+            f"average, {say(risk.worst, 'share')} at worst; a guess without looking anybody up "
+            f"is right in {say(risk.prior, 'share')}."
+            for risk in found
+        )
+        return paired_bars(
+            "How sure one can be of the sensitive value",
+            labels,
+            before,
+            after,
+            form="share",
+            of="figure",
+            names=("guess without the row", "with the row"),
+            text=text,
+            wide=self.wide,
+        )
+
+
+def attacks_chart(results: Sequence[Any]) -> Chart:
+    """Draw the success of attacks with interval, baseline and control."""
+    labels = [
+        f"{result.name}: {result.column}" if result.column else result.name for result in results
+    ]
+    return intervals(
+        "Attacks that were tried",
+        labels,
+        [float(result.success) for result in results],
+        [float(result.low) for result in results],
+        [float(result.high) for result in results],
+        form="share",
+        name="success",
+        of="attack",
+        others={
+            "guess": [_maybe(result.baseline) for result in results],
+            "control": [_maybe(result.control) for result in results],
+        },
+        top=1.0,
+    )
+
+
+def _maybe(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def size_bins(sizes: Any) -> tuple[list[str], list[float]]:
+    """Count classes by size: each size by itself when there are few, else by growing ranges."""
+    if not sizes.size:
+        return [], []
+    low, high = int(sizes.min()), int(sizes.max())
+    if high - low < _BINS:
+        edges = np.arange(low, high + 2)
+    else:
+        grown = np.unique(np.round(low * (max(high, 2) / low) ** (np.arange(_BINS) / (_BINS - 1))))
+        edges = np.append(grown[:-1], high + 1).astype(np.int64)
+    counts, _ = np.histogram(sizes, edges)
+    labels = [
+        f"{a:,}" if b - a == 1 else f"{a:,}–{b - 1:,}"
+        for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    ]
+    return labels, counts.astype(float).tolist()

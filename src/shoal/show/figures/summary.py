@@ -1,0 +1,46 @@
+"""A run in a few lines of HTML, for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from shoal.releases.generalized.check import Verdict
+from shoal.show.charts import CSS, FIGURE_CSS, Chart
+from shoal.show.charts.words import escape, say
+
+_CSS = """
+.shoal-summary { font-family: "Inter", "Segoe UI", "Helvetica Neue", Arial, sans-serif;
+  max-width: 760px; }
+.shoal-summary .verdict { font-size: 16px; font-weight: 600; margin: .2em 0 .3em; }
+.shoal-summary ul { margin: .2em 0 .6em; padding-left: 1.2em; }
+.shoal-summary dl { display: flex; flex-wrap: wrap; gap: .3em 2em; margin: .4em 0 .8em; }
+.shoal-summary dt { font-size: 12px; opacity: .7; }
+.shoal-summary dd { margin: 0; font-variant-numeric: tabular-nums; }
+"""
+
+
+def reached(achieved: Mapping[str, object]) -> str:
+    """Say what the weakest class reaches."""
+    parts = (
+        f"{name} = {say(float(value)) if isinstance(value, (int, float)) else value}"
+        for name, value in achieved.items()
+    )
+    return ", ".join(parts)
+
+
+def summary(verdict: Verdict, figures: Mapping[str, str], charts: Sequence[Chart]) -> str:
+    """Return the verdict, some figures and some charts as one piece of HTML."""
+    head = "✓ The release keeps its promise" if verdict.holds else "✗ The promise is broken"
+    rules = "".join(
+        f"<li>{escape(rule.promise)} — reached: {escape(reached(rule.achieved))}</li>"
+        for rule in verdict.rules
+    )
+    told = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in figures.items()
+    )
+    drawn = "".join(chart.html() for chart in charts)
+    return (
+        f"<style>{CSS}{FIGURE_CSS}{_CSS}</style><div class='shoal-summary'>"
+        f"<p class='verdict'>{head}</p><ul>{rules}</ul><dl>{told}</dl>{drawn}</div>"
+    )

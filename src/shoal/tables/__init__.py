@@ -1,0 +1,1 @@
+"""What comes in: files, frames, databases, cells, schemas, domains and hierarchies."""

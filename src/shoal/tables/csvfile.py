@@ -1,0 +1,209 @@
+"""Read delimited text: strictly, fast, and with errors that name the line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.base.errors import InputError, listed
+from shoal.base.names import check_names
+from shoal.base.threads import workers
+
+_DELIMITERS = (",", ";", "\t", "|")
+_GLANCE = 1 << 16  # bytes looked at to find the delimiter
+_BLOCK = 1 << 22  # bytes parsed at a time
+_BOM = b"\xef\xbb\xbf"
+
+
+def unpack(raw: bytes, path: Path) -> bytes:
+    """Return the bytes of a file, unzipped when they are gzip."""
+    if raw[:2] != b"\x1f\x8b":
+        return raw
+    try:
+        return gzip.decompress(raw)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as fault:
+        raise InputError(
+            f"{path} is a damaged or truncated gzip file ({fault}). "
+            "Copy or download it again; nothing was read."
+        ) from None
+
+
+def read_csv(raw: bytes, path: Path, delimiter: str | None = None) -> pl.DataFrame:
+    """Read delimited text as texts only; empty cells are null.
+
+    Parameters
+    ----------
+    raw
+        The bytes of the file, gzip or not.
+    path
+        The file's name, for messages.
+    delimiter
+        One character; found out from the text when not given.
+    """
+    content = unpack(raw, path).removeprefix(_BOM)
+    if not content or content.isspace():
+        raise InputError(
+            f"{path} is empty. A table needs a line of column names and at least one row."
+        )
+    _check_text(path, content)
+    delimiter = sniff(content) if delimiter is None else _one_character(delimiter)
+    names = _header(path, content, delimiter)
+    return _parse(path, content, delimiter, names)
+
+
+def _check_text(path: Path, content: bytes) -> None:
+    """Refuse what is no text of ours before a parser says so in its own words."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError(
+            f"{path} is UTF-16 text, not UTF-8. Convert it, for instance: iconv -f utf-16 -t utf-8."
+        )
+    if content[:4] == b"PK\x03\x04":
+        raise InputError(
+            f"{path} is a zip archive or a spreadsheet, not delimited text. "
+            "Save the sheet as CSV or Parquet first."
+        )
+    if b"\x00" in content[:_GLANCE]:
+        raise InputError(
+            f"{path} is a binary file of an unknown kind. "
+            "Shoal reads CSV (also gzipped), Parquet and Arrow/Feather."
+        )
+
+
+def _not_utf8(path: Path, content: bytes) -> InputError | None:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        line = content.count(b"\n", 0, fault.start) + 1
+        return InputError(
+            f"{path} is not UTF-8: byte 0x{content[fault.start]:02x} in line {line} "
+            "cannot be read. Convert it, for instance: iconv -f latin1 -t utf-8."
+        )
+    return None
+
+
+def _one_character(delimiter: str) -> str:
+    delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
+    if len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii():
+        raise InputError(
+            f"The delimiter must be one character such as ',' or ';'. Got {delimiter!r} instead."
+        )
+    return delimiter
+
+
+def sniff(content: bytes) -> str:
+    """Find the delimiter: it cuts the names, and the first rows into as many cells."""
+    head = content[:_GLANCE].decode("utf-8", "replace")
+    if len(content) > _GLANCE:
+        head = head[: head.rfind("\n") + 1] or head
+    best, score = ",", (0.0, 0)
+    for delimiter in _DELIMITERS:
+        try:
+            counts = [len(row) for row in _rows(head, delimiter) if row]
+        except csv.Error:
+            continue
+        if not counts or counts[0] < 2:
+            continue
+        fitting = sum(count == counts[0] for count in counts) / len(counts)
+        if (fitting, counts[0]) > score:
+            best, score = delimiter, (fitting, counts[0])
+    return best
+
+
+def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
+def _header(path: Path, content: bytes, delimiter: str) -> list[str]:
+    fault = _not_utf8(path, content[: content.find(b"\n") + 1] or content)
+    if fault:
+        raise fault
+    # Names may be quoted and hold line breaks, so the first line alone is not enough.
+    lines = io.TextIOWrapper(io.BytesIO(content), "utf-8", errors="replace", newline="")
+    rows = (row for row in csv.reader(lines, delimiter=delimiter) if row)
+    names = next(rows)
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise InputError(
+            f"{path} has duplicate column names: {listed(twice)}. "
+            "Every column needs a name of its own: rename them."
+        )
+    check_names(names, path)
+    if next(rows, None) is None:
+        raise InputError(
+            f"{path} has column names ({listed(names)}) but no rows. "
+            "A table needs at least one row."
+        )
+    return names
+
+
+def _parse(path: Path, content: bytes, delimiter: str, names: list[str]) -> pl.DataFrame:
+    import pyarrow as pa
+
+    quotes = content.count(b'"')
+    if quotes % 2:  # the parser would take an open quote's rest of the file as one cell
+        _diagnose(path, content, delimiter, len(names))
+    try:
+        table = _arrow(content, delimiter, names, quotes > 0, _BLOCK)
+    except pa.ArrowInvalid:
+        _diagnose(path, content, delimiter, len(names))
+        try:  # nothing wrong with the text: a row may be longer than a block
+            table = _arrow(content, delimiter, names, quotes > 0, len(content) + 1)
+        except pa.ArrowInvalid as fault:
+            raise InputError(f"{path} cannot be read as delimited text: {fault}.") from None
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _arrow(content: bytes, delimiter: str, names: list[str], quoted: bool, block: int) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.read_csv(
+        pa.BufferReader(content),
+        read_options=arrow_csv.ReadOptions(block_size=block, use_threads=workers() > 1),
+        parse_options=arrow_csv.ParseOptions(
+            delimiter=delimiter,
+            newlines_in_values=quoted,
+            # In a table of one column a blank line is a missing value.
+            ignore_empty_lines=len(names) > 1,
+        ),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+            null_values=[""],
+        ),
+    )
+
+
+def _diagnose(path: Path, content: bytes, delimiter: str, width: int) -> None:
+    """Go through the text slowly and raise what is wrong with it, naming the line."""
+    fault = _not_utf8(path, content)
+    if fault:
+        raise fault
+    lines = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    start = 1
+    try:
+        for row in rows:
+            if row and len(row) != width:
+                cells = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
+                names = f"{width} column name{'' if width == 1 else 's'}"
+                raise InputError(
+                    f"{path} has ragged rows: line {start} has {cells} for {names} (delimiter "
+                    f"{delimiter!r}). Quote cells that hold the delimiter, or name another one."
+                )
+            start = rows.line_num + 1
+    except csv.Error as fault:
+        raise InputError(
+            f"{path} cannot be read from line {start} on: {fault}. "
+            "Check the quotes there: a quote inside a quoted cell is written twice."
+        ) from None

@@ -1,0 +1,212 @@
+"""Tables in and out: files and frames at the edge, polars inside. No input is ever changed."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import IO, cast
+
+import polars as pl
+
+from shoal.base.atomic import Pathlike, atomic_file
+from shoal.base.errors import InputError, OutputError, listed
+from shoal.base.names import check_names
+from shoal.base.threads import share
+from shoal.tables.cells import blank, typed
+from shoal.tables.csvfile import read_csv
+from shoal.tables.native import from_native, to_native
+from shoal.tables.set_cells import SETS, to_json
+from shoal.tables.sources.source import Source, place, target
+
+__all__ = [
+    "FORMATS",
+    "check_output_format",
+    "from_native",
+    "read_table",
+    "second_path",
+    "to_native",
+    "write_table",
+    "write_tables",
+]
+
+_BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
+FORMATS = (".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".feather")
+
+
+def read_table(
+    path: Path | str,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    *,
+    text: Collection[str] = (),
+) -> pl.DataFrame:
+    """Read a table from a file (CSV, also gzipped, Parquet, Arrow, Feather) or from a database.
+
+    Parameters
+    ----------
+    path
+        The file; what it is is told by its first bytes, not by its name. Or an address such as
+        ``postgresql://host/db#table``.
+    missing
+        Texts that stand for a missing value, besides empty cells, nulls and NaN.
+    delimiter
+        Of a CSV file; found out when not given.
+    text
+        Columns of a CSV file to keep as text even if every cell looks like a number or a date.
+    """
+    found = place(path)
+    if isinstance(found, Source):
+        from shoal.tables.sources.reading import read_source
+
+        return read_source(found, missing)
+    path = found
+    try:
+        with path.open("rb") as stream:
+            magic = stream.peek(6)[:6]
+            known = _BINARY.get(magic[:4])
+            if known is None:
+                return _typed(read_csv(stream.read(), path, delimiter), missing, text)
+        frame = _binary(path, known)
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist. Check the name of the file.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a directory. Give the name of a file in it.") from None
+    except OSError as fault:
+        raise InputError(f"{path} cannot be read: {fault.strerror or fault}.") from None
+    return frame.select(blank(series, missing) for series in frame)
+
+
+def _typed(frame: pl.DataFrame, missing: Sequence[str], text: Collection[str]) -> pl.DataFrame:
+    """Give the columns of a text file their types, a few columns at a time."""
+
+    def one(series: pl.Series) -> pl.Series:
+        cells = blank(series, missing)
+        return cells if series.name in text else typed(cells)
+
+    return pl.DataFrame(share(one, frame.get_columns()))
+
+
+def _binary(path: Path, kind: str) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(path, glob=False) if kind == "Parquet" else pl.read_ipc(path)
+    except pl.exceptions.DuplicateError as fault:
+        raise InputError(
+            f"{path} has duplicate column names ({fault}). Rename the columns."
+        ) from None
+    except (pl.exceptions.PolarsError, OSError) as fault:
+        raise InputError(
+            f"{path} is a damaged {kind} file ({fault}). Copy or make it again."
+        ) from None
+    check_names(frame.columns, path)
+    if frame.height == 0:
+        raise InputError(
+            f"{path} has column names ({listed(frame.columns)}) but no rows. "
+            "A table needs at least one row."
+        )
+    return frame
+
+
+def check_output_format(path: Path | str) -> str:
+    """Return which of :data:`FORMATS` a file's name asks for."""
+    name = Path(path).name.lower()
+    for suffix in sorted(FORMATS, key=len, reverse=True):
+        if name.endswith(suffix):
+            return suffix
+    raise OutputError(
+        f"Cannot tell the format of the output {path} from its name. "
+        f"Let it end in one of {', '.join(FORMATS)}."
+    )
+
+
+def second_path(path: Path) -> Path:
+    """Return where the second table of a release goes: ``x.csv`` -> ``x.st.csv``."""
+    suffix = check_output_format(path)
+    return path.with_name(f"{path.name[: -len(suffix)]}.st{path.name[-len(suffix) :]}")
+
+
+def write_table(
+    frame: pl.DataFrame,
+    path: Pathlike,
+    force: bool = False,
+    inputs: Sequence[Pathlike] = (),
+    *,
+    into: str | None = None,
+) -> None:
+    """Write ``frame`` whole or not at all, in the format that the name's ending says.
+
+    Parameters
+    ----------
+    path
+        The file, or the address of a database.
+    into
+        The table of that database, unless the address names it: ``sqlite:x.db#release``.
+    force
+        Replace an existing file.
+    inputs
+        The files that the table came from, which are never written over.
+    """
+    goal = target(path, into)
+    if isinstance(goal, Path):
+        write_tables({goal: frame}, force, inputs)
+        return
+    from shoal.tables.sources.writing import written
+
+    with written({goal: frame}, force=force, inputs=[place(each) for each in inputs]):
+        pass
+
+
+def write_tables(
+    tables: Mapping[Path, pl.DataFrame],
+    force: bool = False,
+    inputs: Sequence[Pathlike] = (),
+) -> None:
+    """Write several tables, all of them or none, as :func:`write_table` writes one."""
+    existed = {path for path in tables if path.exists()}
+    named: list[Path] = []
+    try:
+        with contextlib.ExitStack() as stack:
+            # No file gets its name before the last one is written; last in, first named.
+            for path, frame in tables.items():
+                suffix = check_output_format(path)
+                stack.push(_noting(named, path))
+                stream = stack.enter_context(atomic_file(path, force=force, inputs=inputs))
+                try:
+                    _write(frame, stream, suffix)
+                except pl.exceptions.PolarsError as fault:
+                    raise OutputError(
+                        f"Cannot write {path} as {suffix}: {fault}. Nothing was written; "
+                        "try another format, for instance .parquet."
+                    ) from fault
+    except BaseException:
+        for path in named:
+            if path not in existed:  # what was replaced with force is gone already
+                path.unlink(missing_ok=True)
+        raise
+
+
+def _noting(named: list[Path], path: Path) -> Callable[..., None]:
+    """Return what notes that a file got its name, unless something went wrong before."""
+
+    def note(fault: type[BaseException] | None, *_: object) -> None:
+        if fault is None:
+            named.append(path)
+
+    return note
+
+
+def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str) -> None:
+    if suffix in (".csv", ".csv.gz", ".tsv"):
+        # A text file has no lists: a set of values is written as a JSON list.
+        frame = frame.with_columns(to_json(s) for s in frame if s.dtype == SETS)
+    if suffix == ".csv.gz":
+        # No name and no time inside, so that equal tables make equal files.
+        with gzip.GzipFile("", "wb", compresslevel=4, fileobj=stream, mtime=0) as packed:
+            frame.write_csv(cast(IO[bytes], packed))
+    elif suffix in (".csv", ".tsv"):
+        frame.write_csv(stream, separator="\t" if suffix == ".tsv" else ",")
+    elif suffix == ".parquet":
+        frame.write_parquet(stream)
+    else:
+        frame.write_ipc(stream, compression="lz4" if suffix == ".feather" else "uncompressed")

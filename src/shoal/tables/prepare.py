@@ -1,0 +1,251 @@
+"""Take a table in as a plan declares it: read, find hierarchies, settle every role and kind."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import polars as pl
+
+from shoal.base.address import is_database
+from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
+from shoal.base.roles import Kind, Role
+from shoal.plan.plan import Plan
+from shoal.plan.rule_specs import rule_spec
+from shoal.privacy import Rule, flatten
+from shoal.tables.domain import Taxonomy
+from shoal.tables.files import from_native, read_table
+from shoal.tables.hierarchy import read_directory, read_hierarchy
+from shoal.tables.schema import Schema, declare, guess, unknown_column
+from shoal.tables.sources.source import Source, place
+
+Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
+Names = Sequence[str] | str
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A table taken in, for one run or many: every role and kind is settled.
+
+    ``plan`` has roles and kinds written out.
+    """
+
+    frame: pl.DataFrame
+    plan: Plan
+    schema: Schema
+    taxonomies: Mapping[str, Taxonomy]
+
+
+def merge(
+    plan: Plan | str | Path | None,
+    *,
+    roles: Mapping[Role, Names | None],
+    instead: Sequence[Rule] | None = None,
+    missing: Names | None = None,
+    hierarchies: Hierarchies | None = None,
+    **parts: Any,
+) -> Plan:
+    """Return the plan, or its file, with the arguments of a call in place of what it says.
+
+    ``instead``: rules in place of all that the plan has. ``parts`` are those of
+    :meth:`shoal.plan.plan.Plan.override`.
+    """
+    base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
+    if instead is not None:
+        base = base.with_rules([spec for rule in flatten(instead) if (spec := rule_spec(rule))])
+    return base.override(
+        roles={role: _listed(names) for role, names in roles.items() if names is not None},
+        data=({} if missing is None else {"missing": ["", *_listed(missing)]})
+        | ({"hierarchies": base.relative(hierarchies)} if is_path(hierarchies) else {}),
+        **parts,
+    )
+
+
+def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Taken:
+    """Read the table and settle what the plan leaves open.
+
+    ``hierarchies``: the call's own; a folder of them stands in the plan already.
+    """
+    frame = load(data, plan)
+    taxonomies = gather(plan, frame, None if is_path(hierarchies) else hierarchies)
+    plan, schema = resolve(frame, plan, taxonomies)
+    return Taken(frame, plan, schema, taxonomies)
+
+
+def is_path(value: object) -> TypeGuard[str | Path]:
+    """Tell whether a value names a file or a folder."""
+    return isinstance(value, (str, os.PathLike))
+
+
+def _listed(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = None) -> Any:
+    """Return where the table is: a path, or a :class:`Source`; a frame is what it is.
+
+    Without ``data`` it is where the plan says, whose table or query also serves a database that
+    was named without one.
+    """
+    asked = table is not None or query is not None
+    if data is None:
+        if plan.data.source is None:
+            raise InputError(
+                "There is no table to read. Name a file or the address of a database, or give a "
+                "plan that says where it is: source under [data]."
+            )
+        data = _from(place(plan.data.source), plan)
+    if not is_path(data):
+        if asked:
+            raise ParameterError(
+                "table= and query= go with the address of a database, and a frame was given. "
+                "Leave them out."
+            )
+        return data
+    found = place(data, table, query)
+    if isinstance(found, Source) and found.table is None and found.query is None:
+        found = replace(found, table=plan.data.table, query=plan.data.query)
+    return found
+
+
+def check_no_database(data: Any, table: str | None, query: str | None) -> None:
+    """Refuse a database where only Spark's own files and frames can be read."""
+    if isinstance(data, Source) or table is not None or query is not None or is_database(data):
+        raise ParameterError(
+            "Spark reads files, directories and Spark frames, and a table of a database was given. "
+            "Leave out the engine, or export the table to Parquet first."
+        )
+
+
+def _from(found: Path | Source, plan: Plan) -> Path | Source:
+    """Let a path of a plan start at the plan's folder."""
+    if isinstance(found, Path):
+        return place(plan.path(str(found)))
+    if found.address.path is None:
+        return found
+    return replace(found, address=replace(found.address, path=plan.path(str(found.address.path))))
+
+
+def load(data: Any, plan: Plan, *, released: bool = False) -> pl.DataFrame:
+    """Read a file or a table of a database, or take a frame in, as the plan says.
+
+    In a ``released`` table only empty means missing: what else is written there is published. Its
+    quasi-identifiers stay text, since a reader can tell 1.5 from 1.50.
+    """
+    missing = ("",) if released else plan.data.missing
+    data = place(data) if released and is_path(data) else locate(data, plan)
+    if isinstance(data, Source):
+        from shoal.tables.sources.reading import read_source
+
+        return read_source(data, missing)
+    if is_path(data):
+        delimiter = None if released else plan.data.delimiter
+        text = plan.names(Role.QUASI) if released else ()
+        return read_table(Path(data), missing=missing, delimiter=delimiter, text=text)
+    return from_native(data, missing=missing)
+
+
+def gather(
+    plan: Plan, frame: pl.DataFrame, given: Hierarchies | None = None
+) -> dict[str, Taxonomy]:
+    """Read the hierarchies of the plan and of the call; the call's come last and win."""
+    quasi = [name for name in plan.names(Role.QUASI) if name in frame.columns]
+    wanted = quasi or frame.columns
+    found: dict[str, Taxonomy] = {}
+    if plan.data.hierarchies is not None:
+        found |= read_directory(plan.path(plan.data.hierarchies), wanted)
+    for name, part in plan.columns.items():
+        if part.hierarchy is not None:
+            found[name] = read_hierarchy(plan.path(part.hierarchy), name)
+    if isinstance(given, (str, os.PathLike)):
+        found |= read_directory(Path(given), wanted)
+    elif given is not None:
+        if unknown := [name for name in given if name not in frame.columns]:
+            raise SchemaError([unknown_column(name, frame.columns) for name in unknown])
+        found |= {
+            name: value if isinstance(value, Taxonomy) else read_hierarchy(value, name)
+            for name, value in given.items()
+        }
+    # A column that the plan declares ordered or a set stays so, whatever the folder holds.
+    return {
+        name: taxonomy
+        for name, taxonomy in found.items()
+        if name not in plan.columns or plan.columns[name].kind in (None, Kind.TAXONOMY)
+    }
+
+
+def resolve(
+    frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]
+) -> tuple[Plan, Schema]:
+    """Return the schema that the plan declares, and the plan with roles and kinds written out."""
+    if not plan.columns:
+        plan = _guessed(frame, plan, taxonomies)
+    kinds = {name: part.kind for name, part in plan.columns.items() if part.kind is not None}
+    kinds |= {
+        name: Kind.ORDERED
+        for name, part in plan.columns.items()
+        if part.order and part.kind is None
+    }
+    schema = declare(
+        frame,
+        quasi=plan.names(Role.QUASI),
+        sensitive=plan.names(Role.SENSITIVE),
+        identifier=plan.names(Role.IDENTIFIER),
+        other=plan.names(Role.OTHER),
+        kinds=kinds,
+        missing={name: part.missing for name, part in plan.columns.items() if part.missing},
+        order={name: part.order for name, part in plan.columns.items() if part.order},
+        taxonomies=taxonomies,
+    )
+    columns = tuple(
+        replace(column, importance=plan.columns[column.name].importance)
+        for column in schema.columns
+    )
+    schema = Schema(columns)
+    schema.check(frame, taxonomies)
+    return plan.with_kinds({c.name: c.kind for c in schema.columns if c.kind}), schema
+
+
+def quasi_schema(
+    frame: pl.DataFrame, plan: Plan, names: Sequence[str], taxonomies: Mapping[str, Taxonomy]
+) -> Schema:
+    """Return the kinds of some columns, taken as quasi-identifiers whatever else the plan says."""
+    parts = {name: plan.columns[name] for name in names if name in plan.columns}
+    schema = declare(
+        frame,
+        quasi=names,
+        kinds={
+            name: part.kind or Kind.ORDERED
+            for name, part in parts.items()
+            if part.kind is not None or part.order
+        },
+        missing={name: part.missing for name, part in parts.items() if part.missing},
+        order={name: part.order for name, part in parts.items() if part.order},
+        taxonomies=taxonomies,
+    )
+    schema.check(frame, taxonomies)
+    return schema
+
+
+def _guessed(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Plan:
+    """Fill in guessed roles, warn, and release nothing that no role was found for."""
+    schema = guess(frame, taxonomies=taxonomies)
+    if not schema.quasi:
+        raise SchemaError(
+            "No quasi-identifier was declared and none could be guessed from the column names "
+            f"{', '.join(map(repr, frame.columns[:20]))}. Name them with --quasi (quasi=[...])."
+        )
+    roles = {role: schema.names(role) for role in (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)}
+    told = "; ".join(f"{role.value}: {', '.join(names)}" for role, names in roles.items() if names)
+    left = f"; not released: {', '.join(schema.other)}" if schema.other else ""
+    warnings.warn(
+        f"Roles were guessed ({told}{left}). A guess does not know what others know: check them "
+        "with 'shoal inspect', and declare them.",
+        ShoalWarning,
+        stacklevel=2,
+    )
+    return plan.override(roles=roles)

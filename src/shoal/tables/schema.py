@@ -1,0 +1,366 @@
+"""Which part each column plays: its role, and for a quasi-identifier its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from shoal.base import names as vocabulary
+from shoal.base.errors import SchemaError, listed, nearest
+from shoal.base.roles import Kind, Role
+from shoal.tables.cells import blank, holds_numbers, typed
+
+_ENOUGH = 20  # rows below which "all different" means nothing
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column's part.
+
+    Parameters
+    ----------
+    name
+        Its name in the table.
+    role
+        Dropped, generalized, protected, or passed through.
+    kind
+        For a quasi-identifier how it is generalized; None for the others.
+    reason
+        Why the role and the kind were chosen, in words for the reader.
+    missing
+        Texts that stand for a missing value in this column, besides the table's own.
+    order
+        For an ordered column of texts: its values from lowest to highest.
+    importance
+        How much a quasi-identifier's loss counts while rows are grouped.
+    """
+
+    name: str
+    role: Role
+    kind: Kind | None = None
+    reason: str = ""
+    missing: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    importance: float = 1.0
+
+    def clean(self, series: pl.Series) -> pl.Series:
+        """Return the column's cells with everything that means missing as null."""
+        if isinstance(series.dtype, pl.Categorical):
+            series = series.cast(pl.String)  # a category is a text; its number means nothing
+        cleaned = blank(series, self.missing)
+        # Without its '?' a column of numbers may be one after all.
+        return typed(cleaned) if self.missing and not self.order else cleaned
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The declared columns. A column of the table that is not declared is never published."""
+
+    columns: tuple[Column, ...]
+    _by_name: dict[str, Column] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "_by_name", {column.name: column for column in self.columns})
+        faults = self._faults()
+        if faults:
+            raise SchemaError(faults)
+
+    def _faults(self) -> list[str]:
+        faults = []
+        for name, column in self._by_name.items():
+            roles = [c.role.value for c in self.columns if c.name == name] if self._repeats else []
+            if len(roles) > 1:
+                faults.append(
+                    f"Column {name!r} is declared {len(roles)} times ({', '.join(roles)}). "
+                    "A column has one role: keep one of them."
+                )
+            if column.role is Role.QUASI and column.kind is None:
+                faults.append(
+                    f"Quasi-identifier {name!r} has no kind. Choose one of {listed(Kind)}."
+                )
+            if column.order and column.kind is not Kind.ORDERED:
+                faults.append(
+                    f"Column {name!r} lists an order but its kind is "
+                    f"{column.kind.value if column.kind else 'none'}. "
+                    "Only the kind 'ordered' has an order: change the kind or drop the list."
+                )
+        return faults
+
+    @property
+    def _repeats(self) -> bool:
+        return len(self._by_name) < len(self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        """Return the column called ``name``."""
+        if name not in self._by_name:
+            raise SchemaError(unknown_column(name, self._by_name, "The schema"))
+        return self._by_name[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def names(self, role: Role) -> tuple[str, ...]:
+        """Return the names of the columns that play ``role``."""
+        return tuple(column.name for column in self.columns if column.role is role)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers."""
+        return self.names(Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Names of the sensitive columns."""
+        return self.names(Role.SENSITIVE)
+
+    @property
+    def identifier(self) -> tuple[str, ...]:
+        """Names of the identifiers, which no release holds."""
+        return self.names(Role.IDENTIFIER)
+
+    @property
+    def other(self) -> tuple[str, ...]:
+        """Names of the columns that are passed through."""
+        return self.names(Role.OTHER)
+
+    def faults(self, frame: pl.DataFrame, taxonomies: Iterable[str] = ()) -> list[str]:
+        """Say everything that keeps this schema from fitting ``frame``, without its values."""
+        have = set(taxonomies)
+        faults = []
+        if not self.quasi:
+            faults.append(
+                "No column is a quasi-identifier, so there is nothing to generalize. "
+                f"Declare at least one of: {listed(frame.columns)}."
+            )
+        for column in self.columns:
+            faults.extend(self.column_faults(column, frame, have))
+        return faults
+
+    @staticmethod
+    def column_faults(column: Column, frame: pl.DataFrame, have: Container[str]) -> list[str]:
+        """Say what keeps one column from fitting ``frame``; ``have``: the hierarchies there are."""
+        name = column.name
+        if name not in frame.columns:
+            return [unknown_column(name, frame.columns, role=column.role)]
+        series = frame[name]
+        dtype = series.dtype
+        if column.role in (Role.QUASI, Role.SENSITIVE) and not plain(dtype):
+            return [
+                f"Column {name!r} holds values of type {dtype}; a {column.role.value} column "
+                "needs numbers, texts, dates, booleans or categories. "
+                "Split it into plain columns first."
+            ]
+        if column.kind is Kind.TAXONOMY and name not in have:
+            return [
+                f"Column {name!r} has the kind 'taxonomy' but no hierarchy was given. "
+                f"Give a file {name}.csv, or use the kind 'ordered' or 'set'."
+            ]
+        if column.kind is Kind.ORDERED and not column.order and textual(dtype):
+            series = column.clean(series)
+            if series.null_count() == len(series) or not textual(series.dtype):
+                return []
+            return [
+                f"Column {name!r} has the kind 'ordered' but holds texts, for instance "
+                f"{_example(series)!r}. Use the kind 'set', give a hierarchy, or list its "
+                "values from lowest to highest."
+            ]
+        return []
+
+    def check(self, frame: pl.DataFrame, taxonomies: Iterable[str] = ()) -> None:
+        """Raise one SchemaError with all of :meth:`faults`."""
+        faults = self.faults(frame, taxonomies)
+        if faults:
+            raise SchemaError(faults)
+
+
+def plain(dtype: pl.DataType) -> bool:
+    """Tell whether cells of this type are single values that can be compared and written."""
+    return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary))
+
+
+def textual(dtype: pl.DataType) -> bool:
+    """Tell whether cells of this type are texts, which have no order of their own."""
+    return dtype == pl.String or isinstance(dtype, pl.Categorical)
+
+
+def _example(series: pl.Series) -> str:
+    known = series.drop_nulls().cast(pl.String)
+    words = known.filter(known.str.strip_chars().cast(pl.Float64, strict=False).is_null())
+    return str(words[0] if len(words) else known[0])
+
+
+def unknown_column(
+    name: str, names: Iterable[str], where: str = "The table", role: Role | None = None
+) -> str:
+    """Say that a column does not exist, and which name may have been meant."""
+    names = list(names)
+    part = f" (declared as {role.value})" if role else ""
+    return f"{where} has no column {name!r}{part}.{nearest(name, names)} It has: {listed(names)}."
+
+
+def declare(
+    frame: pl.DataFrame,
+    *,
+    quasi: Sequence[str],
+    sensitive: Sequence[str] = (),
+    identifier: Sequence[str] = (),
+    other: Sequence[str] = (),
+    kinds: Mapping[str, Kind | str] | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
+    order: Mapping[str, Sequence[str]] | None = None,
+    taxonomies: Iterable[str] = (),
+) -> Schema:
+    """Make the schema that the names say; kinds that are not given are guessed.
+
+    Columns that are not named are not declared, and what is not declared is not published.
+    ``missing`` and ``order`` are those of :class:`Column`, by the name of the column. All faults
+    (unknown names, names with two roles) are reported at once.
+    """
+    kinds, missing, order = kinds or {}, missing or {}, order or {}
+    have = set(taxonomies)
+    named = {
+        Role.QUASI: quasi,
+        Role.SENSITIVE: sensitive,
+        Role.IDENTIFIER: identifier,
+        Role.OTHER: other,
+    }
+    roles: dict[str, list[Role]] = {}
+    for role, names in named.items():
+        for name in dict.fromkeys(names):
+            roles.setdefault(name, []).append(role)
+    faults = []
+    for name, played in roles.items():
+        if name not in frame.columns:
+            faults.append(unknown_column(name, frame.columns, role=played[0]))
+        if len(played) > 1:
+            both = ", ".join(role.value for role in played)
+            faults.append(f"Column {name!r} has {len(played)} roles ({both}). Keep one of them.")
+    for name, given in kinds.items():
+        if given not in list(Kind):
+            hint = nearest(str(given), [kind.value for kind in Kind])
+            faults.append(
+                f"Column {name!r} has the unknown kind {str(given)!r}.{hint} "
+                f"Choose one of {listed(Kind)}."
+            )
+        if name not in roles:
+            faults.append(unknown_column(name, roles, "The declaration of roles"))
+    if faults:
+        raise SchemaError(faults)
+    columns = []
+    for name in frame.columns:  # the table's order, whatever order the names came in
+        if name not in roles:
+            continue
+        column = Column(
+            name,
+            roles[name][0],
+            reason="declared",
+            missing=tuple(missing.get(name, ())),
+            order=tuple(order.get(name, ())),
+        )
+        if column.role is Role.QUASI:
+            kind, why = Kind.ORDERED, "its order is listed"
+            if name in kinds:
+                kind, why = Kind(kinds[name]), "kind declared"
+            elif not column.order:
+                kind, why = guess_kind(column.clean(frame[name]), name in have)
+            column = replace(column, kind=kind, reason=f"declared; {why}")
+        columns.append(column)
+    return Schema(tuple(columns))
+
+
+def guess(
+    frame: pl.DataFrame,
+    *,
+    roles: Mapping[str, Role | str] | None = None,
+    kinds: Mapping[str, Kind | str] | None = None,
+    taxonomies: Iterable[str] = (),
+) -> Schema:
+    """Guess the role and kind of every column of ``frame``, with reasons.
+
+    Parameters
+    ----------
+    roles, kinds
+        What is already known; the rest is guessed.
+    taxonomies
+        Names of the columns that have a hierarchy.
+
+    Notes
+    -----
+    A guess is a proposal for a person to read: a name says little about what an attacker knows.
+    """
+    roles, kinds, have = roles or {}, kinds or {}, set(taxonomies)
+    faults = [
+        unknown_column(name, frame.columns)
+        for name in dict.fromkeys([*roles, *kinds])
+        if name not in frame.columns
+    ]
+    if faults:
+        raise SchemaError(faults)
+    columns = []
+    for name in frame.columns:
+        series = frame[name]
+        role, reason = (
+            (Role(roles[name]), "declared") if name in roles else guess_role(series, name)
+        )
+        kind = None
+        if role is Role.QUASI:
+            if name in kinds:
+                kind, why = Kind(kinds[name]), "kind declared"
+            else:
+                kind, why = guess_kind(series, name in have)
+            reason = f"{reason}; {why}"
+        columns.append(Column(name, role, kind, reason))
+    return Schema(tuple(columns))
+
+
+def guess_role(series: pl.Series, name: str) -> tuple[Role, str]:
+    """Guess what part a column plays, and say why."""
+    known = series.drop_nulls()
+    if known.is_empty():
+        return Role.OTHER, "it is entirely missing"
+    if not plain(series.dtype):
+        return Role.OTHER, f"its type {series.dtype} holds more than one value a cell"
+    distinct = known.n_unique()
+    each = len(known) / distinct
+    word, place = (
+        vocabulary.telling(name, words) for words in (vocabulary.IDENTIFYING, vocabulary.QUASI)
+    )
+    # 'admission_type_id' and 'country_name' have few values: they describe, they do not name.
+    if word and (each < 1.1 or (not place and each <= 20 and distinct > 100)):
+        return Role.IDENTIFIER, f"its name says {word!r} and it has {distinct:,} different values"
+    harm = vocabulary.telling(name, vocabulary.SENSITIVE)
+    if harm:
+        return Role.SENSITIVE, f"its name says {harm!r}, something to protect"
+    if place:
+        return Role.QUASI, f"its name says {place!r}, something that others may know"
+    if len(known) >= _ENOUGH and each < 1.1 and (textual(known.dtype) or _counts_up(known)):
+        return Role.IDENTIFIER, "nearly every row has a value of its own"
+    return Role.OTHER, "nothing in its name or values suggests another role"
+
+
+def guess_kind(series: pl.Series, has_taxonomy: bool) -> tuple[Kind, str]:
+    """Guess how a quasi-identifier should be generalized, and say why."""
+    if has_taxonomy:
+        return Kind.TAXONOMY, "it has a hierarchy"
+    dtype = series.dtype
+    if series.null_count() == len(series):
+        return Kind.SET, "it is entirely missing"
+    if dtype.is_numeric():
+        return Kind.ORDERED, "it holds numbers"
+    if dtype.is_temporal():
+        return Kind.ORDERED, "it holds dates or times"
+    mixed = holds_numbers(series)
+    if mixed:
+        return Kind.SET, f"it mixes numbers ({mixed[0]!r}) with texts ({mixed[1]!r})"
+    return Kind.SET, "it holds names without an order"
+
+
+def _counts_up(known: pl.Series) -> bool:
+    """Tell whether the values are a running number: 1, 2, 3 ... in some order."""
+    if not known.dtype.is_integer():
+        return False
+    low, high = known.min(), known.max()
+    return isinstance(low, int) and isinstance(high, int) and high - low < 2 * len(known)

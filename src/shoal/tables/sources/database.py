@@ -1,0 +1,125 @@
+"""What every database driver offers, and the way to one."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+import polars as pl
+
+from shoal.base.address import Address
+from shoal.base.errors import MissingExtra
+from shoal.tables.sources.identifiers import Name
+
+BATCH = 65_536  # rows that travel at a time
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table that exists: its full name, and ``table``, ``view`` or whatever else it is."""
+
+    name: Name
+    kind: str
+
+
+class Database(Protocol):
+    """An open connection; everything it does is one transaction until :meth:`commit`."""
+
+    def identity(self) -> object:
+        """Return what tells this database from all others, by whatever address it is reached."""
+        ...
+
+    def tables(self) -> list[Name]:
+        """Return every table and view that can be named, with its schema."""
+        ...
+
+    def find(self, name: Name) -> Found | None:
+        """Return the table that a name means here, or None."""
+        ...
+
+    def home(self) -> str:
+        """Return the schema that a new table without one goes to."""
+        ...
+
+    def reads(self, select: str) -> set[tuple[str, str]]:
+        """Return schema and name of all tables that a query reads, those under views too.
+
+        The last thing asked of a connection.
+        """
+        ...
+
+    def frames(self, select: str) -> Generator[pl.DataFrame]:
+        """Run a query and return its rows in batches; types that Arrow lacks come as text."""
+        ...
+
+    def finish(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Give columns the types that only the whole of them tells."""
+        ...
+
+    def same(self, name: str) -> str:
+        """Return a name in the form in which equal names are equal here."""
+        ...
+
+    def fit(self, column: pl.Series) -> tuple[pl.Series, str] | None:
+        """Return a column as it is stored, and its SQL type; None for one with no place here."""
+        ...
+
+    def longest(self) -> int | None:
+        """Return how many bytes of a name count, if that is limited."""
+        ...
+
+    def create(self, name: Name, columns: Mapping[str, str]) -> None:
+        """Make a table with columns of the given SQL types."""
+        ...
+
+    def insert(self, name: Name, batches: Any) -> None:
+        """Add the rows of an Arrow reader to a table."""
+        ...
+
+    def cancel(self) -> None:
+        """End an :meth:`insert` that another thread is in the middle of."""
+        ...
+
+    def drop(self, name: Name) -> None:
+        """Take a table away; not what depends on it."""
+        ...
+
+    def rename(self, name: Name, new: str) -> None:
+        """Give a table another name in its schema."""
+        ...
+
+    def commit(self) -> None:
+        """Make everything done so far last."""
+        ...
+
+    def rollback(self) -> None:
+        """Undo everything done so far."""
+        ...
+
+    def close(self) -> None:
+        """End the connection; what was not committed is undone."""
+        ...
+
+
+# The module of each system; it alone imports the library.
+_DRIVERS = {"postgresql": "postgres", "duckdb": "duck", "sqlite": "lite"}
+
+
+@contextmanager
+def opened(address: Address, *, write: bool = False) -> Iterator[Database]:
+    """Connect to a database, for reading only unless ``write`` is said."""
+    home = import_module(f"shoal.tables.sources.{_DRIVERS[address.system]}")
+    try:
+        database: Database = home.connect(address, write=write)
+    except ImportError as fault:
+        raise MissingExtra(
+            f"Tables in {address.system} need the library {fault.name!r}, which is not installed. "
+            "Install it with: pip install 'shoal[db]'"
+        ) from None
+    try:
+        yield database
+    finally:
+        database.close()

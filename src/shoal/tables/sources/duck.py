@@ -1,0 +1,209 @@
+"""DuckDB files; rows come and go as Arrow."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.base.address import Address
+from shoal.base.errors import InputError, OutputError
+from shoal.tables.sources.arrow import frames, unsigned
+from shoal.tables.sources.database import Found
+from shoal.tables.sources.faults import told
+from shoal.tables.sources.identifiers import Name, quote, read_name
+from shoal.tables.sources.wrapping import check_columns
+
+_TYPES = {
+    pl.String: "varchar",
+    pl.Boolean: "boolean",
+    pl.Int16: "smallint",
+    pl.Int32: "integer",
+    pl.Int64: "bigint",
+    pl.Float32: "float",
+    pl.Float64: "double",
+    pl.Date: "date",
+    pl.Time: "time",
+    pl.Binary: "blob",
+}
+# Types that Arrow or polars has no place for, or that say more as text.
+_AS_TEXT = ("INTERVAL", "BIT", "BIGNUM", "VARINT", "UNION", "MAP", "TIME WITH", "GEOMETRY", "UUID")
+_NEW = "shoal_rows"
+
+
+def connect(address: Address, *, write: bool) -> Duck:
+    """Open the file; a new one is made only for writing."""
+    import duckdb
+
+    assert address.path is not None
+    if not write and not address.path.exists():
+        raise missing(address)
+    # Without the last setting a query could read Python's own variables as tables.
+    config: Any = {"python_enable_replacements": False}
+    with told(address, f"Cannot open {address}", OutputError if write else InputError):
+        connection = duckdb.connect(
+            str(address.path.absolute()), read_only=not write, config=config
+        )
+    connection.begin()
+    return Duck(connection, address)
+
+
+def missing(address: Address) -> InputError:
+    """Say that a database file does not exist, and how absolute paths are written."""
+    assert address.path is not None
+    rooted = not address.path.is_absolute() and (Path("/") / address.path).exists()
+    hint = f" For a path from the root write {address.system}:/{address.path}." if rooted else ""
+    return InputError(f"{address} does not exist. Check the name of the file.{hint}")
+
+
+class Duck:
+    """One connection to a DuckDB file."""
+
+    def __init__(self, connection: Any, address: Address) -> None:
+        self._connection = connection
+        self._address = address
+
+    def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return list(self._connection.execute(sql, list(values)).fetchall())
+
+    def identity(self) -> object:
+        """Tell the file, by whatever name it is reached."""
+        return file_identity(self._address)
+
+    def tables(self) -> list[Name]:
+        """List tables and views."""
+        rows = self._run(
+            "select table_schema, table_name from information_schema.tables "
+            "where table_catalog = current_database() order by 1, 2"
+        )
+        return [Name(schema, table) for schema, table in rows]
+
+    def find(self, name: Name) -> Found | None:
+        """Look a table up; capitals do not count."""
+        rows = self._run(
+            "select table_schema, table_name, table_type from information_schema.tables "
+            "where table_catalog = current_database() and lower(table_name) = lower(?) "
+            "and lower(table_schema) = lower(?)",
+            name.table,
+            name.schema or self.home(),
+        )
+        if not rows:
+            return None
+        schema, table, kind = rows[0]
+        return Found(Name(schema, table), "table" if kind == "BASE TABLE" else "view")
+
+    def home(self) -> str:
+        """Return the schema in use."""
+        return str(self._run("select current_schema()")[0][0])
+
+    def reads(self, select: str) -> set[tuple[str, str]]:
+        """Ask which tables a query names, those under views too."""
+        names = map(_last_two, self._connection.get_table_names(select, qualified=True))
+        return {(name.schema or self.home(), name.table) for name in names}
+
+    def frames(self, select: str) -> Generator[pl.DataFrame]:
+        """Stream the rows of a query."""
+        described = self._run(f"describe {select}")
+        names = [str(row[0]) for row in described]
+        check_columns(names, self._address)
+        cast = ", ".join(
+            f"cast({quote(name)} as varchar) as {quote(name)}"
+            if _textual(str(row[1]))
+            else quote(name)
+            for name, row in zip(names, described, strict=True)
+        )
+        import pyarrow as pa
+
+        relation = self._connection.sql(f"select {cast} from ({select}) as shoal_source")
+        yield from frames(pa.RecordBatchReader.from_stream(relation), self._address)
+
+    def finish(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the frame: DuckDB's types say everything."""
+        return frame
+
+    def same(self, name: str) -> str:
+        """Return the name in small letters: capitals do not count."""
+        return name.casefold()
+
+    def longest(self) -> None:
+        """Return nothing: names may be of any length."""
+
+    def fit(self, column: pl.Series) -> tuple[pl.Series, str] | None:
+        """Choose the SQL type of a column."""
+        column = unsigned(column)
+        dtype = column.dtype
+        if isinstance(dtype, pl.Decimal):
+            return column, f"decimal({dtype.precision}, {dtype.scale})"
+        if isinstance(dtype, pl.Datetime):
+            zoned = dtype.time_zone is not None
+            column = column.dt.convert_time_zone("UTC") if zoned else column
+            return column.dt.cast_time_unit("us"), "timestamptz" if zoned else "timestamp"
+        if dtype == pl.List(pl.String):
+            return column, "varchar[]"
+        named = _TYPES.get(dtype.base_type())
+        return (column, named) if named else None
+
+    def create(self, name: Name, columns: Mapping[str, str]) -> None:
+        """Make a table."""
+        listed = ", ".join(f"{quote(column)} {kind}" for column, kind in columns.items())
+        self._run(f"create table {name.sql} ({listed})")
+
+    def insert(self, name: Name, batches: Any) -> None:
+        """Insert the rows of a reader."""
+        self._connection.register(_NEW, batches)
+        try:
+            self._run(f"insert into {name.sql} select * from {_NEW}")
+        finally:
+            self._connection.unregister(_NEW)
+
+    def cancel(self) -> None:
+        """Interrupt what runs."""
+        with contextlib.suppress(Exception):
+            self._connection.interrupt()
+
+    def drop(self, name: Name) -> None:
+        """Drop a table."""
+        self._run(f"drop table {name.sql}")
+
+    def rename(self, name: Name, new: str) -> None:
+        """Rename a table."""
+        self._run(f"alter table {name.sql} rename to {quote(new)}")
+
+    def commit(self) -> None:
+        """Commit the transaction and start the next."""
+        self._connection.commit()
+        self._connection.begin()
+
+    def rollback(self) -> None:
+        """Roll the transaction back and start the next."""
+        self._connection.rollback()
+        self._connection.begin()
+
+    def close(self) -> None:
+        """Close the file."""
+        with contextlib.suppress(Exception):
+            self._connection.rollback()
+        with contextlib.suppress(Exception):
+            self._connection.close()
+
+
+def file_identity(address: Address) -> object:
+    """Return what tells a file from all others, whatever path leads to it."""
+    assert address.path is not None
+    found = address.path.stat()
+    return (address.system, found.st_dev, found.st_ino)
+
+
+def _last_two(text: str) -> Name:
+    # The catalog may stand in front; it is the file itself.
+    try:
+        return read_name(text)
+    except InputError:
+        return read_name(text.partition(".")[2])
+
+
+def _textual(kind: str) -> bool:
+    return kind.startswith(_AS_TEXT)

@@ -1,0 +1,90 @@
+"""Names of tables as people write them, and as SQL needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from shoal.base.errors import InputError
+
+
+@dataclass(frozen=True)
+class Name:
+    """A table, with the schema that it is in if one was named."""
+
+    schema: str | None
+    table: str
+
+    @property
+    def sql(self) -> str:
+        """The name as SQL: every part in quotes."""
+        return ".".join(quote(part) for part in (self.schema, self.table) if part is not None)
+
+    def __str__(self) -> str:
+        return ".".join(_plain(part) for part in (self.schema, self.table) if part is not None)
+
+    def beside(self, ending: str) -> Name:
+        """Return the name with an ending, in the same schema."""
+        return Name(self.schema, self.table + ending)
+
+
+def quote(part: str) -> str:
+    """Return one identifier in quotes, whatever signs it has."""
+    return '"' + part.replace('"', '""') + '"'
+
+
+def columns(names: Iterable[str]) -> str:
+    """Return names of columns as SQL lists them."""
+    return ", ".join(map(quote, names))
+
+
+def _plain(part: str) -> str:
+    return quote(part) if "." in part or part.startswith('"') else part
+
+
+def read_name(text: str) -> Name:
+    """Read ``table`` or ``schema.table``.
+
+    Names are taken as they are written, capitals and spaces too. A part that holds a dot, or
+    begins with a quote, is put in double quotes; a double quote inside those is doubled.
+    """
+    parts = []
+    rest = text
+    while True:
+        part, rest = _quoted(rest, text) if rest.startswith('"') else _bare(rest)
+        if not part or "\x00" in part:
+            raise _bad(text, "a part of it is empty" if not part else "it has a NUL character")
+        parts.append(part)
+        if not rest:
+            break
+        if not rest.startswith("."):
+            raise _bad(text, "something stands between a closing quote and the next dot")
+        rest = rest[1:]
+        if not rest:
+            raise _bad(text, "a part of it is empty")
+    if len(parts) > 2:
+        raise _bad(text, f"it has {len(parts)} parts")
+    return Name(None if len(parts) == 1 else parts[0], parts[-1])
+
+
+def _bare(rest: str) -> tuple[str, str]:
+    part, dot, more = rest.partition(".")
+    return part, dot + more
+
+
+def _quoted(rest: str, text: str) -> tuple[str, str]:
+    position = 1
+    while True:
+        end = rest.find('"', position)
+        if end < 0:
+            raise _bad(text, "a quote is not closed")
+        if rest[end : end + 2] != '""':
+            return rest[1:end].replace('""', '"'), rest[end + 1 :]
+        position = end + 2
+
+
+def _bad(text: str, reason: str) -> InputError:
+    return InputError(
+        f"Cannot read the table name {text!r}: {reason}. Write table or schema.table, and put a "
+        'part that holds a dot in double quotes: "my.table".'
+    )

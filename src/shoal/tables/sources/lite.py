@@ -1,0 +1,243 @@
+"""SQLite files, through ADBC; columns get one type each, which SQLite itself does not ask for."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Generator, Mapping
+from typing import Any
+from urllib.parse import quote as percent
+
+import polars as pl
+
+from shoal.base.address import Address
+from shoal.base.errors import InputError, OutputError
+from shoal.tables.cells import dated
+from shoal.tables.set_cells import SETS, to_json
+from shoal.tables.sources.arrow import frames, unsigned
+from shoal.tables.sources.database import BATCH, Found
+from shoal.tables.sources.duck import file_identity, missing
+from shoal.tables.sources.faults import told
+from shoal.tables.sources.identifiers import Name, quote
+from shoal.tables.sources.wrapping import check_columns
+
+_TYPES = {
+    pl.String: "TEXT",
+    pl.Int16: "INTEGER",
+    pl.Int32: "INTEGER",
+    pl.Int64: "INTEGER",
+    pl.Float64: "REAL",
+    pl.Binary: "BLOB",
+}
+# The first row says what every column is, because the driver looks at the first rows only.
+_FIRST = {"integer": "0", "real": "0.0", "text": "''", "blob": "x''"}
+
+
+def connect(address: Address, *, write: bool) -> Lite:
+    """Open the file; a new one is made only for writing."""
+    import adbc_driver_sqlite.dbapi as driver
+
+    assert address.path is not None
+    if not write and not address.path.exists():
+        raise missing(address)
+    mode = "rwc" if write else "ro"
+    with told(address, f"Cannot open {address}", OutputError if write else InputError):
+        lite = Lite(driver.connect(_uri(address, mode)), address)
+        try:
+            lite.tables()  # a file that is no database says so only now
+        except BaseException:
+            lite.close()
+            raise
+        return lite
+
+
+def _uri(address: Address, mode: str) -> str:
+    assert address.path is not None
+    return f"file:{percent(str(address.path.absolute()))}?mode={mode}"
+
+
+class Lite:
+    """One connection to a SQLite file."""
+
+    def __init__(self, connection: Any, address: Address) -> None:
+        self._connection = connection
+        self._address = address
+        self._texts: list[str] = []
+        self._flags: list[str] = []
+
+    def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql, values or None)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    def identity(self) -> object:
+        """Tell the file, by whatever name it is reached."""
+        return file_identity(self._address)
+
+    def tables(self) -> list[Name]:
+        """List tables and views."""
+        rows = self._run(
+            "select name from sqlite_master where type in ('table', 'view') "
+            "and name not like 'sqlite\\_%' escape '\\' order by 1"
+        )
+        return [Name("main", name) for (name,) in rows]
+
+    def find(self, name: Name) -> Found | None:
+        """Look a table up; capitals do not count."""
+        if name.schema is not None and name.schema.casefold() != "main":
+            return None
+        rows = self._run(
+            "select name, type from sqlite_master where type in ('table', 'view') "
+            "and lower(name) = lower(?)",
+            name.table,
+        )
+        return Found(Name("main", rows[0][0]), str(rows[0][1])) if rows else None
+
+    def home(self) -> str:
+        """Return ``main``, the only schema of a file."""
+        return "main"
+
+    def reads(self, select: str) -> set[tuple[str, str]]:
+        """Let SQLite tell what it would read while it prepares the query."""
+        seen: set[tuple[str, str]] = set()
+
+        def note(
+            action: int, table: str | None, _: str | None, schema: str | None, *__: Any
+        ) -> int:
+            if action == sqlite3.SQLITE_READ and table:
+                seen.add((schema or "main", table))
+            return sqlite3.SQLITE_OK
+
+        # Only Python's own library can tell. Closing a file in one library undoes the locks that
+        # another has on it in this process, so nothing may be read or written after this.
+        self.close()
+        with contextlib.closing(sqlite3.connect(_uri(self._address, "ro"), uri=True)) as own:
+            own.set_authorizer(note)
+            own.execute(f"explain {select}").close()
+        return seen
+
+    def _declared(self, select: str) -> dict[str, str]:
+        """Return what type the columns of a query were declared to have, where SQLite knows."""
+        self._run(f"create temp view shoal_view as {select}")
+        rows = self._run("select name, type from pragma_table_info('shoal_view', 'temp')")
+        self._run("drop view temp.shoal_view")
+        return {str(name): str(kind).upper() for name, kind in rows}
+
+    def frames(self, select: str) -> Generator[pl.DataFrame]:
+        """Stream the rows of a query, every column as the one type that holds all its cells."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(f"select * from ({select}) limit 0")
+            names = [field[0] for field in cursor.description]
+        check_columns(names, self._address)
+        kinds = self._kinds(select, names)
+        self._texts = [name for name in names if kinds[name] == "text"]
+        declared = self._declared(select)
+        self._flags = [
+            name
+            for name in names
+            if kinds[name] == "integer" and declared.get(name, "").startswith("BOOL")
+        ]
+        first = ", ".join(f"{_FIRST[kinds[name]]} as {quote(name)}" for name in names)
+        # A blob or a mixed column becomes text; numbers of both sorts become real.
+        cells = ", ".join(f"cast({quote(name)} as {kinds[name]})" for name in names)
+        with self._connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(BATCH)})
+            cursor.execute(f"select {first} union all select {cells} from ({select})")
+            top = True
+            for part in frames(cursor.fetch_record_batch(), self._address):
+                yield part[1:] if top else part
+                top = False
+
+    def _kinds(self, select: str, names: list[str]) -> dict[str, str]:
+        """Look at what every cell is, since a declaration binds no cell of SQLite."""
+        asked = ", ".join(
+            f"max(typeof({quote(name)}) = '{kind}') as {quote(f'{i}{kind}')}"
+            for i, name in enumerate(names)
+            for kind in ("integer", "real", "text", "blob")
+        )
+        row = self._run(f"select {asked} from ({select})")[0]
+        kinds = {}
+        for i, name in enumerate(names):
+            integer, real, text, blob = row[4 * i : 4 * i + 4]
+            kinds[name] = (
+                "text"
+                if text or not (integer or real or blob) or (blob and (integer or real))
+                else "blob"
+                if blob
+                else "real"
+                if real
+                else "integer"
+            )
+        return kinds
+
+    def finish(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Make days, moments and truth values of what holds them: SQLite has no types for these."""
+        flags = [frame[name] for name in self._flags if frame[name].is_in([0, 1, None]).all()]
+        return frame.with_columns(
+            *(dated(frame[name]) for name in self._texts),
+            *(flag.cast(pl.Boolean) for flag in flags),
+        )
+
+    def same(self, name: str) -> str:
+        """Return the name in small letters: capitals do not count."""
+        return name.casefold()
+
+    def longest(self) -> None:
+        """Return nothing: names may be of any length."""
+
+    def fit(self, column: pl.Series) -> tuple[pl.Series, str] | None:
+        """Choose the declared type of a column, and cells that SQLite has."""
+        column = unsigned(column)
+        dtype = column.dtype
+        if dtype == pl.Boolean:
+            return column.cast(pl.Int64), "BOOLEAN"
+        if dtype == pl.Float32:
+            return column.cast(pl.Float64), "REAL"
+        if isinstance(dtype, pl.Decimal):
+            return column.cast(pl.String), "NUMERIC"
+        if dtype == pl.Date:
+            return column.dt.strftime("%Y-%m-%d"), "DATE"
+        if dtype == pl.Time:
+            return column.cast(pl.String), "TIME"
+        if isinstance(dtype, pl.Datetime):
+            column = column.dt.cast_time_unit("us")
+            zone = "%:z" if dtype.time_zone else ""
+            return column.dt.strftime(f"%Y-%m-%d %H:%M:%S%.f{zone}"), "TIMESTAMP"
+        if dtype == SETS:
+            return to_json(column), "TEXT"
+        named = _TYPES.get(dtype.base_type())
+        return (column, named) if named else None
+
+    def create(self, name: Name, columns: Mapping[str, str]) -> None:
+        """Make a table."""
+        listed = ", ".join(f"{quote(column)} {kind}" for column, kind in columns.items())
+        self._run(f"create table {name.sql} ({listed})")
+
+    def insert(self, name: Name, batches: Any) -> None:
+        """Insert the rows of a reader."""
+        with self._connection.cursor() as cursor:
+            cursor.adbc_ingest(name.table, batches, mode="append")
+
+    def cancel(self) -> None:
+        """Do nothing: SQLite asks for the next batch soon, and there is none."""
+
+    def drop(self, name: Name) -> None:
+        """Drop a table."""
+        self._run(f"drop table {name.sql}")
+
+    def rename(self, name: Name, new: str) -> None:
+        """Rename a table."""
+        self._run(f"alter table {name.sql} rename to {quote(new)}")
+
+    def commit(self) -> None:
+        """Commit the transaction."""
+        self._connection.commit()
+
+    def rollback(self) -> None:
+        """Roll the transaction back."""
+        self._connection.rollback()
+
+    def close(self) -> None:
+        """Close the file."""
+        with contextlib.suppress(Exception):
+            self._connection.close()

@@ -1,0 +1,1 @@
+"""What can be done with tables and releases: anonymize, audit, attack, estimate, compare ..."""

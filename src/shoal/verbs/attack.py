@@ -1,0 +1,348 @@
+"""Attack a release as somebody would who knows a little about the people in it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.base.errors import (
+    InputError,
+    ParameterError,
+    SchemaError,
+    ShoalWarning,
+    listed,
+    nearest,
+)
+from shoal.base.params import Param
+from shoal.base.partition import Ints
+from shoal.base.roles import Role
+from shoal.measures.risks.knowledge import Draw, cut, knowledge
+from shoal.measures.risks.matching import Items, senseless, sides, widths
+from shoal.measures.risks.results import Attacks
+from shoal.measures.risks.scores import Belief, Scores, Target, score
+from shoal.measures.risks.summary import summarize
+from shoal.plan.plan import Plan
+from shoal.releases.anatomy.make import COUNT, GROUP
+from shoal.releases.base import Query, Release
+from shoal.releases.published import read
+from shoal.releases.readback import find
+from shoal.tables.cells import as_text, blank, typed
+from shoal.tables.domain import Taxonomy
+from shoal.tables.prepare import Hierarchies, gather, load, quasi_schema
+from shoal.tables.schema import Column
+from shoal.tables.set_cells import read_sets
+from shoal.verbs.audit_exact import holds_sets, second_table
+from shoal.verbs.risk import check_columns, missing_texts, read_plan, view
+
+KINDS = ("linkage", "homogeneity", "inference", "background")
+TARGETS = 2000
+
+_PARAMS = (
+    Param("noise", "share of what is known that is wrong", float, 0.0, low=0.0, high=1.0),
+    Param("gaps", "share of what is known that is not known", float, 0.0, low=0.0, high=1.0),
+    Param("rule_out", "values that can be ruled out", int, 1, low=1),
+    Param("belief", "belief that is counted", float, 0.9, low=0.0, high=1.0),
+)
+
+
+def attack(
+    original: Any,
+    released: Any,
+    *,
+    known: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    kinds: Sequence[str] | None = None,
+    targets: int | None = None,
+    noise: float = 0.0,
+    gaps: float = 0.0,
+    rule_out: int = 1,
+    belief: float = 0.9,
+    control: Any = None,
+    st: Any = None,
+    missing: Sequence[str] | None = None,
+    hierarchies: Hierarchies | None = None,
+    seed: int | None = None,
+    plan: Plan | str | Path | None = None,
+) -> Attacks:
+    """Attack some people of the original through the release, and say how often that succeeds.
+
+    Parameters
+    ----------
+    original
+        The table that was released, a file or a frame: the truth about the targets.
+    released
+        The release, of any shape.
+    known
+        Columns that the attacker knows of his targets; the plan's quasi-identifiers by default.
+    sensitive
+        Columns that he wants to learn; the plan's, or those of dummy values and Anatomy.
+    kinds
+        Which of ``linkage``, ``homogeneity``, ``inference`` and ``background``; all by default, or
+        linkage alone when there is no sensitive column.
+    targets
+        How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
+    noise
+        Share of what is known that is wrong: the value of a random other row instead.
+    gaps
+        Share of what is known that the attacker does not know after all.
+    rule_out
+        Background knowledge: how many values he can rule out, the likeliest false ones.
+    belief
+        Background knowledge: people whose true value is then believed more are counted too.
+    control
+        People who are *not* in the table, with the same columns. By default the control attacks
+        every target with what is known of somebody else.
+    st
+        Anatomy's second table; next to a file ``x.csv`` it is found as ``x.st.csv``.
+    missing
+        Texts that mean missing in the original, besides the empty one.
+    hierarchies
+        The hierarchies that the release was made with, to understand its cells.
+    seed
+        Repeats the draw of targets, noise and gaps.
+    plan
+        The plan of the run; the other arguments override it.
+
+    Notes
+    -----
+    A target whose value is missing in the original is looked for among the rows whose cell is
+    ``*`` or empty: the attacker is taken to know of the gap. A released row whose cell is empty is
+    a candidate for everybody.
+    """
+    checked = (noise, gaps, rule_out, belief)
+    noise, gaps, rule_out, belief = (
+        param.check(value, "attack") for param, value in zip(_PARAMS, checked, strict=True)
+    )
+    full = read_plan(plan, quasi=known, sensitive=sensitive, missing=missing)
+    names = tuple(full.names(Role.QUASI))
+    if not names:
+        raise SchemaError(
+            "An attack needs to know something, and nothing was given. Name the columns that the "
+            "attacker knows with --known (known=[...]), or give the plan with --plan (plan=...)."
+        )
+    published = load(released, full, released=True)
+    table = second_table(released, published, st)
+    hidden = tuple(full.names(Role.SENSITIVE)) or _hidden(published, table)
+    wanted = _kinds(kinds, hidden)
+    hidden = hidden if set(wanted) - {"linkage"} else ()
+    source = load(original, full)
+    outsiders = None if control is None else load(control, full)
+    _check(source, published, outsiders, names, hidden)
+    rng = np.random.default_rng(seed)
+    many = _count(targets, source.height)
+    draw = Draw.of(source.height, 0 if outsiders is None else outsiders.height, many, rng)
+    views = {
+        name: view(published, name, table=table, quasi=names, missing=missing_texts(full, name))
+        for name in hidden
+    }
+    raw = table is not None or holds_sets(published, hidden)
+    taxonomies = gather(full, source, hierarchies)
+    schema = quasi_schema(source, full, names, taxonomies)
+    release = _open(
+        published,
+        [schema[name] for name in names],
+        {name: draw.people(schema[name], source, outsiders, rng) for name in names},
+        taxonomies,
+        tuple(_belief(name, views[name]) for name in hidden),
+        raw=raw,
+    )
+    answers = [
+        _answers(name, source, outsiders, draw, missing_texts(full, name), views[name])
+        for name in hidden
+    ]
+    scores = _run(release, draw, answers, rng, noise=noise, gaps=gaps, rule_out=rule_out)
+    unmatched = _unmatched(scores[0], source, published)
+    return Attacks(
+        results=tuple(
+            result
+            for kind in wanted
+            for result in summarize(kind, release, scores, names, rule_out, belief)
+        ),
+        known=names,
+        sensitive=hidden,
+        shape="anatomized" if table is not None else "dummies" if raw else "generalized",
+        targets=many,
+        rows=published.height,
+        noise=noise,
+        gaps=gaps,
+        control="outsiders" if control is not None else "others" if source.height > 1 else "none",
+        unmatched=unmatched,
+    )
+
+
+# Checks
+
+
+def _hidden(published: pl.DataFrame, table: pl.DataFrame | None) -> tuple[str, ...]:
+    """Return the columns that the shape of the release itself tells to be sensitive."""
+    if table is not None:
+        return tuple(name for name in table.columns if name not in (GROUP, COUNT))
+    return tuple(name for name in published.columns if read_sets(published[name]) is not None)
+
+
+def _kinds(kinds: Sequence[str] | None, hidden: Sequence[str]) -> tuple[str, ...]:
+    asked = [kinds] if isinstance(kinds, str) else list(kinds or ())
+    for kind in asked:
+        if kind not in KINDS:
+            raise ParameterError(
+                f"There is no attack {kind!r}.{nearest(kind, KINDS)} Choose of {listed(KINDS)}."
+            )
+    if not hidden and (needy := [kind for kind in asked if kind != "linkage"]):
+        raise ParameterError(
+            f"The attack {needy[0]!r} guesses a sensitive value, and no sensitive column was "
+            "given. Name it with --sensitive (sensitive=[...]), or run 'linkage' alone."
+        )
+    return tuple(dict.fromkeys(asked)) or (KINDS if hidden else ("linkage",))
+
+
+def _check(
+    source: pl.DataFrame,
+    published: pl.DataFrame,
+    outsiders: pl.DataFrame | None,
+    names: Sequence[str],
+    hidden: Sequence[str],
+) -> None:
+    if both := [name for name in names if name in hidden]:
+        raise SchemaError(
+            f"Column {both[0]!r} is both known to the attacker and what he wants to learn. Keep it "
+            "in one of --known and --sensitive."
+        )
+    check_columns(source, "The original", [*names, *hidden])
+    check_columns(outsiders, "The control", [*names, *hidden])
+    held = set(published.columns)
+    lost = [name for name in names if name not in held and not {f"{name}_lo", f"{name}_hi"} <= held]
+    if lost:
+        raise SchemaError(
+            f"The release has no column {lost[0]!r}, nor the pair {lost[0] + '_lo'!r} and "
+            f"{lost[0] + '_hi'!r}, so knowing it does not help to find a row."
+            f"{nearest(lost[0], held)} It has: {listed(published.columns)}. Leave it out of "
+            "--known."
+        )
+
+
+def _count(targets: int | None, rows: int) -> int:
+    if targets is None:
+        return min(TARGETS, rows)
+    Param("targets", "people to attack", int, low=1).check(targets, "attack")
+    if targets > rows:
+        raise ParameterError(
+            f"Asked for {targets:,} targets, but the original has only {rows:,} rows. Ask for at "
+            "most as many, or leave the number out."
+        )
+    return targets
+
+
+def _unmatched(main: Scores, source: pl.DataFrame, published: pl.DataFrame) -> int:
+    """Count the targets who are in no released row, and say so if that cannot be."""
+    lost = int((~main.present).sum())
+    if lost == main.present.size:
+        raise InputError(
+            f"None of the {lost:,} targets fits any released row, so this release was not made "
+            "from this original, or with other hierarchies. Give the two that belong together."
+        )
+    if lost and published.height >= source.height:
+        warnings.warn(
+            f"{lost:,} of {main.present.size:,} targets fit no released row, although the release "
+            "has as many rows as the original: was it made from this table? They count as not "
+            "found.",
+            ShoalWarning,
+            stacklevel=3,
+        )
+    return lost
+
+
+# The attack
+
+
+def _open(
+    published: pl.DataFrame,
+    columns: Sequence[Column],
+    people: Mapping[str, pl.Series],
+    taxonomies: Mapping[str, Taxonomy],
+    beliefs: tuple[Belief, ...],
+    *,
+    raw: bool,
+) -> Target:
+    """Make the release ready to be searched, or refuse when its cells are not understood."""
+    found = read(published, [column.name for column in columns])
+    both = sides(people, found.cells, columns, taxonomies, raw=raw, gaps="open")
+    for column, side in zip(columns, both, strict=True):
+        if (cell := senseless(side)) is not None:
+            raise SchemaError(
+                f"Column {column.name!r} of the release holds the cell {cell!r}, which fits no "
+                f"value of the original (read as kind {column.kind}), so nobody can tell who is "
+                "meant. Give the hierarchies that the release was made with (--hierarchies), or "
+                "its plan (--plan)."
+            )
+    cells = np.stack([side.cells for side in both], axis=1)
+    likely = np.stack([-np.log(widths(side))[side.cells] for side in both])
+    return Target(both, Items.of(cells, found.sizes.astype(np.float64)), likely, beliefs)
+
+
+def _belief(name: str, release: Release) -> Belief:
+    whole = release.expect(Query(name))
+    return Belief(name, release.posterior(name), whole / max(float(whole.sum()), 1e-300))
+
+
+def _answers(
+    name: str,
+    source: pl.DataFrame,
+    outsiders: pl.DataFrame | None,
+    draw: Draw,
+    missing: Sequence[str],
+    release: Release,
+) -> list[Ints]:
+    """Return the true values of targets and outsiders as positions among those released."""
+    values = pl.Series(release.values(name), dtype=pl.String)
+    found = []
+    for frame, rows in ((source, draw.chosen), (outsiders, draw.outsiders)):
+        if frame is None:
+            found.append(np.empty(0, np.int64))
+            continue
+        texts = as_text(blank(frame[name], missing).gather(rows))
+        codes = _same(texts, values)
+        codes[texts.is_null().to_numpy()] = -2
+        found.append(codes)
+    return found
+
+
+def _same(texts: pl.Series, values: pl.Series) -> Ints:
+    """Find texts among values; numbers are equal however they are written."""
+    one, other = typed(texts), typed(values)
+    if one.dtype == other.dtype or (one.dtype.is_numeric() and other.dtype.is_numeric()):
+        return find(as_text(one), as_text(other))
+    return find(texts, values)
+
+
+def _run(
+    release: Target,
+    draw: Draw,
+    answers: Sequence[Sequence[Ints]],
+    rng: np.random.Generator,
+    *,
+    noise: float,
+    gaps: float,
+    rule_out: int,
+) -> tuple[Scores, Scores | None, Scores | None]:
+    """Attack the targets, the targets with others' data, and outsiders."""
+    # After the people and the values lent to them come all values of the column.
+    codes = np.stack([side.values[: 2 * draw.size] for side in release.both], axis=1)
+    missing = np.array([side.span - 1 for side in release.both])
+    sizes = (draw.chosen.size, draw.others.size, draw.outsiders.size)
+    lent = cut(codes[draw.size :], sizes)
+    truth = cut(codes, sizes)
+    known = [
+        knowledge(own, other, missing, rng, noise=noise, gaps=gaps)
+        for own, other in zip(truth, lent, strict=True)
+    ]
+    mine, theirs = ([answer[place] for answer in answers] for place in (0, 1))
+    return (
+        score(release, known[0], truth[0], mine, rule_out),
+        score(release, known[1], truth[0], mine, rule_out) if sizes[1] else None,
+        score(release, known[2], truth[2], theirs, rule_out) if sizes[2] else None,
+    )

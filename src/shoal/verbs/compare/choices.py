@@ -1,0 +1,125 @@
+"""Which settings are compared: every method with every combination of rule parameters."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.base.errors import ParameterError, listed, nearest
+from shoal.catalog import DEFAULT_RULE, find_method
+from shoal.plan.plan import Plan
+from shoal.plan.rule_specs import rule_flags, rules_asked
+
+DEFAULT_METHODS = ("shoal", "k-member", "mondrian")
+DEFAULT_K = (2, 5, 10, 50)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A setting to be tried.
+
+    ``method`` as it was asked for, options included; ``values`` what the flags of the rules say.
+    """
+
+    method: str
+    values: Mapping[str, Any]
+    plan: Plan
+
+    @property
+    def label(self) -> str:
+        """The setting in a few words, for instance ``mondrian k=5 l=3``."""
+        return " ".join((self.method, *(f"{flag}={say(v)}" for flag, v in self.values.items())))
+
+
+def say(value: Any) -> str:
+    """Write the value of a flag."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ",".join(value) if isinstance(value, (list, tuple)) else str(value)
+
+
+def choices(
+    plan: Plan, methods: Sequence[str] | None, grid: Mapping[str, Sequence[Any]]
+) -> tuple[Choice, ...]:
+    """Return every method with every combination of the grid, in the order asked for.
+
+    Parameters
+    ----------
+    plan
+        What all settings share.
+    methods
+        Names, each with options if wanted: ``shoal:effort=max``.
+    grid
+        Per flag of a rule the values to try, for instance ``{"k": [5, 10], "l": [2, 3]}``.
+    """
+    unknown = [flag for flag in grid if flag not in (flags := rule_flags())]
+    if unknown:
+        raise ParameterError(
+            f"No rule has a flag {unknown[0]!r}; there are {listed(flags, 20)}."
+            f"{nearest(unknown[0], flags)}"
+        )
+    if empty := [flag for flag, values in grid.items() if not values]:
+        raise ParameterError(f"There is no value of {empty[0]!r} to try. Give at least one.")
+    if methods is not None and not methods:
+        raise ParameterError(
+            f"There is no method to compare. Give some of {listed(_default(plan))}."
+        )
+    grid = dict(grid) or default_grid(plan)
+    combined = [
+        dict(zip(grid, values, strict=True))
+        for values in itertools.product(*(_once(values) for values in grid.values()))
+    ]
+    found = []
+    for text in dict.fromkeys(methods or _default(plan)):
+        name, options = read_method(text)
+        for values in combined:
+            asked = rules_asked(values)
+            full = plan.override(rules=asked, method=name, options=options)
+            found.append(Choice(text, values, full))
+    return tuple(found)
+
+
+def default_grid(plan: Plan) -> dict[str, list[Any]]:
+    """Return what is tried when nothing is asked for: some k around the plan's own.
+
+    A plan that promises something else than k-anonymity is taken at its word.
+    """
+    named = [part.spec for part in plan.rules if part.name == DEFAULT_RULE]
+    if not named:
+        return {}
+    own = named[0].get("k")
+    return {"k": sorted({*DEFAULT_K, *([own] if own is not None else [])})}
+
+
+def _default(plan: Plan) -> list[str]:
+    """Return the plan's own method and the usual ones."""
+    usual = plan.method.name in DEFAULT_METHODS
+    return list(DEFAULT_METHODS) if usual else [plan.method.name, *DEFAULT_METHODS]
+
+
+def read_method(text: str) -> tuple[str, dict[str, Any]]:
+    """Read ``NAME`` or ``NAME:OPTION=VALUE:OPTION=VALUE``."""
+    name, *parts = text.split(":")
+    entry = find_method(name)
+    declared = {param.name: param for param in entry.params}
+    options: dict[str, Any] = {}
+    for part in parts:
+        option, equals, value = part.partition("=")
+        if not equals:
+            raise ParameterError(
+                f"A method is written NAME or NAME:OPTION=VALUE. Got {text!r} instead; the options "
+                f"of {name!r} are {', '.join(map(repr, declared)) or 'none'}."
+            )
+        # An unknown name is kept as it is: the plan names it together with all other faults.
+        options[option] = declared[option].read(value) if option in declared else value
+    return name, options
+
+
+def _once(values: Sequence[Any]) -> list[Any]:
+    found: list[Any] = []
+    for value in values:
+        if value not in found:
+            found.append(value)
+    return found

@@ -1,0 +1,241 @@
+"""What a comparison found: a row of figures per setting, the frontier, a recommendation."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from shoal.plan.plan import Plan
+from shoal.show.charts import Chart, Point, scatter
+from shoal.verbs.anonymize import Outcome
+from shoal.verbs.compare.choices import say
+from shoal.verbs.compare.frontier import COSTS, RISKS, Advice, Axes, advise, frontier
+from shoal.verbs.compare.measuring import FIGURES
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One method with one promise, and what came of it.
+
+    Parameters
+    ----------
+    method
+        The method as it was asked for, options included.
+    values
+        What the flags of the rules say, for instance ``{"k": 5}``.
+    label
+        Both in a few words.
+    plan
+        The plan that was carried out.
+    verified
+        Whether there is a release and checking it found no fault.
+    promised
+        What the release promises.
+    reason, detail
+        Why there is no release: in short, without any value of the table, and in full.
+    figures
+        What was measured; means over the repeats, of risks the highest.
+    spread
+        Lowest and highest loss of the repeats.
+    outcome
+        The release of the first repeat with its figures, unless it was not to be kept.
+    """
+
+    method: str
+    values: Mapping[str, Any]
+    label: str
+    plan: Plan
+    verified: bool = False
+    promised: tuple[str, ...] = ()
+    reason: str = ""
+    detail: str = field(default="", repr=False)
+    figures: Mapping[str, float] = field(default_factory=dict)
+    spread: tuple[float, float] | None = None
+    outcome: Outcome | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All settings in the order asked for.
+
+    Parameters
+    ----------
+    settings
+        What was tried.
+    axes
+        By which risk and which cost settings are weighed, and the largest risk allowed.
+    rows, quasi, sensitive
+        The table.
+    threshold
+        Re-identification risk above which rows are counted.
+    target, baselines
+        What the classifier predicts, and the accuracy of one trained on the original and of one
+        that always says the commonest class.
+    repeats
+        Runs per setting.
+    stopped
+        Whether it was stopped before every setting was tried.
+    seeded
+        Whether the runs can be repeated.
+    notes, warnings
+        What could not be measured, and what the runs had to say.
+    """
+
+    settings: tuple[Setting, ...]
+    axes: Axes
+    rows: int
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    threshold: float
+    target: str | None = None
+    baselines: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    repeats: int = 1
+    stopped: bool = False
+    seeded: bool = False
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def verified(self) -> tuple[Setting, ...]:
+        """The settings that made a release which keeps its promise."""
+        return tuple(each for each in self.settings if each.verified)
+
+    @cached_property
+    def _places(self) -> list[tuple[float, float]]:
+        return [self.axes.place(each.figures) for each in self.verified]
+
+    @cached_property
+    def _advice(self) -> Advice:
+        return advise([each.label for each in self.verified], self._places, self.axes)
+
+    @cached_property
+    def frontier(self) -> tuple[Setting, ...]:
+        """The settings that no other one beats on both axes, the safest first."""
+        on = sorted(frontier(self._places), key=lambda i: self._places[i])
+        return tuple(self.verified[i] for i in on)
+
+    @property
+    def recommended(self) -> Setting | None:
+        """The setting to take, None when no verified one is within the risk allowed."""
+        at = self._advice.recommended
+        return None if at is None else self.verified[at]
+
+    @property
+    def bend(self) -> Setting | None:
+        """Where the frontier bends most: less risk costs more from there on."""
+        at = self._advice.bend
+        return None if at is None else self.verified[at]
+
+    @property
+    def why(self) -> str:
+        """Why that setting, with the figures."""
+        said = [self._advice.why]
+        chosen = self.recommended
+        found = {} if chosen is None else chosen.figures
+        if self.axes.risk == "belief" and found.get("risk_highest", 0.0) > self.threshold:
+            said.append(
+                f"Mind that people can be found in it (with a chance of up to "
+                f"{found['risk_highest']:.4g}): what it hides is their sensitive value."
+            )
+        if found.get("belief_worst", 0.0) > 1 - 1e-9:
+            said.append(
+                "Mind that a class of it has one sensitive value only, so who finds a person's "
+                "class knows it: a rule on sensitive values (l-diversity, t-closeness) prevents "
+                "that."
+            )
+        if self.stopped:
+            said.append(f"Stopped early: {len(self.settings)} settings were compared.")
+        return " ".join(said)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flags of the rules that the settings say something about."""
+        return tuple(dict.fromkeys(flag for each in self.settings for flag in each.values))
+
+    def frame(self) -> pl.DataFrame:
+        """Return one row per setting; what was not measured is null."""
+        columns: dict[str, Any] = {"method": [each.method for each in self.settings]}
+        for flag in self.flags:
+            given = [each.values.get(flag) for each in self.settings]
+            whole = all(isinstance(value, (int, float)) for value in given if value is not None)
+            columns[flag] = (
+                given if whole else [None if value is None else say(value) for value in given]
+            )
+        on = {each.label for each in self.frontier}
+        chosen = self.recommended
+        columns["verified"] = [each.verified for each in self.settings]
+        columns["frontier"] = [each.label in on for each in self.settings]
+        columns["recommended"] = [each is chosen for each in self.settings]
+        columns["reason"] = [each.reason or None for each in self.settings]
+        for name in FIGURES:
+            values = [each.figures.get(name) for each in self.settings]
+            columns[name] = pl.Series(name, values, dtype=pl.Float64)
+        for place, name in enumerate(("loss_low", "loss_high")):
+            values = [each.spread[place] if each.spread else None for each in self.settings]
+            columns[name] = pl.Series(name, values, dtype=pl.Float64)
+        return pl.DataFrame(columns, strict=False)
+
+    def plot(self) -> Chart:
+        """Draw the privacy-utility frontier: risk across, cost upwards, less is better on both."""
+        chosen = self.recommended
+        points = [
+            Point(x, y, each.label, group=each.method, strong=each is chosen)
+            for each, (x, y) in zip(self.verified, self._places, strict=True)
+            if not (math.isnan(x) or math.isnan(y))
+        ]
+        return scatter(
+            "What privacy costs",
+            points,
+            x=RISKS[self.axes.risk][1],
+            y=COSTS[self.axes.cost][1],
+            log_x=bool(points) and all(point.x > 0 for point in points),
+            frontier=True,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything found as plain data: no value of the table, no seed."""
+        chosen, bend = self.recommended, self.bend
+        return {
+            "rows": self.rows,
+            "quasi": list(self.quasi),
+            "sensitive": list(self.sensitive),
+            "threshold": self.threshold,
+            "repeats": self.repeats,
+            "seeded": self.seeded,
+            "stopped": self.stopped,
+            "axes": {
+                "risk": RISKS[self.axes.risk][0],
+                "cost": COSTS[self.axes.cost][0],
+                "risk_allowed": self.axes.limit,
+            },
+            "settings": [_plain(each) for each in self.settings],
+            "frontier": [each.label for each in self.frontier],
+            "recommended": None if chosen is None else chosen.label,
+            "bend": None if bend is None else bend.label,
+            "why": self.why,
+            "classifier": {"target": self.target, **self.baselines} if self.baselines else None,
+            "notes": list(self.notes),
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _plain(setting: Setting) -> dict[str, Any]:
+    return {
+        "label": setting.label,
+        "method": setting.method,
+        "values": dict(setting.values),
+        "verified": setting.verified,
+        "promised": list(setting.promised),
+        "reason": setting.reason or None,
+        "figures": dict(setting.figures),
+        "loss_spread": list(setting.spread) if setting.spread else None,
+    }

@@ -1,0 +1,127 @@
+"""Which settings are worth a look, and which one to take: pure rules on two figures each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.base.errors import ParameterError, listed, nearest
+from shoal.show.charts import Point, best_of
+
+# The word of an axis: the figure behind it, and what it is called.
+RISKS = {
+    "highest": ("risk_highest", "highest re-identification risk"),
+    "mean": ("risk_mean", "mean re-identification risk"),
+    "belief": ("belief_worst", "strongest belief in a sensitive value"),
+}
+COSTS = {
+    "loss": ("loss", "information loss"),
+    "queries": ("query_median", "median error of counting queries"),
+    "classifier": ("accuracy", "share of wrong predictions"),
+}
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The words of the two figures that settings are weighed by, and the largest risk allowed."""
+
+    risk: str
+    cost: str
+    limit: float
+
+    def place(self, figures: Mapping[str, Any]) -> tuple[float, float]:
+        """Return risk and cost of a setting; what was not measured is not a number."""
+        risk = figures.get(RISKS[self.risk][0], math.nan)
+        cost = figures.get(COSTS[self.cost][0], math.nan)
+        # Of the classifier what it gets wrong counts, so that less is better on every axis.
+        return float(risk), 1 - float(cost) if self.cost == "classifier" else float(cost)
+
+
+def check_axis(word: str | None, known: Mapping[str, Any], name: str) -> None:
+    """Refuse a word that names no axis."""
+    if word is not None and word not in known:
+        raise ParameterError(
+            f"The {name!r} parameter of compare must be one of {listed(known)}. "
+            f"Got {word!r} instead.{nearest(word, known)}"
+        )
+
+
+def frontier(places: Sequence[tuple[float, float]]) -> set[int]:
+    """Return the settings that no other one beats on both axes; of equals the first."""
+    usable = [i for i, place in enumerate(places) if not any(map(math.isnan, place))]
+    best = best_of([Point(*places[i], "") for i in usable])
+    return {usable[i] for i in best}
+
+
+def bend(places: Sequence[tuple[float, float]], on: set[int]) -> int | None:
+    """Return the setting where the frontier bends most, None when it has no bend.
+
+    Risk counts by its logarithm, since k is doubled rather than raised by one. The bend lies
+    furthest under the straight line from one end of the frontier to the other; a frontier that
+    nowhere sags has none.
+    """
+    order = sorted(on, key=lambda i: places[i])
+    if len(order) < 3 or places[order[0]][0] <= 0:
+        return None
+    x = [math.log(places[i][0]) for i in order]
+    y = [places[i][1] for i in order]
+    width, height = x[-1] - x[0], y[0] - y[-1]
+    if width <= 0 or height <= 0:
+        return None
+    sag = [1 - (a - x[0]) / width - (b - y[-1]) / height for a, b in zip(x, y, strict=True)]
+    deepest = max(range(len(order)), key=lambda at: sag[at])
+    return order[deepest] if sag[deepest] > 1e-9 else None
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The setting to take (None: none), where the frontier bends, and why, in words."""
+
+    recommended: int | None
+    bend: int | None
+    why: str
+
+
+def advise(labels: Sequence[str], places: Sequence[tuple[float, float]], axes: Axes) -> Advice:
+    """Recommend the lowest cost among the settings whose risk is within the limit.
+
+    ``labels`` and ``places`` are those of the verified settings only. Of equal costs the lower risk
+    wins, then the first.
+    """
+    risk, cost = RISKS[axes.risk][1], COSTS[axes.cost][1]
+    on = frontier(places)
+    if not on:
+        return Advice(None, None, f"No verified setting has both a {risk} and a {cost} to compare.")
+    deepest = bend(places, on)
+    allowed = [i for i in on if places[i][0] <= axes.limit + 1e-12]
+    if not allowed:
+        safest = min(on, key=lambda i: places[i])
+        return Advice(
+            None,
+            deepest,
+            f"Nothing is recommended: no setting keeps the {risk} at {axes.limit:.4g} or below; "
+            f"{labels[safest]} comes closest with {places[safest][0]:.4g}. Ask for stricter rules "
+            "(a larger k), or allow a higher risk.",
+        )
+    chosen = min(allowed, key=lambda i: (places[i][1], places[i][0]))
+    said = [
+        f"{labels[chosen]} has the least {cost} ({places[chosen][1]:.4f}) of the settings whose "
+        f"{risk} is at most {axes.limit:.4g} (it is {places[chosen][0]:.4g})."
+    ]
+    safer = [i for i in on if places[i][0] < places[chosen][0]]
+    if safer:
+        step = max(safer, key=lambda i: places[i][0])
+        said.append(
+            f"The next safer one, {labels[step]}, brings the risk to {places[step][0]:.4g} for "
+            f"{places[step][1] - places[chosen][1]:.4f} more."
+        )
+    if deepest is not None:
+        said.append(
+            "The frontier bends here: less risk costs more from here on."
+            if deepest == chosen
+            else f"The frontier bends at {labels[deepest]} (risk {places[deepest][0]:.4g}, "
+            f"{cost} {places[deepest][1]:.4f})."
+        )
+    return Advice(chosen, deepest, " ".join(said))

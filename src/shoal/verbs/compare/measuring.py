@@ -1,0 +1,250 @@
+"""One yardstick for all releases of a table: the same risks, queries and classifier for each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from shoal.measures.losses import classifier
+from shoal.measures.losses.classifier import Score, Task
+from shoal.measures.losses.features import Reading, read_beside
+from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
+from shoal.measures.risks.reidentification import assess, attribute_risk
+from shoal.releases.anatomy.make import Anatomized
+from shoal.releases.base import Query, Release
+from shoal.releases.dummies.make import Dummies
+from shoal.releases.generalized.view import GeneralizedView, Spread
+from shoal.releases.opening import open_release
+from shoal.tables.cells import natural
+from shoal.tables.domain import Taxonomy
+from shoal.tables.prepare import Taken
+from shoal.tables.schema import Schema
+from shoal.verbs.anonymize import Outcome
+from shoal.verbs.shaping import Shape
+
+QUERIES = 300
+COLUMNS, SHARE = 3, 0.07  # of a query, see losses.queries.workload
+
+# Every figure of a setting, and whether more of it is better (True), less (False), or neither.
+FIGURES: dict[str, bool | None] = {
+    "loss": False,
+    "left_out": False,
+    "classes": True,
+    "class_size": False,
+    "discernibility": False,
+    "risk_highest": False,
+    "risk_mean": False,
+    "risk_above": False,
+    "belief_worst": False,
+    "belief_mean": False,
+    "query_mse": False,
+    "query_relative": False,
+    "query_median": False,
+    "accuracy": True,
+    "balanced_accuracy": True,
+    "seconds": False,
+    "measuring_seconds": None,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """What every release of one table is measured by.
+
+    Parameters
+    ----------
+    original
+        The declared columns of the table, gaps as nulls.
+    threshold
+        Re-identification risk above which a row is counted.
+    queries, truth
+        The counting queries and their true answers; none without a sensitive column.
+    task
+        What the classifier predicts, None when it is not wanted or not possible.
+    baselines
+        What a classifier reaches that is trained on the original, and one that knows nothing.
+    notes
+        What could not be measured, and why.
+    """
+
+    original: pl.DataFrame
+    schema: Schema
+    taxonomies: Mapping[str, Taxonomy]
+    threshold: float
+    queries: tuple[Query, ...] = ()
+    truth: Truth | None = None
+    task: Task | None = None
+    baselines: Mapping[str, Score] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def measure(self, outcome: Outcome, release: Shape) -> dict[str, float]:
+        """Return the figures of one release, all but its times."""
+        start = time.perf_counter()
+        exact = isinstance(release, (Dummies, Anatomized))
+        frame = release.frame
+        figures = {"loss": outcome.loss.rate, "left_out": outcome.rows_in - outcome.rows_out}
+        if frame.height:
+            risk = assess(frame, self.schema.quasi, threshold=self.threshold)
+            sizes = np.rint(1 / risk.per_row)
+            figures |= {
+                "classes": risk.classes,
+                "class_size": risk.rows / risk.classes,
+                # A row left out cannot be told from any row of the table.
+                "discernibility": sizes.sum() + (outcome.rows_in - risk.rows) * outcome.rows_in,
+                "risk_highest": risk.prosecutor_highest,
+                "risk_mean": risk.prosecutor_mean,
+                "risk_above": risk.above,
+            }
+            reading = read_beside(frame, self.original, self.schema, self.taxonomies, exact=exact)
+            views = {of: self._open(release, reading, of) for of in self.schema.sensitive}
+            figures |= self._beliefs(views) | self._answers(views)
+            figures |= self._learn(release, reading)
+        return {name: float(value) for name, value in figures.items()} | {
+            "measuring_seconds": time.perf_counter() - start
+        }
+
+    def prior(self) -> float:
+        """Return the share of the commonest value of a sensitive column, the largest of them."""
+        shares = [0.0]
+        for name in self.schema.sensitive:
+            known = self.original[name].drop_nulls()
+            if len(known):
+                counts = known.value_counts(name="\x00count")["\x00count"]
+                shares.append(float(counts.to_numpy().max() / len(known)))
+        return max(shares)
+
+    def _open(self, release: Shape, reading: Reading, of: str) -> Release:
+        if isinstance(release, (Dummies, Anatomized)):
+            return _exact(release, release.frame, of, self.schema)
+        cleaned = [self.schema[name].clean(release.frame[name]) for name in self.schema.sensitive]
+        spreads = {name: Spread.of(side) for name, side in reading.sides.items()}
+        return GeneralizedView(
+            release.frame.with_columns(cleaned), self.schema.quasi, self.taxonomies, given=spreads
+        )
+
+    def _beliefs(self, views: Mapping[str, Release]) -> dict[str, float]:
+        """Return the strongest and the mean belief, of the sensitive column that has it worst."""
+        found = [attribute_risk(view, of) for of, view in views.items()]
+        if not found:
+            return {}
+        return {
+            "belief_worst": max(each.worst for each in found),
+            "belief_mean": max(each.mean for each in found),
+        }
+
+    def _answers(self, views: Mapping[str, Release]) -> dict[str, float]:
+        if self.truth is None:
+            return {}
+        error = query_error(views[self.queries[0].of], self.queries, self.truth)
+        return {
+            "query_mse": error.mse,
+            "query_relative": error.relative,
+            "query_median": error.median,
+        }
+
+    def _learn(self, release: Shape, reading: Reading) -> dict[str, float]:
+        task = self.task
+        if task is None:
+            return {}
+        blurred = None
+        if isinstance(release, (Dummies, Anatomized)) and task.target in self.schema.sensitive:
+            rows = release.frame[classifier.training_rows(task, release.order)]
+            blurred = _exact(release, rows, task.target, self.schema)
+        score = classifier.on_release(
+            task, reading, release.order, self.original, self.schema, self.taxonomies, blurred
+        )
+        return {"accuracy": score.accuracy, "balanced_accuracy": score.balanced}
+
+
+def _exact(release: Dummies | Anatomized, frame: pl.DataFrame, of: str, schema: Schema) -> Release:
+    table = release.values if isinstance(release, Anatomized) else None
+    return open_release(frame, of, table=table, quasi=schema.quasi)
+
+
+def make_yardstick(
+    taken: Taken,
+    *,
+    threshold: float,
+    queries: int,
+    classify: bool | None,
+    target: str | None,
+    seed: int,
+) -> Yardstick:
+    """Prepare everything that is measured of the releases of a table.
+
+    ``queries``: how many, 0 for none. ``classify``: True insists on the classifier, None takes it
+    if its library is there, False does without.
+    """
+    schema = taken.schema
+    declared = [column for column in schema.columns if column.name in taken.frame.columns]
+    original = taken.frame.with_columns(
+        column.clean(taken.frame[column.name]) for column in declared
+    )
+    notes: list[str] = []
+    asked, truth = _questions(original, schema, queries, seed, notes)
+    task = _task(original, schema, classify, target, seed, notes)
+    baselines = {}
+    if task is not None:
+        learnt = classifier.on_original(task, original, schema, taken.taxonomies)
+        baselines = {"original": learnt, "majority": classifier.majority(task)}
+    return Yardstick(
+        original, schema, taken.taxonomies, threshold, asked, truth, task, baselines, tuple(notes)
+    )
+
+
+def _questions(
+    original: pl.DataFrame, schema: Schema, queries: int, seed: int, notes: list[str]
+) -> tuple[tuple[Query, ...], Truth | None]:
+    if not queries:
+        return (), None
+    if not schema.sensitive:
+        notes.append("No query error: counting queries ask for a sensitive column, and none is.")
+        return (), None
+    known = [name for name in schema.quasi if len(natural(original[name]))]
+    if not known:
+        notes.append("No query error: every quasi-identifier is entirely missing.")
+        return (), None
+    asked = workload(
+        original,
+        known,
+        schema.sensitive[0],
+        np.random.default_rng([seed, 0]),
+        g=min(COLUMNS, len(known)),
+        s=SHARE,
+        repeats=queries,
+    )
+    truth = true_counts(original, known, asked)
+    if not truth.counts.any():
+        notes.append(f"No query error: no row of the table fits any of {queries} random queries.")
+        return (), None
+    return asked, truth
+
+
+def _task(
+    original: pl.DataFrame,
+    schema: Schema,
+    classify: bool | None,
+    target: str | None,
+    seed: int,
+    notes: list[str],
+) -> Task | None:
+    chosen = classifier.choose_target(schema, target)
+    if classify is False:
+        return None
+    if classify or target is not None:
+        classifier.check_library()
+    elif not classifier.has_library():
+        notes.append("No classifier: scikit-learn is not installed (pip install 'shoal[ml]').")
+        return None
+    if chosen is None:
+        notes.append("No classifier: there is no sensitive column to predict; name one (target).")
+        return None
+    task = classifier.make_task(original, schema, chosen, seed)
+    if isinstance(task, str):
+        notes.append(f"No classifier: {task}.")
+        return None
+    return task
