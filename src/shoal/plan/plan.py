@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,18 @@ class ReleasePart(_Part):
     shuffle: bool = True
 
 
+@dataclass(frozen=True)
+class _Origin:
+    """Where a plan comes from; two plans that say the same are equal whoever is trusted.
+
+    ``named``: places that the caller named instead of the plan.
+    """
+
+    folder: Path = Path()
+    trusted: bool = field(default=True, compare=False)
+    named: frozenset[str] = field(default=frozenset(), compare=False)
+
+
 class Plan(_Part):
     """A run, declared. Columns that are not named are not released.
 
@@ -107,22 +120,31 @@ class Plan(_Part):
     rules: tuple[RulePart, ...] = (RulePart(name=DEFAULT_RULE),)
     release: ReleasePart = ReleasePart()
 
-    _folder: Path = PrivateAttr(default=Path())
+    _origin: _Origin = PrivateAttr(default_factory=_Origin)
 
     @classmethod
-    def from_toml(cls, text: str, source: str = "plan", folder: Path | None = None) -> Plan:
-        """Read a plan from TOML text; every fault is reported at once, with its line."""
+    def from_toml(
+        cls, text: str, source: str = "plan", folder: Path | None = None, *, trust: bool = False
+    ) -> Plan:
+        """Read a plan from TOML text; every fault is reported at once, with its line.
+
+        ``trust``: let it read what lies outside ``folder``, and ask a server; a plan may have been
+        written by somebody else.
+        """
         try:
             tree = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise PlanError(f"{source} is not valid TOML: {error}.") from None
         plan = _validated(tree, source, text)
-        plan._folder = folder or Path()
+        plan._origin = _Origin(folder or Path(), trust)
         return plan
 
     @classmethod
-    def read(cls, path: str | Path) -> Plan:
-        """Read ``plan.toml``; paths in it are relative to its folder."""
+    def read(cls, path: str | Path, *, trust: bool = False) -> Plan:
+        """Read ``plan.toml``; paths in it are relative to its folder.
+
+        ``trust``: let it read what lies outside its folder, and ask a server.
+        """
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8-sig")
@@ -132,7 +154,7 @@ class Plan(_Part):
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise PlanError(f"The plan {str(path)!r} cannot be read: {error}.") from None
-        return cls.from_toml(text, path.name, path.parent)
+        return cls.from_toml(text, path.name, path.parent, trust=trust)
 
     def to_toml(self, reasons: Mapping[str, str] | None = None) -> str:
         """Write the plan as commented TOML; ``reasons`` become comments of the columns."""
@@ -154,13 +176,35 @@ class Plan(_Part):
         """Return the columns of one role, in the order of the plan."""
         return [name for name, part in self.columns.items() if part.role == role]
 
+    @property
+    def trusted(self) -> bool:
+        """Whether the plan is the caller's own word, and not a file that others may have made."""
+        return self._origin.trusted
+
     def path(self, given: str) -> Path:
-        """Return a path of the plan as seen from where the program runs."""
-        return self._folder / given
+        """Return a path of the plan as seen from where the program runs.
+
+        One that leads out of the plan's folder, also by a link, is refused unless the plan is
+        trusted or the caller named it.
+        """
+        origin = self._origin
+        place = origin.folder / given
+        free = origin.trusted or given in origin.named
+        if not free and leads_out(place, origin.folder):
+            raise self.mistrust(f"The plan names {given!r}, which lies outside its own folder")
+        return place
+
+    def mistrust(self, reason: str) -> PlanError:
+        """Say what a plan that others may have made is not allowed, and how to allow it."""
+        return PlanError(
+            f"{reason}. A plan may come from somebody else, so by itself it reads only what lies "
+            "in its folder. If you know that this one is good, add --trust-plan "
+            "(Plan.read(path, trust=True)), or name the place yourself on the command line."
+        )
 
     def relative(self, given: str | Path) -> str:
         """Return a path as the plan writes it: as seen from the plan's own folder."""
-        return Path(os.path.relpath(given, self._folder)).as_posix()
+        return Path(os.path.relpath(given, self._origin.folder)).as_posix()
 
     def override(
         self,
@@ -205,7 +249,10 @@ class Plan(_Part):
             tree["seed"] = seed
         tree["data"].update(data or {})
         tree["release"].update(release or {})
-        return self._again(tree)
+        plan = self._again(tree)
+        named = {value for value in (data or {}).values() if isinstance(value, str)}
+        plan._origin = replace(self._origin, named=self._origin.named | named)
+        return plan
 
     def with_rules(self, specs: Sequence[Mapping[str, Any]]) -> Plan:
         """Return the plan with exactly these rules."""
@@ -247,8 +294,15 @@ class Plan(_Part):
         if "rules" not in self.model_fields_set and tree["rules"] == _plain(self)["rules"]:
             tree = {key: value for key, value in tree.items() if key != "rules"}  # still default
         plan = _validated(tree, "", "")
-        plan._folder = self._folder
+        plan._origin = self._origin
         return plan
+
+
+def leads_out(place: Path, folder: Path) -> bool:
+    """Tell whether a file, or anything that a directory holds, is outside ``folder``."""
+    home = folder.resolve()
+    inside = [place, *(place.iterdir() if place.is_dir() else ())]
+    return not all(path.resolve().is_relative_to(home) for path in inside)
 
 
 def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
