@@ -2,11 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CODE := src tests tools $(wildcard benchmarks)
+CODE := src tests tools benchmarks experiments
 # A file of tests stays together, so that a server or browser is started once.
 SPREAD := -n 2 --dist loadfile
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench reproduce docs clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
@@ -14,7 +14,7 @@ demo: $(VENV)/.stamp
 # The quick checks first: style, types, then the tests from small to large.
 test: lint
 	$(BIN)/python -m pytest $(SPREAD) tests/unit tests/test_house.py
-	$(BIN)/python -m pytest $(SPREAD) tests/contracts tests/cli tests/db tests/docs tests/web tests/spark
+	$(BIN)/python -m pytest $(SPREAD) tests/contracts tests/cli tests/experiments tests/db tests/docs tests/web tests/spark
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check $(CODE)
@@ -23,6 +23,10 @@ lint: $(VENV)/.stamp-dev
 
 bench: $(VENV)/.stamp-dev
 	$(BIN)/python -m benchmarks
+
+# The papers' figures and verdicts; what was measured once by the same code is kept.
+reproduce: $(VENV)/.stamp
+	$(BIN)/python -m experiments
 
 docs: $(VENV)/.stamp-dev
 	$(BIN)/python tools/make_cli_docs.py
