@@ -33,7 +33,7 @@ def command(
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.roles import Role
     from shoal.cli.options import base_plan, located
-    from shoal.plan.plan import leads_out
+    from shoal.plan.origin import leads_out
     from shoal.tables.sources.source import Source
     from shoal.verbs.inspect import inspect
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from shoal.base.address import hide, plan_fault
-from shoal.base.errors import ParameterError, PlanError, nearest
-from shoal.base.params import Param, check_options
+from shoal.base.address import hide
+from shoal.base.errors import PlanError
+from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
 from shoal.plan import text as plan_text
+from shoal.plan.faults import option_faults, said
+from shoal.plan.origin import Origin, leads_out, mistrust
 
 
 class _Part(BaseModel):
@@ -89,18 +91,6 @@ class ReleasePart(_Part):
     shuffle: bool = True
 
 
-@dataclass(frozen=True)
-class _Origin:
-    """Where a plan comes from; two plans that say the same are equal whoever is trusted.
-
-    ``named``: places that the caller named instead of the plan.
-    """
-
-    folder: Path = Path()
-    trusted: bool = field(default=True, compare=False)
-    named: frozenset[str] = field(default=frozenset(), compare=False)
-
-
 class Plan(_Part):
     """A run, declared. Columns that are not named are not released.
 
@@ -120,7 +110,7 @@ class Plan(_Part):
     rules: tuple[RulePart, ...] = (RulePart(name=DEFAULT_RULE),)
     release: ReleasePart = ReleasePart()
 
-    _origin: _Origin = PrivateAttr(default_factory=_Origin)
+    _origin: Origin = PrivateAttr(default_factory=Origin)
 
     @classmethod
     def from_toml(
@@ -136,7 +126,7 @@ class Plan(_Part):
         except tomllib.TOMLDecodeError as error:
             raise PlanError(f"{source} is not valid TOML: {error}.") from None
         plan = _validated(tree, source, text)
-        plan._origin = _Origin(folder or Path(), trust)
+        plan._origin = Origin(folder or Path(), trust)
         return plan
 
     @classmethod
@@ -191,16 +181,8 @@ class Plan(_Part):
         place = origin.folder / given
         free = origin.trusted or given in origin.named
         if not free and leads_out(place, origin.folder):
-            raise self.mistrust(f"The plan names {given!r}, which lies outside its own folder")
+            raise mistrust(f"The plan names {given!r}, which lies outside its own folder")
         return place
-
-    def mistrust(self, reason: str) -> PlanError:
-        """Say what a plan that others may have made is not allowed, and how to allow it."""
-        return PlanError(
-            f"{reason}. A plan may come from somebody else, so by itself it reads only what lies "
-            "in its folder. If you know that this one is good, add --trust-plan "
-            "(Plan.read(path, trust=True)), or name the place yourself on the command line."
-        )
 
     def relative(self, given: str | Path) -> str:
         """Return a path as the plan writes it: as seen from the plan's own folder."""
@@ -298,11 +280,12 @@ class Plan(_Part):
         return plan
 
 
-def leads_out(place: Path, folder: Path) -> bool:
-    """Tell whether a file, or anything that a directory holds, is outside ``folder``."""
-    home = folder.resolve()
-    inside = [place, *(place.iterdir() if place.is_dir() else ())]
-    return not all(path.resolve().is_relative_to(home) for path in inside)
+_FIELDS = {
+    "": list(Plan.model_fields),
+    "data": list(DataPart.model_fields),
+    "columns": list(ColumnPart.model_fields),
+    "release": list(ReleasePart.model_fields),
+}
 
 
 def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
@@ -312,8 +295,8 @@ def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
     try:
         plan = Plan.model_validate(tree)
     except ValidationError as error:
-        faults = [hide(_say(fault, source, text)) for fault in error.errors()]
-    faults += _option_faults(tree, source, text)
+        faults = [hide(said(fault, _FIELDS, source, text)) for fault in error.errors()]
+    faults += option_faults(tree, source, text)
     if faults or plan is None:
         raise PlanError(faults)
     return plan
@@ -353,99 +336,3 @@ def _included(rule: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> bo
 
 def _defaults(params: tuple[Param, ...]) -> dict[str, Any]:
     return {param.name: param.default for param in params if param.default is not None}
-
-
-def _say(fault: Any, source: str, text: str) -> str:
-    """Turn one pydantic fault into our sentence: where, what was got, what is allowed."""
-    # Validation walks through unions and keys of its own; only real keys help the reader.
-    loc = tuple(part for part in fault["loc"] if part != "[key]")
-    where = _where(loc, source, text)
-    key = ".".join(map(str, loc))
-    if fault["type"] == "extra_forbidden":
-        allowed = _fields(loc[:-1])
-        return (
-            f"{where}unknown key {key!r}. Allowed here: {', '.join(allowed)}."
-            f"{nearest(str(loc[-1]), allowed)}"
-        )
-    if fault["type"] == "enum":
-        choices = [kind.value for kind in (Role if loc[-1] == "role" else Kind)]
-        return (
-            f"{where}{key!r} must be one of {', '.join(map(repr, choices))}. "
-            f"Got {fault['input']!r} instead.{nearest(str(fault['input']), choices)}"
-        )
-    if fault["type"] == "missing":
-        return f"{where}{key!r} is missing."
-    return f"{where}{key!r}: {fault['msg']}. Got {fault['input']!r} instead."
-
-
-def _fields(loc: Sequence[Any]) -> list[str]:
-    parts: dict[str, type[_Part]] = {
-        "data": DataPart,
-        "columns": ColumnPart,
-        "release": ReleasePart,
-    }
-    part = parts.get(str(loc[0])) if loc else Plan
-    return list(part.model_fields) if part else []
-
-
-def _where(loc: Sequence[Any], source: str, text: str) -> str:
-    if not source:
-        return ""
-    line = plan_text.find_line(text, loc)
-    return f"{source}, line {line}: " if line else f"{source}: "
-
-
-def _option_faults(tree: Mapping[str, Any], source: str, text: str) -> list[str]:
-    """Check names and options of the method and the rules against the catalog."""
-    faults: list[str] = []
-    data = tree.get("data", {})
-    if isinstance(data, dict) and (fault := plan_fault(data.get("source"))):
-        faults.append(_where(("data", "source"), source, text) + fault)
-    method = tree.get("method", {})
-    if isinstance(method, dict) and isinstance(method.get("name", DEFAULT_METHOD), str):
-        name = method.get("name", DEFAULT_METHOD)
-        if name in METHODS:
-            options = {key: value for key, value in method.items() if key != "name"}
-            declared = METHODS[name].params
-            faults += _check(options, declared, name, ("method",), source, text)
-        else:
-            faults.append(_unknown("method", name, METHODS, ("method", "name"), source, text))
-    rules = tree.get("rules", [])
-    for i, rule in enumerate(rules if isinstance(rules, list) else []):
-        if not isinstance(rule, dict) or not isinstance(rule.get("name"), str):
-            continue
-        name = rule["name"]
-        if name in RULES:
-            options = {k: v for k, v in rule.items() if k not in ("name", "column")}
-            declared = RULES[name].params
-            faults += _check(options, declared, name, ("rules", i), source, text)
-        else:
-            faults.append(_unknown("rule", name, RULES, ("rules", i, "name"), source, text))
-    return faults
-
-
-def _check(
-    options: Mapping[str, Any],
-    declared: tuple[Param, ...],
-    owner: str,
-    loc: tuple[Any, ...],
-    source: str,
-    text: str,
-) -> list[str]:
-    faults = []
-    for key, value in options.items():
-        try:
-            check_options({key: value}, declared, owner)
-        except ParameterError as error:
-            faults.append(f"{_where((*loc, key), source, text)}{error}")
-    return faults
-
-
-def _unknown(
-    what: str, name: str, known: Iterable[str], loc: tuple[Any, ...], source: str, text: str
-) -> str:
-    names = list(known)
-    return (
-        f"{_where(loc, source, text)}there is no {what} {name!r}; there "
-        f"{'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names))}.{nearest(name, names)}"
-    )
