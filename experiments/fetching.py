@@ -10,9 +10,9 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from experiments.sources import COLUMNS
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import InputError, OutputError
-from shoal.experiments.sources import COLUMNS
 
 ARCHIVE = "https://archive.ics.uci.edu/static/public/2/adult.zip"
 # Of the two files inside: the archive around them may be packed anew. Both digests were found again

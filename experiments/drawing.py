@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from experiments import caching
+from experiments.judging import VERDICTS, Dot, number
+from experiments.plans import NAMES, Figure
+from experiments.running import Reproduction
 from shoal import __version__
-from shoal.experiments import caching
-from shoal.experiments.judging import VERDICTS, Dot, number
-from shoal.experiments.plans import NAMES, Figure
-from shoal.experiments.running import Reproduction
 from shoal.show.charts import Chart, Line, bars, lines
 
 

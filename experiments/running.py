@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.experiments.caching import Store, key_of
-from shoal.experiments.judging import UNMEASURED, Claim, Dot, Verdict, judge, read_claims
-from shoal.experiments.plans import HERE, Figure, Spot, Study
-from shoal.experiments.sources import Sources
-from shoal.experiments.working import PATIENCE, Crew, Task
+from experiments.caching import Store, key_of
+from experiments.judging import UNMEASURED, Claim, Dot, Verdict, judge, read_claims
+from experiments.plans import HERE, Figure, Spot, Study
+from experiments.sources import Sources
+from experiments.working import PATIENCE, Crew, Task
 
 CONFIRMED = {True: 2, False: 6}
 """Points of a paper that are made again as whole, verified runs: in a quick run, in a full one."""

@@ -16,21 +16,19 @@ from shoal.base.atomic import atomic_file
 from shoal.base.errors import OutputError
 
 # What the figures depend on. The pages and the command line are not among it.
-CODE = (
-    *(
-        "kernels",
-        "groupers",
-        "rules",
-        "losses",
-        "releases",
-        "estimates",
-        "cells",
-        "domain",
-        "encode",
-    ),
-    *("partition", "schema", "secure", "shaping", "space", "tuples"),
-    *("experiments/measuring", "experiments/asking"),
+FLOORS = (
+    "base",
+    "kernels",
+    "catalog",
+    "privacy",
+    "tables",
+    "coding",
+    "groupers",
+    "releases",
+    "measures",
+    "verbs",
 )
+OURS = ("measuring.py", "asking.py")
 
 
 def default_folder() -> Path:
@@ -42,16 +40,11 @@ def default_folder() -> Path:
 @cache
 def code_digest() -> str:
     """Return a digest of the sources that measurements depend on."""
-    root = Path(shoal.__file__).parent
-    files = [
-        path
-        for name in CODE
-        for path in ([root / f"{name}.py"] if (root / f"{name}.py").is_file() else [])
-        + sorted((root / name).glob("*.py"))
-    ]
+    root, here = Path(shoal.__file__).parent, Path(__file__).parent
+    files = [path for floor in FLOORS for path in sorted((root / floor).rglob("*.py"))]
     digest = hashlib.sha256()
-    for path in files:
-        digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
+    for path in [*files, *(here / name for name in OURS)]:
+        digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 

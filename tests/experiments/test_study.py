@@ -9,15 +9,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from shoal.experiments.caching import Store
-from shoal.experiments.judging import HOLDS, Claim
-from shoal.experiments.pages import write_paper, write_summary
-from shoal.experiments.plans import read_study
-from shoal.experiments.running import reproduce
-from shoal.experiments.sources import Sources
-from shoal.experiments.worker import answer
-from shoal.experiments.working import Crew, Task, WorkerFailed
-from tests.unit.test_experiments import people
+from experiments.caching import Store
+from experiments.judging import HOLDS, Claim
+from experiments.pages import write_paper, write_summary
+from experiments.plans import read_study
+from experiments.running import reproduce
+from experiments.sources import Sources
+from experiments.worker import answer
+from experiments.working import Crew, Task, WorkerFailed
+from tests.experiments.test_plans import people
 
 PLAN = """
 title = "A small study"

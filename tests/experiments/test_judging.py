@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.base.errors import PlanError
-from shoal.experiments import PAPERS
-from shoal.experiments.judging import (
+from experiments import PAPERS
+from experiments.judging import (
     FAILS,
     HOLDS,
     KINDS,
@@ -19,7 +18,8 @@ from shoal.experiments.judging import (
     judge,
     read_claims,
 )
-from shoal.experiments.plans import HERE, read_study
+from experiments.plans import HERE, read_study
+from shoal.base.errors import PlanError
 
 AXES = {"f": ("k", "columns")}
 

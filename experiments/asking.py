@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from experiments.sources import Sources
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
-from shoal.experiments.sources import Sources
 from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import Query, Release

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from experiments.plans import NAMES
 from shoal.base.errors import PlanError, listed, nearest
-from shoal.experiments.plans import NAMES
 
 HOLDS, PART, FAILS, UNMEASURED = "holds", "holds in part", "does not hold", "not measured"
 VERDICTS = (HOLDS, PART, FAILS, UNMEASURED)

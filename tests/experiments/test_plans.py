@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from experiments import PAPERS, fetching
+from experiments.caching import Store, key_of
+from experiments.measuring import emptied, frame_of
+from experiments.pages import check_folder
+from experiments.plans import NAMES, check_papers, read_study
+from experiments.sources import COLUMNS, Sources, builtin, find_sources, shared_folder
 from shoal.base.errors import InputError, OutputError, ParameterError, PlanError, SchemaError
-from shoal.experiments import PAPERS, fetching
-from shoal.experiments.caching import Store, key_of
-from shoal.experiments.measuring import emptied, frame_of
-from shoal.experiments.pages import check_folder
-from shoal.experiments.plans import NAMES, check_papers, read_study
-from shoal.experiments.sources import COLUMNS, Sources, builtin, find_sources, shared_folder
 
 SHARED = shared_folder()
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from experiments.sources import Sources
 from shoal.base.errors import ShoalError
-from shoal.experiments.sources import Sources
 
 
 def answer(task: dict[str, Any]) -> dict[str, Any]:
     """Measure one point; what goes wrong on purpose is an answer too."""
-    from shoal.experiments.asking import ask, example
-    from shoal.experiments.measuring import confirm, measure
+    from experiments.asking import ask, example
+    from experiments.measuring import confirm, measure
 
     point, sources = task["point"], Sources(**task["sources"])
     calls = {"queries": ask, "example": example, "confirm": confirm}

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from shoal.experiments import PAPERS
-from shoal.experiments.judging import read_claims
-from shoal.experiments.pages import MARK, write_summary
-from shoal.experiments.plans import HERE, read_study
+from experiments import PAPERS
+from experiments.judging import read_claims
+from experiments.pages import MARK, write_summary
+from experiments.plans import HERE, read_study
 
 RESULTS = Path(__file__).parents[2] / "experiments"
 
@@ -23,7 +23,7 @@ def test_every_claim_has_its_verdict(paper: str) -> None:
     claims = read_claims(HERE / paper / "claims.toml")
     assert [(each["id"], each["claim"], each["reported"]) for each in record["verdicts"]] == [
         (each.id, each.text, each.reported) for each in claims
-    ], f"run: shoal reproduce {paper} --out experiments"
+    ], f"run: python -m experiments {paper}"
     assert not record["quick"]
     assert all(each["verdict"] != "not measured" for each in record["verdicts"])
     assert all(each["agrees"] for each in record["confirmed"])

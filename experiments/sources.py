@@ -67,8 +67,8 @@ class Sources:
 
 def shared_folder() -> Path | None:
     """Return the folder of shared data beside the project, when there is one."""
-    # The folder that the command runs in, and the checkout that the package lies in.
-    for start in (Path.cwd(), Path(__file__).resolve().parents[3]):
+    # The folder that the command runs in, and the checkout that this module lies in.
+    for start in (Path.cwd(), Path(__file__).resolve().parents[1]):
         if (folder := start / ".." / "shared" / "data").is_dir():
             return folder.resolve()
     return None

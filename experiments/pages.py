@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
+from experiments import PAPERS, caching
+from experiments.drawing import charts_of, telling
+from experiments.judging import VERDICTS, Dot
+from experiments.plans import HERE, Figure
+from experiments.running import Reproduction
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import InputError, OutputError
-from shoal.experiments import PAPERS, caching
-from shoal.experiments.drawing import charts_of, telling
-from shoal.experiments.judging import VERDICTS, Dot
-from shoal.experiments.plans import Figure
-from shoal.experiments.running import Reproduction
 from shoal.report import render
 from shoal.show.charts import Chart
 
@@ -29,7 +29,9 @@ def check_folder(folder: Path, papers: Sequence[str]) -> None:
         raise OutputError(f"Cannot write to {folder}: it is a file. Give a folder with --out.")
     for name in papers:
         place = folder / name
-        if place.exists() and not (place / MARK).is_file() and any(place.iterdir()):
+        if place == HERE / name or not place.exists() or (place / MARK).is_file():
+            continue
+        if any(place.iterdir()):
             raise OutputError(
                 f"The folder {place} exists and holds something that is not ours (it has no "
                 f"{MARK}). Give another folder with --out."
@@ -55,7 +57,7 @@ def write_paper(found: Reproduction, folder: Path) -> Path:
     _write(place / "index.md", _page(found, pictures))
     page = place / "index.html"
     shown = {name: [chart for _, chart in charts] for name, charts in pictures.items()}
-    _write(page, render("paper.html", **telling(found, shown)))
+    _write(page, render(HERE / "paper.html", **telling(found, shown)))
     for old in [*place.glob("*.svg"), *place.glob("*.csv")]:
         if old.name not in kept:
             old.unlink()
@@ -68,9 +70,10 @@ def write_summary(folder: Path) -> Path:
         "# The papers, reproduced",
         "",
         "Every claim of the four papers that our methods come from, asked of our own figures.",
-        "Renew all of it with `shoal reproduce all --out experiments`; the plans and claims are in",
-        "`src/shoal/experiments`. A verdict is computed, never written by hand. Each page names",
-        "the digest of the code that measured it; other code measures everything again.",
+        "Renew all of it with `make reproduce`, one of them with `python -m experiments PAPER`.",
+        "The plan and the claims of a paper are in its folder. A verdict is computed, never written",
+        "by hand. Each page names the digest of the code that measured it; other code measures",
+        "everything again.",
         "",
     ]
     counts: dict[str, int] = {}
@@ -83,7 +86,7 @@ def write_summary(folder: Path) -> Path:
         except ValueError as fault:
             raise InputError(
                 f"{mark} is not the file that was written there ({fault}). Delete it and "
-                f"run: shoal reproduce {name}"
+                f"run: python -m experiments {name}"
             ) from None
         quick = " (quick: fewer rows, points and repeats)" if record["quick"] else ""
         lines_ += [
@@ -99,7 +102,7 @@ def write_summary(folder: Path) -> Path:
     many = ("hold", "hold in part", "do not hold", "were not measured")
     words = zip(VERDICTS, many, strict=True)
     told = ", ".join(f"{counts[one]} {several}" for one, several in words if one in counts)
-    lines_[7:7] = [f"Of {sum(counts.values())} claims: {told}.", ""]
+    lines_[8:8] = [f"Of {sum(counts.values())} claims: {told}.", ""]
     path = folder / "README.md"
     _write(path, "\n".join(lines_))
     return path

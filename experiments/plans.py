@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments import PAPERS
 from shoal.base.errors import ParameterError, PlanError, listed, nearest
-from shoal.experiments import PAPERS
 
 HERE = Path(__file__).parent
 WHOLE = {"id", "title", "note", "y", "x", "xs", "panel", "panels", "series", "log", "pool"}

@@ -1,4 +1,4 @@
-"""`shoal reproduce` through the real command, on made-up people and on a sample of Adult."""
+"""`python -m experiments` through the real command, on made-up people and on a sample of Adult."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from shoal.experiments import PAPERS
-from shoal.experiments.sources import find_sources, shared_folder
+from experiments import PAPERS
+from experiments.sources import find_sources, shared_folder
 from tests.cli.conftest import SHOAL
-from tests.unit.test_experiments import people
+from tests.experiments.conftest import COMMAND
+from tests.experiments.test_plans import people
 
 SHARED = shared_folder()
 
@@ -28,7 +29,7 @@ def verdicts(folder: Path, paper: str) -> dict[str, str]:
 
 def test_a_paper_on_made_up_people(shoal, folder: Path) -> None:
     people(400).write_csv(folder / "adult.csv")
-    words = ("reproduce", "dummies", "--quick", "--data", "adult.csv", "--cache", "kept")
+    words = ("dummies", "--quick", "--data", "adult.csv", "--cache", "kept")
     done = shoal(*words, "--out", "out", "--jobs", "1")
     assert done.returncode == 0, done.stderr
     found = verdicts(folder / "out", "dummies")
@@ -45,7 +46,7 @@ def test_a_paper_on_made_up_people(shoal, folder: Path) -> None:
 def test_claims_that_hold_on_a_sample_of_adult(shoal, folder: Path) -> None:
     find_sources(shared=SHARED).frame("adult").sample(1000, seed=1).write_csv(folder / "adult.csv")
     done = shoal(
-        *("reproduce", "all", "--quick", "--data", "adult.csv", "--cache", "kept", "--out", "out"),
+        *("all", "--quick", "--data", "adult.csv", "--cache", "kept", "--out", "out"),
         *("--hierarchies", str(SHARED / "hierarchies" / "adult"), "--jobs", "1"),
     )
     assert done.returncode == 0, done.stderr
@@ -60,21 +61,27 @@ def test_claims_that_hold_on_a_sample_of_adult(shoal, folder: Path) -> None:
         assert alpha_k[name] == "holds", name
 
 
-def test_a_stopped_run_goes_on(shoal, folder: Path) -> None:
+def test_a_stopped_run_goes_on(folder: Path, environment) -> None:
     people(400).write_csv(folder / "adult.csv")
     words = [
-        "reproduce",
         "kaim",
         "--quick",
         "--data",
         "adult.csv",
         "--cache",
         "kept",
+        "--out",
+        "out",
         "--jobs",
         "1",
     ]
     running = subprocess.Popen(
-        [SHOAL, *words], cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*COMMAND, *words],
+        cwd=folder,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     wait = time.monotonic() + 120
     while not list(folder.glob("kept/*/*.json")) and time.monotonic() < wait:
@@ -86,14 +93,22 @@ def test_a_stopped_run_goes_on(shoal, folder: Path) -> None:
     assert "Traceback" not in said
     kept = len(list(folder.glob("kept/*/*.json")))
     assert kept
-    assert not (folder / "experiments").exists()
+    assert not (folder / "out").exists()
     with pytest.raises(ProcessLookupError):  # no worker is left behind
         os.killpg(running.pid, 0)
 
 
 def test_what_is_refused(refused, folder: Path) -> None:
-    assert "only one of them" in refused("reproduce", "kaim", "--fetch", "--data", "people.csv")
-    assert "not the Adult table" in refused("reproduce", "kaim", "--data", "people.csv")
+    assert "only one of them" in refused("kaim", "--fetch", "--data", "people.csv")
+    assert "not the Adult table" in refused("kaim", "--data", "people.csv")
     (folder / "out" / "kaim").mkdir(parents=True)
     (folder / "out" / "kaim" / "mine.txt").write_text("mine")
-    assert "holds something that is not ours" in refused("reproduce", "kaim", "--out", "out")
+    assert "holds something that is not ours" in refused("kaim", "--out", "out")
+
+
+@pytest.mark.parametrize("words", [(), ("kaim", "--quick", "--out", "x"), ("--help",)])
+def test_the_old_command_says_where_it_went(folder: Path, words) -> None:
+    done = subprocess.run([SHOAL, "reproduce", *words], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "python -m experiments PAPER" in " ".join(done.stderr.split())
+    assert not done.stdout

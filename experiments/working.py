@@ -84,11 +84,12 @@ class _Worker:
             return self.process
 
     def _start(self) -> subprocess.Popen[str]:
-        # The same copy of the package, however this process came to it.
-        paths = [str(Path(shoal.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        # The same copies of the packages, however this process came to them.
+        homes = (Path(shoal.__file__).parents[1], Path(__file__).resolve().parents[1])
+        paths = [*map(str, homes), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         return subprocess.Popen(
-            [sys.executable, "-m", "shoal.experiments.worker"],
+            [sys.executable, "-m", "experiments.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.said,

@@ -1,24 +1,29 @@
-"""``shoal reproduce``: the experiments of the papers, run again."""
+"""``python -m experiments``: the experiments of the papers, run again."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from experiments.caching import Store, default_folder
+from experiments.fetching import fetch_adult
+from experiments.pages import check_folder, write_paper, write_summary
+from experiments.plans import HERE, check_papers, read_study
+from experiments.running import Progress, Reproduction, reproduce
+from experiments.sources import find_sources, shared_folder
+from experiments.working import Crew
+from shoal.base.errors import ParameterError, ShoalError
 from shoal.cli import say
-
-if TYPE_CHECKING:
-    from shoal.experiments.running import Progress, Reproduction
 
 
 def command(
     paper: Annotated[
         str,
         typer.Argument(metavar="PAPER", help="kaim, l_clustering, alpha_k, dummies, or all."),
-    ],
+    ] = "all",
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer rows, points and repeats: a first look.")
     ] = False,
@@ -45,7 +50,7 @@ def command(
     ] = False,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder for pages, figures and numbers.")
-    ] = Path("experiments"),
+    ] = HERE,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes that measure.")] = 2,
     cache: Annotated[
         Path | None,
@@ -54,19 +59,10 @@ def command(
 ) -> None:
     """Run the experiments of the papers again, and say which of their claims hold.
 
-    Example: shoal reproduce kaim --quick --out experiments
+    Example: python -m experiments kaim --quick --out out
 
     What was measured once on the same data by the same code is kept and not measured again.
     """
-    from shoal.base.errors import ParameterError
-    from shoal.experiments.caching import Store, default_folder
-    from shoal.experiments.fetching import fetch_adult
-    from shoal.experiments.pages import check_folder, write_paper, write_summary
-    from shoal.experiments.plans import check_papers, read_study
-    from shoal.experiments.running import reproduce
-    from shoal.experiments.sources import find_sources, shared_folder
-    from shoal.experiments.working import Crew
-
     papers = check_papers(paper)
     if fetch and data is not None:
         raise ParameterError(
@@ -114,3 +110,19 @@ def _report(found: Reproduction) -> None:
     agree = sum(each.agrees for each in found.confirmations)
     if found.confirmations:
         say.line(f"Whole runs that were verified and agree: {agree} of {len(found.confirmations)}.")
+
+
+def run() -> int:
+    """Run the command; what goes wrong on purpose is one message and the code 2."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(command)
+    try:
+        app(prog_name="python -m experiments")
+    except ShoalError as error:
+        say.error(str(error))
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run())

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from experiments.sources import Sources
 from shoal.base.errors import Infeasible, ShoalError, ShoalWarning
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
-from shoal.experiments.sources import Sources
 from shoal.measures.losses import iloss, relative_loss
 from shoal.privacy import AlphaK, KAnonymity, LDiversity, Rule
 from shoal.tables.domain import Taxonomy
