@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -67,14 +68,13 @@ def shoal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         texts = [str(word) for word in words]
         out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
         with (
-            pytest.MonkeyPatch.context() as patch,
+            mock.patch.object(sys, "argv", ["shoal", *texts]),
+            mock.patch.dict(os.environ),
             warnings.catch_warnings(),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
             warnings.resetwarnings()
-            patch.setattr(sys, "argv", ["shoal", *texts])
-            patch.setattr(os, "environ", os.environ.copy())
             try:
                 code = run()
             except SystemExit as end:
