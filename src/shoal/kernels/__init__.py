@@ -141,8 +141,8 @@ def _digest(source: Path) -> str:
 @cache
 def _closure(source: Path) -> frozenset[Path]:
     """Return a module's file and those of all kernel modules it imports, however indirectly."""
-    names = re.findall(r"^from shoal\.kernels\.(\w+) import", source.read_text(), re.MULTILINE)
+    names = re.findall(r"^from shoal\.kernels\.([\w.]+) import", source.read_text(), re.MULTILINE)
     found = {source}
     for name in names:
-        found |= _closure(Path(__file__).with_name(f"{name}.py"))
+        found |= _closure(Path(__file__).parent.joinpath(*name.split(".")).with_suffix(".py"))
     return frozenset(found)
