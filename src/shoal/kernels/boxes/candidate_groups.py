@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
-from shoal.kernels.boxes import (
+from shoal.kernels.boxes.geometry import (
     SET,
     Boxes,
     Floats,
@@ -96,7 +96,7 @@ def mark_all(space: Shape, state: Parts, bits: Words, at: Ints, share: Ints, mos
 
 
 @inner
-def find_homes(
+def find_candidates(
     kind: Ints,
     dsize: Ints,
     off: Ints,
@@ -114,17 +114,17 @@ def find_homes(
     own: int,
     cap: float,
     words: Words,
-    homes: Ints,
+    candidates: Ints,
     price: Floats,
 ) -> int:
-    """Price the groups that row r widens in fewest columns; homes[r] = the KEEP cheapest.
+    """Price the groups that row r widens in fewest columns; candidates[r] = the KEEP cheapest.
 
     Its group ``own`` is no home, nor is one dearer than ``cap``. ``words`` has the groups by the
     number of columns they widen in, a bit each. Returns how many groups were priced.
     """
     seen = 0
     for i in range(KEEP):
-        homes[r, i], price[i] = -1, cap
+        candidates[r, i], price[i] = -1, cap
     gap = 0.0  # what the row need not pay because it misses the value
     for j in range(len(kind)):
         if codes[r, j] == dsize[j]:
@@ -172,10 +172,10 @@ def find_homes(
                 if d < price[KEEP - 1]:
                     i = KEEP - 1
                     while i > 0 and price[i - 1] > d:
-                        homes[r, i], price[i] = homes[r, i - 1], price[i - 1]
+                        candidates[r, i], price[i] = candidates[r, i - 1], price[i - 1]
                         i -= 1
-                    homes[r, i], price[i] = g, d
-        if u >= 1 and homes[r, 0] >= 0:
+                    candidates[r, i], price[i] = g, d
+        if u >= 1 and candidates[r, 0] >= 0:
             break
     return seen
 

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.boxes import Ints, Parts, Words
-from shoal.kernels.conditions import add, shortfall
-from shoal.kernels.lattice import signatures
+from shoal.kernels.boxes.conditions import add, shortfall
+from shoal.kernels.boxes.geometry import Ints, Parts, Words
+from shoal.kernels.boxes.lattice import signatures
 
 Work = tuple[Words, Words, Ints, Ints, Ints, Ints, Ints]
 

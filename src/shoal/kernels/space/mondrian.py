@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.space import ORDERED, TAXONOMY, Space
+from shoal.kernels.space.costs import ORDERED, TAXONOMY, Space
 
 Ints = npt.NDArray[np.int64]
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.gower import (
+from shoal.kernels.gower.search import (
     Field,
     Heap,
     Supply,

@@ -13,11 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.covers import Covers, join_into, start_cover
 from shoal.kernels.limits import EPS, Limits
-from shoal.kernels.parks import Park, nearest_clusters, reopen, shut_out, widen
-from shoal.kernels.space import Group, Space, start
-from shoal.kernels.tree import Tree
+from shoal.kernels.space.cluster_index import (
+    ClusterIndex,
+    nearest_clusters,
+    reopen,
+    shut_out,
+    widen,
+)
+from shoal.kernels.space.costs import Group, Space, start
+from shoal.kernels.space.covers import Covers, join_into, start_cover
+from shoal.kernels.space.tree import Tree
 
 
 class Held(NamedTuple):
@@ -75,7 +81,7 @@ def settle(
     group: Group,
     tree: Tree,
     covers: Covers,
-    park: Park,
+    index: ClusterIndex,
     limits: Limits,
     held: Held,
     entry_of: npt.NDArray[np.int64],
@@ -102,23 +108,23 @@ def settle(
             tag = tree.tag[e]
             _recount(limits, held, tree.tag, entry_of, labels, tag)
             for c in range(clusters):
-                park.shut[c] = not _admits(limits, held, c, tag)
-            reopen(tree, park, covers, clusters)
+                index.shut[c] = not _admits(limits, held, c, tag)
+            reopen(tree, index, covers, clusters)
         start(space, group, tree.codes[e])
         start_cover(space, covers, clusters, tree.codes[e])
         found = nearest_clusters(
-            space, group, tree, park, covers, clusters, np.inf, stack, bounds, visits
+            space, group, tree, index, covers, clusters, np.inf, stack, bounds, visits
         )
         if found == 0:
             continue
-        home = park.best[0]
-        join_into(space, covers, home, clusters)
-        widen(tree, park, covers, home)
-        labels[row] = home
+        target = index.best[0]
+        join_into(space, covers, target, clusters)
+        widen(tree, index, covers, target)
+        labels[row] = target
         if limited:
             for j in range(limits.values.shape[1]):
                 known = limits.values[tag, j] >= 0
-                held.known[home, j] += known
-                held.alike[home, j] += known
-            if not _admits(limits, held, home, tag):
-                shut_out(tree, park, home)
+                held.known[target, j] += known
+                held.alike[target, j] += known
+            if not _admits(limits, held, target, tag):
+                shut_out(tree, index, target)

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
 from shoal.kernels.limits import Limits, Tally, ban, clear, note
-from shoal.kernels.space import Group, Space, add, cost, start
-from shoal.kernels.tree import Tree, furthest, nearest, take
+from shoal.kernels.space.costs import Group, Space, add, cost, start
+from shoal.kernels.space.tree import Tree, furthest, nearest, take
 
 FREE, TAKEN, SPILLED = 0, 1, 2
 """States of a row: may still be taken; in a group; was in a group that could not be finished."""
@@ -121,16 +121,16 @@ def load(
 
 
 @kernel
-def place(
+def place_leftovers(
     space: Space,
     group: Group,
     codes: npt.NDArray[np.int32],
     members: npt.NDArray[np.int64],
     rest: npt.NDArray[np.int64],
     price: npt.NDArray[np.float64],
-    home: npt.NDArray[np.int64],
+    joins: npt.NDArray[np.int64],
 ) -> None:
-    """Find for each row of ``rest``, in order, the group that is cheapest to join: ``home``.
+    """Find for each row of ``rest``, in order, the group that is cheapest to join: ``joins``.
 
     Ties go to the smaller group number. A row placed counts for the rows after it; ``price`` is
     room for the cost of every row in every group.
@@ -145,10 +145,10 @@ def place(
         for g in range(1, groups):
             if price[i, g] < price[i, best]:
                 best = g
-        home[i] = best
+        joins[i] = best
         load(space, group, codes, members[best])
         for earlier in range(i + 1):
-            if home[earlier] == best:
+            if joins[earlier] == best:
                 add(space, group, codes[rest[earlier]])
         for later in range(i + 1, rest.size):
             price[later, best] = cost(space, group, codes[rest[later]])

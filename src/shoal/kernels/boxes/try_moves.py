@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.boxes import Floats, Ints, Parts, Words
-from shoal.kernels.groups import holds, link, measure, unlink
+from shoal.kernels.boxes.geometry import Floats, Ints, Parts, Words
+from shoal.kernels.boxes.groups import holds, link, measure, unlink
 
 
 @inner
-def attempt(
+def try_moves(
     kind: Ints,
     dsize: Ints,
     off: Ints,

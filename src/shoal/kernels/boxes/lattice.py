@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.boxes import Floats, Ints, Words
+from shoal.kernels.boxes.geometry import Floats, Ints, Words
 
 
 class Ladders(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inlined, inner, kernel
-from shoal.kernels.space import ORDERED, SET, TAXONOMY, Space
+from shoal.kernels.space.costs import ORDERED, SET, TAXONOMY, Space
 
 
 class Covers(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels import inner
-from shoal.kernels.boxes import Floats, Ints, Parts
+from shoal.kernels.boxes.geometry import Floats, Ints, Parts
 
 DISTINCT, SHARE, VALUE_SHARE, ENTROPY, RECURSIVE, T_EQUAL, T_ORDERED, BETA = range(8)
 

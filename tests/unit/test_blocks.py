@@ -1,4 +1,4 @@
-"""Large tables are grown in beds: what that may change, and what it may not."""
+"""Large tables are grown in blocks: what that may change, and what it may not."""
 
 import numpy as np
 import polars as pl
@@ -8,7 +8,7 @@ from shoal.base.errors import ParameterError
 from shoal.base.threads import limit, share, workers
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
-from shoal.groupers.beds import beds
+from shoal.groupers.blocks import cut_blocks
 from shoal.groupers.growth import grow_groups
 from shoal.measures.losses import iloss
 from shoal.privacy import All, KAnonymity, LDiversity
@@ -29,15 +29,15 @@ def grown(data, most, rule=None):
 def test_beds_hold_every_row_once_and_are_no_larger_than_asked(data):
     tags = data.sensitive["s0"]
     rows = np.random.default_rng(0).permutation(data.rows)
-    found = beds(data, make_space(data), tags, rows, 500)
+    found = cut_blocks(data, make_space(data), tags, rows, 500)
     assert len(found) > 5
-    assert sorted(np.concatenate([bed.rows for bed in found])) == list(range(data.rows))
-    for bed in found:
-        assert bed.count.size <= 500
-        assert (bed.codes[bed.entry] == data.codes[bed.rows]).all()
-        assert (bed.tag[bed.entry] == tags[bed.rows]).all()
-        assert (np.bincount(bed.entry, minlength=bed.count.size) == bed.count).all()
-        place = np.argsort(rows)[bed.rows]
+    assert sorted(np.concatenate([block.rows for block in found])) == list(range(data.rows))
+    for block in found:
+        assert block.count.size <= 500
+        assert (block.codes[block.entry] == data.codes[block.rows]).all()
+        assert (block.tag[block.entry] == tags[block.rows]).all()
+        assert (np.bincount(block.entry, minlength=block.count.size) == block.count).all()
+        place = np.argsort(rows)[block.rows]
         assert (np.diff(place) > 0).all()  # the random order is kept
 
 
@@ -47,8 +47,8 @@ def test_a_table_is_cut_where_joining_is_dear():
     points = np.arange(8.0)
     codes = np.column_stack((rows % 2, rows // 2 % 8)).astype(np.int32)
     data = Encoded(("s", "o"), codes, (nominal(2), Ordered(pl.Series(points), points)), {}, {})
-    found = beds(data, make_space(data), np.zeros(4000, np.int32), np.arange(4000), 9)
-    assert [len(np.unique(bed.codes[:, 0])) for bed in found] == [1, 1]
+    found = cut_blocks(data, make_space(data), np.zeros(4000, np.int32), np.arange(4000), 9)
+    assert [len(np.unique(block.codes[:, 0])) for block in found] == [1, 1]
 
 
 @pytest.mark.parametrize("rule", [KAnonymity(5), All((KAnonymity(5), LDiversity(3, "s0")))])
@@ -67,7 +67,7 @@ def test_beds_cost_little(data):
 
 
 def test_work_per_row_does_not_grow_with_the_table(data):
-    """In beds a row meets as many entries in a large table as in a small one."""
+    """In blocks a row meets as many entries in a large table as in a small one."""
     visits = []
     for most in (data.rows, 800):
         seen = np.zeros(1, np.int64)

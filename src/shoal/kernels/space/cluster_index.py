@@ -1,6 +1,6 @@
 """Where finished clusters are, and which of them is cheapest to join.
 
-A finished cluster is *parked* at the entry of its first row. Whatever joins the cluster covers that
+A finished cluster is found at the entry of its first row. Whatever joins the cluster covers that
 entry too, so a search over the same tree of entries bounds the cost of joining the cluster.
 """
 
@@ -12,22 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.covers import Covers, join_num
-from shoal.kernels.space import ORDERED, Group, Space
-from shoal.kernels.tree import Tree, near_num
+from shoal.kernels.space.costs import ORDERED, Group, Space
+from shoal.kernels.space.covers import Covers, join_num
+from shoal.kernels.space.tree import Tree, near_num
 
 
-class Park(NamedTuple):
+class ClusterIndex(NamedTuple):
     """Where the finished clusters are."""
 
     below: npt.NDArray[np.int64]
-    """Open clusters parked below each tree node."""
+    """Open clusters to be found below each tree node."""
     first: npt.NDArray[np.int64]
-    """First cluster parked at each entry, -1 for none."""
+    """First cluster to be found at each entry, -1 for none."""
     following: npt.NDArray[np.int64]
     """The next one at the same entry, per cluster."""
     entry: npt.NDArray[np.int64]
-    """Where each cluster is parked."""
+    """The entry at which each cluster is found."""
     widest: npt.NDArray[np.float64]
     """``[nodes, m]``: the largest ``num`` of the open clusters below."""
     slimmest: npt.NDArray[np.float64]
@@ -41,12 +41,12 @@ class Park(NamedTuple):
     """Rows that a cluster has at the least."""
 
 
-def new_park(tree: Tree, entries: int, clusters: int, least: int, wanted: int = 1) -> Park:
-    """Return an empty park for up to ``clusters`` clusters of at least so many rows.
+def new_index(tree: Tree, entries: int, clusters: int, least: int, wanted: int = 1) -> ClusterIndex:
+    """Return an empty index for up to ``clusters`` clusters of at least so many rows.
 
     ``wanted``: how many clusters a search looks for.
     """
-    return Park(
+    return ClusterIndex(
         np.zeros(tree.begin.size, np.int64),
         np.full(entries, -1, np.int64),
         np.full(clusters, -1, np.int64),
@@ -61,60 +61,62 @@ def new_park(tree: Tree, entries: int, clusters: int, least: int, wanted: int = 
 
 
 @inner
-def park_at(tree: Tree, park: Park, covers: Covers, cluster: int, entry: int) -> None:
-    """Park a cluster at an entry."""
-    park.following[cluster], park.first[entry] = park.first[entry], cluster
-    park.entry[cluster] = entry
-    widen(tree, park, covers, cluster)
-    node = tree.home[entry]
+def add_cluster(tree: Tree, index: ClusterIndex, covers: Covers, cluster: int, entry: int) -> None:
+    """Let a cluster be found at an entry."""
+    index.following[cluster], index.first[entry] = index.first[entry], cluster
+    index.entry[cluster] = entry
+    widen(tree, index, covers, cluster)
+    node = tree.leaf[entry]
     while node >= 0:
-        park.below[node] += 1
+        index.below[node] += 1
         for j in range(covers.num.shape[1]):
-            park.slimmest[node, j] = min(park.slimmest[node, j], covers.num[cluster, j])
+            index.slimmest[node, j] = min(index.slimmest[node, j], covers.num[cluster, j])
         node = tree.parent[node]
 
 
 @inner
-def widen(tree: Tree, park: Park, covers: Covers, cluster: int) -> None:
-    """Tell the nodes above a parked cluster how wide it has become."""
-    node, news = tree.home[park.entry[cluster]], True
+def widen(tree: Tree, index: ClusterIndex, covers: Covers, cluster: int) -> None:
+    """Tell the nodes above a cluster how wide it has become."""
+    node, news = tree.leaf[index.entry[cluster]], True
     while node >= 0 and news:
         news = False
         for j in range(covers.num.shape[1]):
-            if covers.num[cluster, j] > park.widest[node, j]:
-                park.widest[node, j] = covers.num[cluster, j]
+            if covers.num[cluster, j] > index.widest[node, j]:
+                index.widest[node, j] = covers.num[cluster, j]
                 news = True
         node = tree.parent[node]
 
 
 @kernel
-def park_all(tree: Tree, park: Park, covers: Covers, entries: npt.NDArray[np.int64]) -> None:
-    """Park cluster ``c`` at ``entries[c]``."""
+def add_all(
+    tree: Tree, index: ClusterIndex, covers: Covers, entries: npt.NDArray[np.int64]
+) -> None:
+    """Let cluster ``c`` be found at ``entries[c]``."""
     for c in range(entries.size):
-        park_at(tree, park, covers, c, entries[c])
+        add_cluster(tree, index, covers, c, entries[c])
 
 
 @inner
-def shut_out(tree: Tree, park: Park, cluster: int) -> None:
+def shut_out(tree: Tree, index: ClusterIndex, cluster: int) -> None:
     """Shut an open cluster."""
-    park.shut[cluster] = True
-    node = tree.home[park.entry[cluster]]
+    index.shut[cluster] = True
+    node = tree.leaf[index.entry[cluster]]
     while node >= 0:
-        park.below[node] -= 1
+        index.below[node] -= 1
         node = tree.parent[node]
 
 
 @inner
-def reopen(tree: Tree, park: Park, covers: Covers, clusters: int) -> None:
+def reopen(tree: Tree, index: ClusterIndex, covers: Covers, clusters: int) -> None:
     """Tell all nodes anew which of the first ``clusters`` clusters are open, and how wide."""
-    below, widest, slimmest, m = park.below, park.widest, park.slimmest, covers.num.shape[1]
+    below, widest, slimmest, m = index.below, index.widest, index.slimmest, covers.num.shape[1]
     for node in range(below.size):
         below[node] = 0
         for j in range(m):
             widest[node, j], slimmest[node, j] = 0.0, np.inf
     for c in range(clusters):
-        if not park.shut[c]:
-            node = tree.home[park.entry[c]]
+        if not index.shut[c]:
+            node = tree.leaf[index.entry[c]]
             below[node] += 1
             for j in range(m):
                 widest[node, j] = max(widest[node, j], covers.num[c, j])
@@ -143,7 +145,7 @@ def nearest_clusters(
     space: Space,
     group: Group,
     tree: Tree,
-    park: Park,
+    index: ClusterIndex,
     covers: Covers,
     slot: int,
     limit: float,
@@ -151,7 +153,7 @@ def nearest_clusters(
     bounds: npt.NDArray[np.float64],
     visits: npt.NDArray[np.int64],
 ) -> int:
-    """Fill ``park.best`` with the open clusters that are cheapest to join with the group.
+    """Fill ``index.best`` with the open clusters that are cheapest to join with the group.
 
     The group is ``group`` for the bounds and number ``slot`` of ``covers`` for the costs. A cluster
     costs at least what the group's own rows lose by covering its first row and becoming as wide as
@@ -159,8 +161,8 @@ def nearest_clusters(
     go to the smaller number. Returns how many were found below ``limit``.
     """
     right, low, high, bag = tree.right, tree.lo, tree.hi, tree.bag
-    edge_left, edge_right, below = tree.edge_left, tree.edge_right, park.below
-    widest, slimmest, least = park.widest, park.slimmest, park.least
+    edge_left, edge_right, below = tree.edge_left, tree.edge_right, index.below
+    widest, slimmest, least = index.widest, index.slimmest, index.least
     kind, missing, first, weight = space.kind, space.size, space.first, space.weight
     whole, table, group_num = space.full, group.table, group.num
     group_lo, group_hi = group.lo, group.hi
@@ -173,7 +175,7 @@ def nearest_clusters(
     node0, up, node_lo, node_hi, node_num = space.node0, space.up, space.lo, space.hi, space.num
     lows, highs, nodes, bits, word = covers.lo, covers.hi, covers.node, covers.bits, covers.word
     nums, sizes, left_end, right_end = covers.num, covers.size, space.left, space.right
-    best, price, found, seen = park.best, park.price, 0, 0
+    best, price, found, seen = index.best, index.price, 0, 0
     worst, last = limit, -1  # what a cluster must undercut; the number it breaks ties with
     stack[0], bounds[0] = 0, 0.0
     top = 1 if below[0] > 0 else 0
@@ -184,9 +186,9 @@ def nearest_clusters(
             continue  # below the limit means strictly below it
         if right[node] < 0:
             for e in range(tree.begin[node], tree.end[node]):
-                c = park.first[e]
+                c = index.first[e]
                 while c >= 0:
-                    if not park.shut[c]:
+                    if not index.shut[c]:
                         seen += 1
                         total = 0.0
                         for j in range(m):
@@ -220,7 +222,7 @@ def nearest_clusters(
                             _insert(best, price, found - 1, c, total)
                             if found == best.size:
                                 worst, last = price[found - 1], best[found - 1]
-                    c = park.following[c]
+                    c = index.following[c]
             continue
         near, far, near_bound, far_bound = -1, -1, np.inf, np.inf
         for child in (node + 1, right[node]):

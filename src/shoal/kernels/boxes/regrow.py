@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels import inner
-from shoal.kernels.boxes import SET, Floats, Ints, Parts, Words, cover, span
-from shoal.kernels.conditions import add, shortfall
+from shoal.kernels.boxes.conditions import add, shortfall
+from shoal.kernels.boxes.geometry import SET, Floats, Ints, Parts, Words, cover, span
 
 
 @inner

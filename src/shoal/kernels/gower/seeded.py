@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.gower import (
+from shoal.kernels.gower.search import (
     GAP,
     Field,
     Heap,

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.covers import Covers, count_bits
-from shoal.kernels.parks import Park, nearest_clusters
-from shoal.kernels.space import SET, Group, Space, add, start
-from shoal.kernels.tree import Tree
+from shoal.kernels.space.cluster_index import ClusterIndex, nearest_clusters
+from shoal.kernels.space.costs import SET, Group, Space, add, start
+from shoal.kernels.space.covers import Covers, count_bits
+from shoal.kernels.space.tree import Tree
 
 
 @inner
@@ -39,7 +39,7 @@ def find_partners(
     group: Group,
     tree: Tree,
     covers: Covers,
-    park: Park,
+    index: ClusterIndex,
     wanting: npt.NDArray[np.int64],
     row: npt.NDArray[np.int32],
     near: npt.NDArray[np.int64],
@@ -49,14 +49,14 @@ def find_partners(
 ) -> None:
     """Fill ``near[i]`` with the groups that are cheapest to join with group ``wanting[i]``.
 
-    The cheapest come first, ties go to the smaller number. All groups are parked; ``row`` is room
-    for a row.
+    The cheapest come first, ties go to the smaller number. All groups are in the index; ``row``
+    is room for a row.
     """
     for i in range(wanting.size):
         a = wanting[i]
         _load(space, group, covers, a, row)
-        park.shut[a] = True  # no group is its own partner
-        nearest_clusters(space, group, tree, park, covers, a, np.inf, stack, bounds, visits)
-        park.shut[a] = False
+        index.shut[a] = True  # no group is its own partner
+        nearest_clusters(space, group, tree, index, covers, a, np.inf, stack, bounds, visits)
+        index.shut[a] = False
         for x in range(near.shape[1]):
-            near[i, x] = park.best[x]
+            near[i, x] = index.best[x]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inlined, inner
-from shoal.kernels.space import ORDERED, TAXONOMY, Group, Space
+from shoal.kernels.space.costs import ORDERED, TAXONOMY, Group, Space
 
 
 class Tree(NamedTuple):
@@ -43,7 +43,7 @@ class Tree(NamedTuple):
     """The tags still to be taken below, one bit per tag modulo 64."""
     alive: npt.NDArray[np.int64]
     """Rows still to be taken below each node."""
-    home: npt.NDArray[np.int64]
+    leaf: npt.NDArray[np.int64]
     """Leaf of each entry."""
     codes: npt.NDArray[np.int32]
     """``[entries, m]``: positions of the entries, in tree order."""
@@ -69,13 +69,13 @@ def stack_for(tree: Tree) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64
 @inner
 def take(tree: Tree, left: npt.NDArray[np.int64], entry: int) -> None:
     """Note that one row of an entry is gone; ``left`` has the rows that each entry still has."""
-    node = tree.home[entry]
+    node = tree.leaf[entry]
     while node >= 0:
         tree.alive[node] -= 1
         node = tree.parent[node]
     if left[entry] > 0:
         return
-    node, tags = tree.home[entry], np.uint64(0)
+    node, tags = tree.leaf[entry], np.uint64(0)
     for e in range(tree.begin[node], tree.end[node]):
         if left[e] > 0:
             tags |= np.uint64(1) << np.uint64(tree.tag[e] & 63)
@@ -142,8 +142,8 @@ def nearest(
 ) -> tuple[int, float]:
     """Return the living entry (of a tag not banned) that is cheapest to add, -1 if there is none.
 
-    The formula of :mod:`shoal.kernels.space` is written out here, over local names: a call with all
-    these arrays would cost more than the arithmetic.
+    The formula of :mod:`shoal.kernels.space.costs` is written out here, over local names: a call
+    with all these arrays would cost more than the arithmetic.
     """
     codes, tag, x_left, x_right = tree.codes, tree.tag, tree.x_left, tree.x_right
     begin, end, right, alive, tags = tree.begin, tree.end, tree.right, tree.alive, tree.tags

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.boxes import (
+from shoal.kernels.boxes.conditions import add, shortfall
+from shoal.kernels.boxes.geometry import (
     SET,
     Boxes,
     Floats,
@@ -18,7 +19,6 @@ from shoal.kernels.boxes import (
     extend,
     loss,
 )
-from shoal.kernels.conditions import add, shortfall
 
 
 class State(NamedTuple):

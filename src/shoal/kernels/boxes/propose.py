@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import allocating
-from shoal.kernels.boxes import SET, Ints, Shape, Words, cover, span
+from shoal.kernels.boxes.geometry import SET, Ints, Shape, Words, cover, span
 
 
 @allocating

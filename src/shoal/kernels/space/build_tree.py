@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.space import ORDERED, SET, TAXONOMY, Space
-from shoal.kernels.tree import Tree
+from shoal.kernels.space.costs import ORDERED, SET, TAXONOMY, Space
+from shoal.kernels.space.tree import Tree
 
 LEAF = 8
 """Entries a leaf holds at the most, unless they are all alike."""
@@ -111,7 +111,7 @@ def _split(
 
 
 @kernel
-def _plant(
+def _split_all(
     space: Space,
     codes: npt.NDArray[np.int32],
     order: npt.NDArray[np.int64],
@@ -157,13 +157,13 @@ def _include(tree: Tree, node: int, j: int, lo: int, hi: int, inv: float, bag: n
 
 
 @kernel
-def _furnish(space: Space, count: npt.NDArray[np.int64], tree: Tree) -> None:
+def _describe(space: Space, count: npt.NDArray[np.int64], tree: Tree) -> None:
     """Fill in what each node knows of the entries below it; children come after their parents."""
     one = np.uint64(1)
     for node in range(tree.begin.size - 1, -1, -1):
         if tree.right[node] < 0:
             for e in range(tree.begin[node], tree.end[node]):
-                tree.home[e] = node
+                tree.leaf[e] = node
                 tree.alive[node] += count[e]
                 tree.tags[node] |= one << np.uint64(tree.tag[e] & 63)
                 for j in range(space.kind.size):
@@ -183,7 +183,7 @@ def _furnish(space: Space, count: npt.NDArray[np.int64], tree: Tree) -> None:
                 _include(tree, above, j, lo, hi, tree.inv[node, j], tree.bag[node, j])
 
 
-def plant(
+def build_tree(
     space: Space,
     codes: npt.NDArray[np.int32],
     count: npt.NDArray[np.int64],
@@ -196,7 +196,9 @@ def plant(
     shape = [np.full(room, -1, np.int64) for _ in range(4)]
     todo = np.empty((entries + 2, 3), np.int64)
     part, held = np.empty(entries, np.int32), np.empty(entries, np.int64)
-    nodes = _plant(space, codes, order, shape[0], shape[1], shape[2], shape[3], todo, part, held)
+    nodes = _split_all(
+        space, codes, order, shape[0], shape[1], shape[2], shape[3], todo, part, held
+    )
     kept = np.ascontiguousarray(codes[order])
     begin, end, right, parent = (part[:nodes].copy() for part in shape)
     tree = Tree(
@@ -213,13 +215,13 @@ def plant(
         bag=np.zeros((nodes, m), np.uint64),
         tags=np.zeros(nodes, np.uint64),
         alive=np.zeros(nodes, np.int64),
-        home=np.empty(entries, np.int64),
+        leaf=np.empty(entries, np.int64),
         codes=kept,
         tag=tag[order],
         x_left=np.empty((0, m)),
         x_right=np.empty((0, m)),
     )
-    _furnish(space, count[order], tree)
+    _describe(space, count[order], tree)
     if (space.kind == ORDERED).any():
         tree = tree._replace(
             edge_right=space.right[space.first + np.minimum(tree.lo, space.size)],

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.boxes import Ints, Parts, Shape, loss_with
-from shoal.kernels.conditions import add, shortfall
-from shoal.kernels.groups import link, measure, unlink
+from shoal.kernels.boxes.conditions import add, shortfall
+from shoal.kernels.boxes.geometry import Ints, Parts, Shape, loss_with
+from shoal.kernels.boxes.groups import link, measure, unlink
 
 
 @kernel
-def place_rows(
+def place_leftovers(
     space: Shape,
     rule: Parts,
     codes: Ints,

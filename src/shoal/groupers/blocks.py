@@ -1,4 +1,4 @@
-"""Beds: the parts of a large table that are grown one by one, on all cores.
+"""Blocks: the parts of a large table that are grown one by one, on all cores.
 
 A table is cut where it costs most to join what lies on either side, so that hardly any group would
 have reached across: between the sexes rather than between two ages. Where the cuts are depends on
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
-from shoal.kernels.space import Space
+from shoal.kernels.space.costs import Space
 from shoal.tables.domain import Domain, Ordered, Taxonomy
 
 Ints = npt.NDArray[np.int64]
@@ -23,15 +23,15 @@ Tags = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
-BED = 30_000
-"""Entries up to which a table is grown in one piece; a larger one is cut into beds of at most so
+BLOCK = 30_000
+"""Entries up to which a table is grown in one piece; a larger one is cut into blocks of at most so
 many."""
 FAIR = 0.2
 """Share of the entries that either side of a cut must have."""
 
 
 @dataclass(frozen=True, eq=False)
-class Bed:
+class Block:
     """Neighbouring rows that are grown together; inside, rows are numbered as they stand here.
 
     Parameters
@@ -49,34 +49,36 @@ class Bed:
     count: Ints
 
 
-def beds(data: Encoded, space: Space, tags: Tags, rows: Ints, most: int = BED) -> list[Bed]:
-    """Collapse rows of equal quasi-identifiers and tag, and cut them into beds."""
+def cut_blocks(
+    data: Encoded, space: Space, tags: Tags, rows: Ints, most: int = BLOCK
+) -> list[Block]:
+    """Collapse rows of equal quasi-identifiers and tag, and cut them into blocks."""
     distinct, entry, count = entries(np.column_stack((data.codes[rows], tags[rows])))
     codes, tag = np.ascontiguousarray(distinct[:, :-1]), np.ascontiguousarray(distinct[:, -1])
     if count.size <= most:
-        return [Bed(rows, entry, codes, tag, count)]
-    bed_of = _cut(data.domains, space, codes, most)
-    place, chosen = _listed(bed_of)
+        return [Block(rows, entry, codes, tag, count)]
+    block_of = _cut(data.domains, space, codes, most)
+    place, chosen = _listed(block_of)
     local = np.empty(count.size, np.int64)
     local[place] = np.concatenate([np.arange(part.size) for part in chosen])
-    _, owned = _listed(bed_of[entry])
+    _, owned = _listed(block_of[entry])
 
-    def one(pair: tuple[Ints, Ints]) -> Bed:
+    def one(pair: tuple[Ints, Ints]) -> Block:
         part, own = pair
-        return Bed(rows[own], local[entry[own]], codes[part], tag[part], count[part])
+        return Block(rows[own], local[entry[own]], codes[part], tag[part], count[part])
 
     return share(one, zip(chosen, owned, strict=True))
 
 
-def _listed(bed_of: Ints) -> tuple[Ints, list[Ints]]:
-    """Return the places ordered by bed, as one array and bed by bed, ascending in each."""
-    order = np.argsort(bed_of.astype(np.min_scalar_type(int(bed_of.max()))), kind="stable")
-    return order, np.split(order, np.cumsum(np.bincount(bed_of))[:-1])
+def _listed(block_of: Ints) -> tuple[Ints, list[Ints]]:
+    """Return the places ordered by block, as one array and block by block, ascending in each."""
+    order = np.argsort(block_of.astype(np.min_scalar_type(int(block_of.max()))), kind="stable")
+    return order, np.split(order, np.cumsum(np.bincount(block_of))[:-1])
 
 
 def _cut(domains: tuple[Domain, ...], space: Space, codes: Codes, most: int) -> Ints:
-    """Return the bed of every entry."""
-    bed_of = np.zeros(codes.shape[0], np.int64)
+    """Return the block of every entry."""
+    block_of = np.zeros(codes.shape[0], np.int64)
     todo, made = [np.arange(codes.shape[0])], 0
     while todo:
         chosen = todo.pop()
@@ -88,12 +90,12 @@ def _cut(domains: tuple[Domain, ...], space: Space, codes: Codes, most: int) -> 
                 best = max(best, (price, size, -j, place))
         price, _, j, place = best
         if price < 0.0:
-            bed_of[chosen] = made
+            block_of[chosen] = made
             made += 1
             continue
         below = part[:, -j] < place
         todo += [chosen[~below], chosen[below]]
-    return bed_of
+    return block_of
 
 
 def _dearest(domain: Domain, space: Space, j: int, column: Codes) -> tuple[float, float, int]:

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import kernel
-from shoal.kernels.covers import Covers, join_into, start_cover
-from shoal.kernels.grow import Stock
-from shoal.kernels.parks import Park, nearest_clusters, park_at, widen
-from shoal.kernels.space import Group, Space, add, start
-from shoal.kernels.tree import Tree, nearest, take
+from shoal.kernels.space.cluster_index import ClusterIndex, add_cluster, nearest_clusters, widen
+from shoal.kernels.space.costs import Group, Space, add, start
+from shoal.kernels.space.covers import Covers, join_into, start_cover
+from shoal.kernels.space.grow import Stock
+from shoal.kernels.space.tree import Tree, nearest, take
 
 
 @kernel
@@ -19,7 +19,7 @@ def form_clusters(
     group: Group,
     tree: Tree,
     covers: Covers,
-    park: Park,
+    index: ClusterIndex,
     stock: Stock,
     seeds: npt.NDArray[np.int64],
     unassigned: npt.NDArray[np.int64],
@@ -50,7 +50,7 @@ def form_clusters(
             banned[t] = False
         banned[none] = True
         seed = e = stock.entry_of[seeds[at]]
-        spare, home, size = clusters + 1, clusters, 0
+        spare, target, size = clusters + 1, clusters, 0
         start(space, group, codes[seed])
         start_cover(space, covers, clusters, codes[seed])
         while True:
@@ -78,20 +78,20 @@ def form_clusters(
                     banned[t] = False
             e, price = nearest(space, group, tree, left, banned, stack, bounds, visits)
             cheaper = nearest_clusters(
-                space, group, tree, park, covers, clusters, price, stack, bounds, visits
+                space, group, tree, index, covers, clusters, price, stack, bounds, visits
             )
             if cheaper > 0:  # a cluster is strictly cheaper than any row
-                other = park.best[0]
+                other = index.best[0]
                 join_into(space, covers, other, clusters)
-                widen(tree, park, covers, other)
-                home = other
+                widen(tree, index, covers, other)
+                target = other
                 break
             if e < 0:
                 break
-        if home == clusters:
-            park_at(tree, park, covers, clusters, seed)
+        if target == clusters:
+            add_cluster(tree, index, covers, clusters, seed)
             clusters += 1
         else:
             for i in range(size):
-                labels[members[i]] = home
+                labels[members[i]] = target
     return clusters

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import kernel
-from shoal.kernels.space import Group, Space, joined, start
+from shoal.kernels.space.costs import Group, Space, joined, start
 
 
 @kernel

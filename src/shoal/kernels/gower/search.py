@@ -39,7 +39,7 @@ class Field(NamedTuple):
     end: npt.NDArray[np.int64]
     right: npt.NDArray[np.int64]
     parent: npt.NDArray[np.int64]
-    home: npt.NDArray[np.int64]
+    leaf: npt.NDArray[np.int64]
     """Leaf of each point."""
     lo: npt.NDArray[np.float64]
     """``[nodes, m]``: the known numbers below."""
@@ -219,13 +219,13 @@ def supply_more(field: Field, supply: Supply, point: int, amount: int) -> None:
     live, parent, tags = supply.live, field.parent, supply.tags
     before = supply.left[point] > 0
     supply.left[point] += amount
-    node = field.home[point]
+    node = field.leaf[point]
     while node >= 0:
         live[node] += amount
         node = parent[node]
     if before == (supply.left[point] > 0):
         return
-    node = field.home[point]
+    node = field.leaf[point]
     found = _tags_at(field, supply, node)
     while node >= 0 and tags[node] != found:
         tags[node] = found
@@ -298,7 +298,7 @@ def lower(
     point: int,
 ) -> None:
     """Bring the peaks above a point that has run out up to date."""
-    node = field.home[point]
+    node = field.leaf[point]
     high = GAP
     for e in range(field.begin[node], field.end[node]):
         if supply.left[e] > 0:

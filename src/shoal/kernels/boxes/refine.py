@@ -1,10 +1,11 @@
 """Refine: take a few neighbouring groups apart and put their rows together in a better way.
 
 One trial frees the rows of up to three groups that meet in a class of some pattern, knows for every
-freed row the cheapest group elsewhere that would take it (its *home*), grows new groups from random
-freed rows, preferring rows whose homes are dear, with rows that other groups can spare as fillers,
-and sends what is left home. The exact change of loss, and the rule on every group touched, decide
-whether it stays. Moves, swaps, re-splits and the dissolving of bad groups are all cases of this.
+freed row the cheapest *candidate group* elsewhere that would take it, grows new groups from random
+freed rows, preferring rows whose candidates are dear, with rows that other groups can spare as
+fillers, and sends what is left to its candidates. The exact change of loss, and the rule on every
+group touched, decide whether it stays. Moves, swaps, re-splits and the dissolving of bad groups are
+all cases of this.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.attempt import attempt
-from shoal.kernels.boxes import Floats, Ints, Parts, Shape, Words, loss_with
-from shoal.kernels.homes import KEEP, WIDEN, find_homes, mark_cover
-from shoal.kernels.regrow import draw, regrow
+from shoal.kernels.boxes.candidate_groups import KEEP, WIDEN, find_candidates, mark_cover
+from shoal.kernels.boxes.geometry import Floats, Ints, Parts, Shape, Words, loss_with
+from shoal.kernels.boxes.regrow import draw, regrow
+from shoal.kernels.boxes.try_moves import try_moves
 
 WINDOW = 24
 """How far on either side a class is looked through for neighbours."""
@@ -163,12 +164,12 @@ def trials(
             for j in range(m):
                 row[j, i] = codes[pool[i], j]
                 gaps |= row[j, i] == dsize[j]
-        # 3. homes, looked up again once in a while
+        # 3. candidates, looked up again once in a while
         for i in range(nf):
             r = pool[i]
             cap = 3.0 * cost[grp[r]] / size[grp[r]] + 0.5
             if now - born[r] > life:
-                stamps[3] += find_homes(
+                stamps[3] += find_candidates(
                     kind,
                     dsize,
                     off,
@@ -277,9 +278,9 @@ def trials(
             allow = -heat * np.log((1 + draw(seed, 1 << 30)) / (1 << 30))
         if (
             lost or new > 1.1 * old + allow
-        ):  # homes shared by several rows can still bring 10 % or so
+        ):  # candidates shared by several rows can still bring 10 % or so
             continue
-        n, change = attempt(
+        n, change = try_moves(
             kind,
             dsize,
             off,
