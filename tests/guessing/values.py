@@ -228,10 +228,10 @@ def _note(rng: np.random.Generator, language: str) -> list[str | None]:
 
 
 def _coded(form: str) -> Callable[[np.random.Generator], list[str | None]]:
-    """Return a generator of codes: 9 stands for a digit, X for a letter."""
+    """Return a generator of codes: 9 stands for a digit, ? and x for a letter."""
 
     def codes(rng: np.random.Generator) -> list[str | None]:
-        draws = {"9": "0123456789", "X": "ABCDEFGHJKLMNPRSTUVWXYZ", "x": "abcdefghijklmnoprstuvwz"}
+        draws = {"9": "0123456789", "?": "ABCDEFGHJKLMNPRSTUVWXYZ", "x": "abcdefghijklmnoprstuvwz"}
         return [
             "".join(str(rng.choice([*draws[c]])) if c in draws else c for c in form)
             for _ in range(ROWS)
@@ -263,13 +263,13 @@ GENERATORS: dict[str, Callable[..., list[str | None]]] = {
         f"{c}{n}" for c, n in zip(_icd(rng), rng.integers(0, 9, ROWS), strict=True)
     ],
     "email": _coded("xxxx.xxxxx@xxxx.example"),
-    "plate": _coded("XX-XX 9999"),
+    "plate": _coded("??-?? 9999"),
     "ssn": _coded("999-99-9999"),
     "nir": _coded("199129999999999"),
-    "dni": _coded("99999999X"),
+    "dni": _coded("99999999?"),
     "cpf": _coded("999.999.999-99"),
-    "nino": _coded("QX999999X"),
-    "fiscale": _coded("XXXXXX99X99X999X"),
+    "nino": _coded("Q?999999?"),
+    "fiscale": _coded("??????99?99?999?"),
     "ip": lambda rng: [".".join(map(str, four)) for four in rng.integers(1, 250, (ROWS, 4))],
     "uuid": lambda rng: [str(uuid.UUID(bytes=rng.bytes(16))) for _ in range(ROWS)],
     "url": _coded("https://cdn.example/p/xxxx9999.jpg"),
