@@ -14,6 +14,7 @@ import polars as pl
 from shoal.base.address import is_database
 from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
 from shoal.base.roles import Kind, Role
+from shoal.plan.origin import mistrust
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
@@ -148,7 +149,12 @@ def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = 
         return data
     found = place(data, table, query)
     if isinstance(found, Source) and found.table is None and found.query is None:
-        found = replace(found, table=plan.data.table, query=plan.data.query)
+        found = replace(found, table=plan.data.table, query=plan.data.query, own=plan.trusted)
+        if found.query is not None and found.address.path is None and not plan.trusted:
+            raise mistrust(
+                f"The plan holds a query for {found.address}, and a query can call whatever "
+                "functions that server has"
+            )
     return found
 
 
@@ -166,6 +172,10 @@ def _from(found: Path | Source, plan: Plan) -> Path | Source:
     if isinstance(found, Path):
         return place(plan.path(str(found)))
     if found.address.path is None:
+        if not plan.trusted:
+            raise mistrust(
+                f"The plan names the server {found.address}, which would be sent your password"
+            )
         return found
     return replace(found, address=replace(found.address, path=plan.path(str(found.address.path))))
 
