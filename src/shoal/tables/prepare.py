@@ -20,8 +20,9 @@ from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import from_native, read_table
+from shoal.tables.guessing import guess
 from shoal.tables.hierarchy import read_directory, read_hierarchy
-from shoal.tables.schema import Column, Schema, declare, guess, unknown_column
+from shoal.tables.schema import Column, Schema, declare, unknown_column
 from shoal.tables.sources.source import Source, place
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]

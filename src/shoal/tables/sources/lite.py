@@ -50,6 +50,8 @@ def connect(address: Address, *, write: bool) -> Lite:
         lite = Lite(_connected(address, "rwc" if write else "ro"), address)
         try:
             lite.tables()  # a file that is no database says so only now
+            if write:  # the pages of a table that is replaced stay in the file: as zeros
+                lite.erase()
         except BaseException:
             lite.close()
             raise
@@ -80,6 +82,10 @@ class Lite:
         with self._connection.cursor() as cursor:
             cursor.execute(sql, values or None)
             return list(cursor.fetchall()) if cursor.description else []
+
+    def erase(self) -> None:
+        """Let SQLite overwrite whatever it deletes from now on."""
+        self._run("pragma secure_delete = on")
 
     def identity(self) -> object:
         """Tell the file, by whatever name it is reached."""
