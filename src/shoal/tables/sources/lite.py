@@ -49,6 +49,8 @@ def connect(address: Address, *, write: bool) -> Lite:
         lite = Lite(_connected(address, "rwc" if write else "ro"), address)
         try:
             lite.tables()  # a file that is no database says so only now
+            if write:  # the pages of a table that is replaced stay in the file: as zeros
+                lite.erase()
         except BaseException:
             lite.close()
             raise
@@ -78,6 +80,10 @@ class Lite:
     def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows."""
         return run(self._connection, sql, values)
+
+    def erase(self) -> None:
+        """Let SQLite overwrite whatever it deletes from now on."""
+        self._run("pragma secure_delete = on")
 
     def identity(self) -> object:
         """Tell the file, by whatever name it is reached."""
