@@ -83,7 +83,7 @@ class Lite:
 
     def erase(self) -> None:
         """Let SQLite overwrite whatever it deletes from now on."""
-        self._run("pragma secure_delete = on")
+        self.run("pragma secure_delete = on")
 
     def identity(self) -> object:
         """Tell the file, by whatever name it is reached."""
