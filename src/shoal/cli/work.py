@@ -31,16 +31,18 @@ def compiling() -> str:
     return COMPILING if kept() else AGAIN
 
 
-def ahead(*, diverse: bool) -> None:
-    """Compile what the method `shoal` needs last in another process, which ends with this one."""
+def ahead(method: str, *, diverse: bool) -> None:
+    """Compile what a method needs last in another process, which ends with this one."""
     from shoal.base.threads import workers
+    from shoal.catalog import find_method
     from shoal.groupers.ahead import DIVERSE
     from shoal.kernels import kept
 
-    if kept() and workers() > 1:
+    module = find_method(method).ahead
+    if module and kept() and workers() > 1:
         with contextlib.suppress(OSError):  # no room for a process: the run itself compiles all
             subprocess.Popen(  # noqa: S603 -- a module of ours
-                [sys.executable, "-m", "shoal.groupers.ahead", *([DIVERSE] if diverse else [])],
+                [sys.executable, "-m", module, *([DIVERSE] if diverse else [])],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
