@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "shoal"
 CODE = [
     path
-    for folder in ("src", "tests", "tools", "benchmarks")
+    for folder in ("src", "tests", "tools", "benchmarks", "experiments")
     for path in (ROOT / folder).rglob("*.py")
 ]
 
@@ -35,7 +35,6 @@ FLOORS = [
     "engines",
     "verbs",
     "report",
-    "experiments",
     "web",
     "cli",
 ]
@@ -134,7 +133,7 @@ def python(code: str) -> str:
         ("import shoal", {"numpy", "polars", "numba", "pydantic", "typer", "rich", "pandas"}),
         (
             "from shoal.cli.app import build; build(None)",
-            {"numpy", "polars", "numba", "pydantic", "pandas", "matplotlib"},
+            {"numpy", "polars", "numba", "pydantic", "pandas"},
         ),
     ],
     ids=["import", "help"],

@@ -44,7 +44,7 @@ class Method:
     baseline
         Whether it is compared with others when nobody says which.
     ahead
-        Module that another process can run to compile its kernels while the table is read.
+        Module of a worker's task that compiles its kernels while the table is read.
     """
 
     name: str

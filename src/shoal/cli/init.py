@@ -31,7 +31,9 @@ def command(
     import os
 
     from shoal.base.atomic import atomic_file, check_output
+    from shoal.base.roles import Role
     from shoal.cli.options import base_plan, located
+    from shoal.plan.origin import leads_out
     from shoal.tables.sources.source import Source
     from shoal.verbs.inspect import inspect
 
@@ -57,5 +59,12 @@ def command(
     with atomic_file(out, force=force, inputs=[data]) as stream:
         stream.write(plan.to_toml(reasons).encode())
     say.line(f"Wrote {out}: {len(columns)} columns, roles guessed. Check them, then run:")
+    for column in found.schema.columns:
+        if column.role is Role.UNDECIDED:
+            say.line(f"  undecided, not released: {column.name} ({column.reason})")
     named = "" if isinstance(where, Source) else f"{where} "
-    say.line(f"  shoal anonymize {named}--plan {out} -o release.csv")
+    places = [hierarchies, where.address.path] if isinstance(where, Source) else [hierarchies]
+    server = isinstance(where, Source) and where.address.path is None
+    outside = server or any(path is not None and leads_out(path, folder) for path in places)
+    trust = " --trust-plan" if outside else ""
+    say.line(f"  shoal anonymize {named}--plan {out}{trust} -o release.csv")

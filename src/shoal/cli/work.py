@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -34,19 +33,14 @@ def compiling() -> str:
 def ahead(method: str, *, diverse: bool) -> None:
     """Compile what a method needs last in another process, which ends with this one."""
     from shoal.base.threads import workers
+    from shoal.base.workers import Worker
     from shoal.catalog import find_method
-    from shoal.groupers.ahead import DIVERSE
     from shoal.kernels import kept
 
     module = find_method(method).ahead
     if module and kept() and workers() > 1:
         with contextlib.suppress(OSError):  # no room for a process: the run itself compiles all
-            subprocess.Popen(  # noqa: S603 -- a module of ours
-                [sys.executable, "-m", module, *([DIVERSE] if diverse else [])],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+            Worker(module, quiet=True).send("compile", diverse=diverse)
 
 
 def watch(

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.roles import Role
 from shoal.catalog import RULES
 from shoal.measures.risks import Risk
 from shoal.privacy.base import reached
@@ -72,7 +71,7 @@ def column_rows(subject: Subject) -> list[ColumnRow]:
     rows = []
     lost = subject.loss.by_column if subject.loss is not None else {}
     for column in subject.columns:
-        told = column.role is not Role.IDENTIFIER
+        told = column.role.published
         reading = read_column(subject, column.name) if told else None
         rows.append(
             ColumnRow(

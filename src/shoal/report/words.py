@@ -49,4 +49,5 @@ ROLES = {
     "sensitive": "sensitive",
     "identifier": "identifier, not published",
     "other": "passed through",
+    "undecided": "undecided, not released",
 }

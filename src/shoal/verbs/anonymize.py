@@ -36,6 +36,7 @@ from shoal.tables.prepare import (
     locate,
     merge,
     take_in,
+    warn_undecided,
 )
 from shoal.tables.schema import Schema
 from shoal.verbs.outcome import Outcome
@@ -200,6 +201,7 @@ def _on_spark(
 
     with heard() as said:
         made = carry_out(data, plan, hierarchies, extra, engine, run, clock)
+        warn_undecided(made.schema)
     clock.seconds["total"] = time.perf_counter() - start
     said_once = tuple(dict.fromkeys(said))
     tables = {"release": made.release}

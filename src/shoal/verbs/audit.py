@@ -18,7 +18,7 @@ from shoal.privacy import Rule, flatten
 from shoal.releases.generalized.check import Verdict, verify
 from shoal.tables.cells import blank, typed
 from shoal.tables.prepare import Hierarchies, gather, load, resolve
-from shoal.verbs.audit_exact import audit_exact, holds_sets, second_table
+from shoal.verbs.audit_exact import audit_exact, forbidden, holds_sets, second_table
 
 
 def audit(
@@ -81,6 +81,8 @@ def audit(
     missing = tuple(dict.fromkeys([*full.data.missing, *own]))
     if original is None:
         verdict = verify(published, wanted, checked, missing=missing, sensitive=hidden)
+        if faults := forbidden(published, full):
+            verdict = replace(verdict, holds=False, faults=(*verdict.faults, *faults))
         return _measured(verdict, published, wanted, missing)
     frame = load(original, full)
     if not base.columns:

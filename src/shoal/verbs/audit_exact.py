@@ -17,7 +17,7 @@ from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
 from shoal.releases.anatomy.make import COUNT, GROUP
 from shoal.releases.check_exact import plausible_exact, verify_sets, verify_tables
-from shoal.releases.generalized.check import Verdict
+from shoal.releases.generalized.check import Verdict, held_back
 from shoal.releases.opening import open_release
 from shoal.tables.files import from_native, read_table, second_path
 from shoal.tables.set_cells import read_sets
@@ -64,6 +64,15 @@ def holds_sets(published: pl.DataFrame, sensitive: Sequence[str]) -> bool:
     return any(read_sets(published[name].head(1000)) is not None for name in names)
 
 
+def forbidden(published: pl.DataFrame, plan: Plan) -> list[str]:
+    """Name the published columns whose role says that they are never released."""
+    return [
+        held_back(name, part.role)
+        for name, part in plan.columns.items()
+        if name in published.columns and not part.role.published
+    ]
+
+
 def audit_exact(
     published: pl.DataFrame,
     table: pl.DataFrame | None,
@@ -97,11 +106,7 @@ def audit_exact(
         else verify_tables(published, table, quasi, rules)
     )
     faults = list(verdict.faults)
-    faults += [
-        f"The release has the identifier {name!r}: identifiers are left out."
-        for name in plan.names(Role.IDENTIFIER)
-        if name in published.columns
-    ]
+    faults += forbidden(published, plan)
     if original is not None:
         kept = [*quasi, *(name for name in plan.names(Role.OTHER) if name in published.columns)]
         faults += plausible_exact(published, table, original, kept, sensitive)

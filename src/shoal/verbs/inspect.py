@@ -11,8 +11,9 @@ import polars as pl
 
 from shoal.base.roles import Role
 from shoal.plan.plan import Plan
+from shoal.tables.guessing import guess
 from shoal.tables.prepare import Hierarchies, gather, load, locate
-from shoal.tables.schema import Column, Schema, guess, plain
+from shoal.tables.schema import Column, Schema, plain
 
 _SIZES = (2, 5, 10)
 
@@ -95,10 +96,10 @@ def inspect(
     frame = load(locate(data, full, table, query), full)
     taxonomies = gather(full, frame, hierarchies)
     known = {name: part.role for name, part in full.columns.items()}
-    if quasi is not None:
-        known |= {name: Role.OTHER for name in frame.columns if name not in known}
     kinds = {name: part.kind for name, part in full.columns.items() if part.kind is not None}
     schema = guess(frame, roles=known, kinds=kinds, taxonomies=taxonomies)
+    if quasi is not None:
+        schema = _only(schema, list(quasi))
     names = list(schema.quasi)
     cells = frame.height * len(names)
     return Inspection(
@@ -111,11 +112,24 @@ def inspect(
     )
 
 
+def _only(schema: Schema, quasi: Sequence[str]) -> Schema:
+    """Return the schema in which no other column than these is a quasi-identifier."""
+    return Schema(
+        tuple(
+            Column(column.name, Role.UNDECIDED, None, f"not named, although {column.reason}")
+            if column.role is Role.QUASI and column.name not in quasi
+            else column
+            for column in schema.columns
+        )
+    )
+
+
 def _look(series: pl.Series, column: Column) -> ColumnLook:
     known = series.drop_nulls()
     simple = plain(series.dtype)
     # Identifiers and sensitive values are nobody's business, not even on the steward's screen.
-    shown = simple and len(known) and column.role in (Role.QUASI, Role.OTHER)
+    hidden = column.role in (Role.IDENTIFIER, Role.SENSITIVE)
+    shown = simple and len(known) and not hidden
     return ColumnLook(
         column=column,
         dtype=str(series.dtype),

@@ -73,6 +73,11 @@ class Outcome:
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict, repr=False)
 
     @property
+    def undecided(self) -> dict[str, str]:
+        """The columns that were held back because nobody decided about them, with the reason."""
+        return {name: self.schema[name].reason for name in self.schema.undecided}
+
+    @property
     def subject(self) -> Subject:
         """What figures of this run are drawn from."""
         from shoal.show.figures import FEW, Subject  # a run that draws nothing need not load them
@@ -133,6 +138,7 @@ class Outcome:
             "achieved": self.achieved,
             "promised": [result.promise for result in self.verdict.rules],
             "verified": self.verdict.holds,
+            "undecided": self.undecided,
             "seeded": self.plan.seed is not None,
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
             "versions": _versions(),

@@ -19,6 +19,7 @@ import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
 from shoal.base.partition import GroupStats, Histogram
+from shoal.base.roles import Role
 from shoal.privacy.base import Rule, flatten, weakest
 from shoal.releases.generalized.coverage import Uncovered, covers, plausible
 from shoal.releases.published import Published, published_columns, read
@@ -271,6 +272,16 @@ def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_]) -> Rul
     return RuleResult(rule.name, rule.describe(), holds, failing, rule.achieved(stats))
 
 
+def held_back(name: str, role: Role) -> str:
+    """Say that a column is published whose role forbids it."""
+    if role is Role.UNDECIDED:
+        return (
+            f"The release has the column {name!r}, whose role is undecided: leave it out, or "
+            "decide about it."
+        )
+    return f"The release has the {role.value} {name!r}: {role.value}s are left out."
+
+
 def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
     """Name the published columns that should not be there."""
     pairs = {
@@ -281,8 +292,8 @@ def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
     }
     faults = []
     for name in released.columns:
-        if name in schema.identifier:
-            faults.append(f"The release has the identifier {name!r}: identifiers are left out.")
+        if name in schema and not schema[name].role.published:
+            faults.append(held_back(name, schema[name].role))
         elif name not in schema and name not in pairs:
             faults.append(
                 f"The release has a column {name!r} that was not declared: leave it out, or give "
