@@ -33,15 +33,17 @@ def compiling() -> str:
     return (COMPILING if kept() else AGAIN) + (NOT_USED.format(why) if why else "")
 
 
-def ahead(*, diverse: bool) -> None:
-    """Compile what the method `shoal` needs last in another process, which ends with this one."""
+def ahead(method: str, *, diverse: bool) -> None:
+    """Compile what a method needs last in another process, which ends with this one."""
     from shoal.base.threads import workers
     from shoal.base.workers import Worker
+    from shoal.catalog import find_method
     from shoal.kernels import kept
 
-    if kept() and workers() > 1:
+    module = find_method(method).ahead
+    if module and kept() and workers() > 1:
         with contextlib.suppress(OSError):  # no room for a process: the run itself compiles all
-            Worker("shoal.groupers.ahead", quiet=True).send("compile", diverse=diverse)
+            Worker(module, quiet=True).send("compile", diverse=diverse)
 
 
 def watch(
