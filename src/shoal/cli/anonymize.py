@@ -284,6 +284,8 @@ def tell(outcome: Outcome) -> None:
     if outcome.notes:
         found = (f"{name} {_figures(value)}" for name, value in outcome.notes.items())
         say.line(f"Found    {'; '.join(found)}")
+    if outcome.exposure is not None and not outcome.exposure.warns:
+        say.line(f"Besides  {outcome.exposure.describe()}")
     for result in outcome.verdict.rules:
         say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
 

@@ -22,6 +22,7 @@ from shoal.base.roles import Role
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.measures.exposure import exposure
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit, rule_spec
 from shoal.privacy import All, Rule, flatten
@@ -175,13 +176,22 @@ def anonymize(
         with clock.stage("read"):
             taken = take_in(data, full.filled(), hierarchies)
         outcome, release = execute(taken, taken.plan, clock, extra)
+        exposed = exposure(release.frame, taken.schema.quasi, taken.schema.sensitive)
+        if exposed is not None and exposed.warns:
+            warnings.warn(exposed.describe(), ShoalWarning, stacklevel=2)
     outcome.seconds["total"] = time.perf_counter() - start
     published = {
         name: table if is_path(data) else to_native(table, data)
         for name, table in release.tables().items()
     }
     texts = tuple(dict.fromkeys(said))
-    return replace(outcome, release=published["release"], tables=published, warnings=texts)
+    return replace(
+        outcome,
+        release=published["release"],
+        tables=published,
+        warnings=texts,
+        exposure=exposed,
+    )
 
 
 def _on_spark(

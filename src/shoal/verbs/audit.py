@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.base.errors import SchemaError
 from shoal.base.roles import Role
+from shoal.measures.exposure import exposure
 from shoal.measures.models import models
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, rule_spec
@@ -112,7 +113,11 @@ def _measured(
         dtype = typed(blank(published[name], missing)).dtype
         if dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, pl.Enum):
             ordered.append(name)
-    return replace(verdict, models=models(verdict.stats, quasi, ordered))
+    found = models(verdict.stats, quasi, ordered)
+    exposed = exposure(published, quasi, list(verdict.stats.histograms))
+    if exposed is not None:
+        found["exposure"] = exposed.to_dict()
+    return replace(verdict, models=found)
 
 
 def _rest_as_other(plan: Plan, published: pl.DataFrame, original: pl.DataFrame) -> Plan:

@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.base.errors import OutputError, SchemaError, listed
 from shoal.base.roles import Role
+from shoal.measures.exposure import exposure
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
@@ -120,4 +121,6 @@ def audit_exact(
         "seeded": plan.seed is not None,
         "posterior": posterior,
     }
+    if exposed := exposure(published, quasi, sensitive):
+        figures["exposure"] = exposed.to_dict()
     return replace(verdict, holds=not faults, faults=tuple(faults), models=figures)

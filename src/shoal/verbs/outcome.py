@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.base.errors import ShoalError
+from shoal.measures.exposure import Exposure
 from shoal.measures.losses import Loss
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import crowd
@@ -47,6 +48,9 @@ class Outcome:
     notes
         What the method has to tell besides: the levels of a full-domain release, the rows that
         were suppressed, ...
+    exposure
+        The columns released as they are, and how many rows are unique with them; None if there are
+        none, or the rows are on Spark.
     tables
         Everything that is published, by name: ``release``, and for Anatomy ``st``.
     source, published, taxonomies
@@ -67,6 +71,7 @@ class Outcome:
     seconds: dict[str, float]
     warnings: tuple[str, ...] = ()
     notes: Mapping[str, Any] = field(default_factory=dict)
+    exposure: Exposure | None = None
     tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
     source: pl.DataFrame | None = field(default=None, repr=False)
     published: Mapping[str, pl.DataFrame] = field(default_factory=dict, repr=False)
@@ -139,6 +144,7 @@ class Outcome:
             "promised": [result.promise for result in self.verdict.rules],
             "verified": self.verdict.holds,
             "undecided": self.undecided,
+            "exposure": None if self.exposure is None else self.exposure.to_dict(),
             "seeded": self.plan.seed is not None,
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
             "versions": _versions(),

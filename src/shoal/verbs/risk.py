@@ -13,6 +13,7 @@ import polars as pl
 
 from shoal.base.errors import SchemaError, ShoalWarning
 from shoal.base.roles import Role
+from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks import AttributeRisk, Risk, assess, attribute_risk
 from shoal.plan.plan import Plan
 from shoal.releases.anatomy.make import COUNT, GROUP
@@ -41,6 +42,8 @@ class Risks:
         By sensitive column: what can be believed of a person.
     population
         Number of people in the population, if one was given.
+    exposure
+        The other columns of the table, and how many rows are unique when they are known besides.
     """
 
     quasi: tuple[str, ...]
@@ -49,6 +52,7 @@ class Risks:
     attributes: dict[str, AttributeRisk] = field(default_factory=dict)
     attributes_before: dict[str, AttributeRisk] = field(default_factory=dict)
     population: int | None = None
+    exposure: Exposure | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, without those of single rows."""
@@ -58,6 +62,7 @@ class Risks:
             "before": None if self.before is None else self.before.to_dict(),
             "after": self.after.to_dict(),
             "attributes_before": {k: v.to_dict() for k, v in self.attributes_before.items()},
+            "exposure": None if self.exposure is None else self.exposure.to_dict(),
             "attributes": {k: v.to_dict() for k, v in self.attributes.items()},
         }
 
@@ -156,6 +161,7 @@ def risk(
             if source is not None
         },
         population=None if people is None else people.height,
+        exposure=exposure(published, names, hidden),
     )
 
 
