@@ -22,6 +22,7 @@ from shoal.tables.set_cells import read_sets
 
 LIMIT = 0.01  # share of the rows from which it is a warning
 _NAMED = 4  # columns that a sentence names
+_LONGEST = 40  # letters of a name in it
 _TRIED = 8  # columns that are tried one by one: those with most values
 
 
@@ -65,14 +66,14 @@ class Exposure:
 
     def describe(self) -> str:
         """Return the finding as a sentence."""
-        names = [repr(name) for name in self.columns[:_NAMED]]
+        names = [_short(name) for name in self.columns[:_NAMED]]
         if len(self.columns) > _NAMED:
             names.append(f"{len(self.columns) - _NAMED} more")
         known = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         are = "released as it is" if len(self.columns) == 1 else "released as they are"
         text = f"With {known}, {are}, {self._percent(self.unique)} of the rows are unique"
         if len(self.columns) > 1:
-            text += f" (with {self.worst!r} alone {self._percent(self.worst_unique)})"
+            text += f" (with {_short(self.worst)} alone {self._percent(self.worst_unique)})"
         if self.before:
             text += f"; by the quasi-identifiers alone {self._percent(self.before)}"
         if self.warns:
@@ -93,6 +94,11 @@ class Exposure:
             "warning": self.warns,
             "sentence": self.describe(),
         }
+
+
+def _short(name: str) -> str:
+    """Return a name as a sentence holds it."""
+    return repr(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")
 
 
 def exposure(
