@@ -11,7 +11,7 @@ import shoal
 from shoal.base.errors import OutputError, ParameterError
 from shoal.report import (
     AUDIENCES,
-    Origin,
+    Provenance,
     audited,
     render_comparison,
     render_outcome,
@@ -101,7 +101,7 @@ def steward(outcome):
         outcome.source, outcome.published, outcome.plan, taxonomies=outcome.taxonomies, targets=100
     )
     assert not why
-    origin = Origin("shoal anonymize people.csv", "people.csv", "d" * 64)
+    origin = Provenance("shoal anonymize people.csv", "people.csv", "d" * 64)
     return render_outcome(outcome, attacks=found, origin=origin, title="Release of people.csv")
 
 
@@ -240,7 +240,11 @@ def test_hostile_names_and_values_stay_texts_in_every_shape(method, audience):
         attacks, why = try_attacks(made.source, made.published, made.plan, targets=50)
         assert attacks, why
     html = render_outcome(
-        made, audience=audience, attacks=attacks, origin=Origin(NASTY[0], NASTY[1]), title=NASTY[0]
+        made,
+        audience=audience,
+        attacks=attacks,
+        origin=Provenance(NASTY[0], NASTY[1]),
+        title=NASTY[0],
     )
     page = Page(html)
     assert not {"script", "img", "b"} & set(page.tags)
@@ -303,7 +307,7 @@ def test_a_comparison_can_be_reported():
     found = compare(
         people(), quasi=["age", "town"], sensitive=["ill"], methods=["kaim"], k=[2, 5], queries=0
     )
-    page = Page(render_comparison(found, title="People", origin=Origin("shoal compare x.csv")))
+    page = Page(render_comparison(found, title="People", origin=Provenance("shoal compare x.csv")))
     assert found.recommended is not None
     assert f"Recommended: {found.recommended.label}" in page.text
     assert "What privacy costs" in page.text

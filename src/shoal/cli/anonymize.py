@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import DEFAULT_RULE
-from shoal.cli import reporting, say
+from shoal.cli import on_spark, reporting, say
 from shoal.cli.options import (
     Audience,
     Delimiter,
@@ -33,9 +33,12 @@ from shoal.cli.options import (
     methods_help,
     with_rules,
 )
-from shoal.tables.sources.source import Source
 
 if TYPE_CHECKING:
+    from shoal.base.roles import Role
+    from shoal.cli.output import Output
+    from shoal.plan.plan import Plan
+    from shoal.tables.sources.source import Source
     from shoal.verbs.outcome import Outcome
 
 
@@ -160,21 +163,18 @@ def command(
 
     from shoal.cli.options import base_plan, located, parse_options, split_names
     from shoal.cli.output import Output
-    from shoal.cli.work import ahead, stoppable, watch
 
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
-    on_spark = _on_spark(engine, master, driver_tuples)
+    spark = on_spark.chosen(engine, master, driver_tuples)
     goal = Output.of(out, into, json, force, report)
-    if on_spark:
+    if spark:
         reporting.refuse_on_spark(report, audience)
     else:
         goal.check_files([path for path in (data, plan) if path is not None])
     reader = reporting.reader(report, audience)
 
     from shoal.base.roles import Role
-    from shoal.tables.prepare import load
-    from shoal.verbs.anonymize import STAGES, anonymize
 
     full = base_plan(
         plan,
@@ -184,50 +184,61 @@ def command(
         hierarchies=hierarchies,
         seed=seed,
     ).override(rules=rules, release={} if typed is None else {"typed": typed})
-    chosen = method or full.method.name
+    name = method or full.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
-    full = full.override(method=chosen, options=parse_options(words, chosen))
-    where = located(data, full, table, query, query_file)
-    if on_spark:
-        from shoal.cli.on_spark import Order, carry_out
-
-        roles = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
-        roles |= {Role.IDENTIFIER: identifier, Role.OTHER: other}
-        full = full.override(
-            roles={role: split_names(names, ()) or [] for role, names in roles.items() if names}
-        )
-        source, to = _directory(where), _directory(goal.place)
-        carry_out(Order(source, to, json, force, master, driver_tuples), full, started)
-        return
-    goal = goal.made_by(chosen, [where, *([plan] if plan else [])])
-    goal.check()
-    named = {
+    full = full.override(method=name, options=parse_options(words, name))
+    source = located(data, full, table, query, query_file)
+    roles = {
         Role.QUASI: quasi,
         Role.SENSITIVE: sensitive,
         Role.IDENTIFIER: identifier,
         Role.OTHER: other,
     }
+    if spark:
+        order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
+        names = {role: split_names(words, ()) or [] for role, words in roles.items() if words}
+        on_spark.carry_out(order, full.override(roles=names), started)
+        return
+    goal = goal.made_by(name, [source, *([plan] if plan else [])])
+    goal.check()
+    _release(source, full, roles, reader, goal, started)
+
+
+def _release(
+    source: Path | Source,
+    plan: Plan,
+    roles: Mapping[Role, list[str] | None],
+    reader: str | None,
+    goal: Output,
+    started: float,
+) -> None:
+    """Carry the plan out in the background, then write the release and say what came out."""
+    from shoal.cli.options import split_names
+    from shoal.cli.output import tell
+    from shoal.cli.work import ahead, stoppable, watch
+    from shoal.tables.prepare import load
+    from shoal.verbs.anonymize import STAGES, anonymize
 
     def work(progress: Any) -> tuple[Outcome, str]:
         progress("read")
         begun = time.perf_counter()
-        frame = load(where, full)
+        frame = load(source, plan)
         reading = time.perf_counter() - begun
-        roles = {
+        declared = {
             role: names
-            for role, given in named.items()
-            if (names := split_names(given, frame.columns)) is not None
+            for role, words in roles.items()
+            if (names := split_names(words, frame.columns)) is not None
         }
-        outcome = anonymize(frame, plan=full.override(roles=roles), progress=progress)
+        outcome = anonymize(frame, plan=plan.override(roles=declared), progress=progress)
         outcome.seconds["read"] += reading
         page = ""
         if reader is not None:
             progress("report")
-            page = reporting.of_run(outcome, where, reader)
+            page = reporting.of_run(outcome, source, reader)
         return outcome, page
 
-    diverse = any(part.spec["name"] != DEFAULT_RULE for part in full.rules)
-    first = partial(ahead, diverse=diverse) if chosen == "shoal" else None
+    diverse = any(rule.spec["name"] != DEFAULT_RULE for rule in plan.rules)
+    first = partial(ahead, diverse=diverse) if plan.method.name == "shoal" else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the outcome carries them; shown below
         outcome, page = watch(work, (*STAGES, "report"), first=first)
@@ -237,61 +248,3 @@ def command(
         goal.write(outcome, started, page)
     tell(outcome)
     say.line(f"Wrote {goal}.")
-
-
-def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> bool:
-    """Tell whether Spark does the work, and refuse its flags without it."""
-    from shoal.base.errors import ParameterError, nearest
-
-    engines = ("local", "spark")
-    if engine not in engines:
-        raise ParameterError(
-            f"--engine must be one of {', '.join(map(repr, engines))}. Got {engine!r} instead."
-            f"{nearest(engine, engines)}"
-        )
-    if engine == "local" and (master is not None or driver_tuples is not None):
-        raise ParameterError(
-            "--master and --driver-tuples are for Spark, and the engine is local. Add "
-            "--engine spark, or leave them out."
-        )
-    return engine == "spark"
-
-
-def _directory(given: Path | Source) -> Path:
-    """Return where Spark reads or writes, which is never a database."""
-    from shoal.base.errors import ParameterError
-
-    if isinstance(given, Source):
-        raise ParameterError(
-            f"Spark reads and writes directories and files, and {given} is a table of a database. "
-            "Leave out --engine spark, or export the table to Parquet first."
-        )
-    return given
-
-
-def tell(outcome: Outcome) -> None:
-    """Say in a few lines what came out."""
-    loss = outcome.loss
-    left = outcome.rows_in - outcome.rows_out
-    kept = "every row kept" if not left else f"{left:,} rows left out"
-    say.line(
-        f"{outcome.method}: {outcome.rows_in:,} rows in, {outcome.rows_out:,} out ({kept}), "
-        f"{outcome.groups:,} groups"
-    )
-    parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
-    say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
-    if outcome.notes:
-        found = (f"{name} {_figures(value)}" for name, value in outcome.notes.items())
-        say.line(f"Found    {'; '.join(found)}")
-    for result in outcome.verdict.rules:
-        reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
-        say.line(f"Verified {result.promise}; reached: {reached}")
-
-
-def _figures(value: Any) -> str:
-    """Write a note of a method in short: of many things how many there are."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_figures(part)}" for name, part in value.items())
-    if isinstance(value, (list, tuple)):
-        return f"{len(value):,}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

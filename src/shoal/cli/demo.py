@@ -34,7 +34,7 @@ def command(
     Example: shoal demo --out demo
     """
     from shoal.base.atomic import check_output
-    from shoal.cli.anonymize import tell
+    from shoal.cli.output import tell
     from shoal.cli.work import ahead, watch
     from shoal.tables import demo
     from shoal.tables.files import read_table

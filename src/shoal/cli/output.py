@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import OutputError
+from shoal.cli import say
 from shoal.tables.sources.source import Place, Source, beside, target
 
 if TYPE_CHECKING:
@@ -164,3 +165,31 @@ def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
                 f"{other} and {flag} both name {file}. Give each of them a file of its own."
             )
         named[file.resolve()] = flag
+
+
+def tell(outcome: Outcome) -> None:
+    """Say in a few lines what came out."""
+    loss = outcome.loss
+    left = outcome.rows_in - outcome.rows_out
+    kept = "every row kept" if not left else f"{left:,} rows left out"
+    say.line(
+        f"{outcome.method}: {outcome.rows_in:,} rows in, {outcome.rows_out:,} out ({kept}), "
+        f"{outcome.groups:,} groups"
+    )
+    parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
+    say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
+    if outcome.notes:
+        found = (f"{name} {_figures(value)}" for name, value in outcome.notes.items())
+        say.line(f"Found    {'; '.join(found)}")
+    for result in outcome.verdict.rules:
+        reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
+        say.line(f"Verified {result.promise}; reached: {reached}")
+
+
+def _figures(value: Any) -> str:
+    """Write a note of a method in short: of many things how many there are."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_figures(part)}" for name, part in value.items())
+    if isinstance(value, (list, tuple)):
+        return f"{len(value):,}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -21,7 +21,7 @@ from shoal.verbs.outcome import Outcome
 
 
 @dataclass(frozen=True)
-class Origin:
+class Provenance:
     """Where a run came from: the command, the input and its digest; told to stewards only."""
 
     command: str = ""
@@ -35,7 +35,7 @@ def render_outcome(
     *,
     audience: str = "steward",
     attacks: Attacks | None = None,
-    origin: Origin | None = None,
+    origin: Provenance | None = None,
     title: str = "",
     warnings: Sequence[str] = (),
 ) -> str:
@@ -89,7 +89,7 @@ def render_outcome(
         worst=(),
         models=None,
         notes=[] if public else _notes(outcome.notes),
-        repeat=_repeat(outcome, origin or Origin(), public),
+        repeat=_repeat(outcome, origin or Provenance(), public),
         **context,
     )
 
@@ -135,7 +135,7 @@ def _bare(toml: str) -> str:
     return text
 
 
-def _repeat(outcome: Outcome, origin: Origin, public: bool) -> dict[str, Any]:
+def _repeat(outcome: Outcome, origin: Provenance, public: bool) -> dict[str, Any]:
     entry = find_method(outcome.method)
     facts = [("method", f"{entry.name}: {entry.story} ({entry.citation})"), ("Shoal", __version__)]
     if public:

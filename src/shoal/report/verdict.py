@@ -15,7 +15,7 @@ from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
 from shoal.releases.anatomy.make import COUNT, GROUP
 from shoal.releases.generalized.check import Verdict
-from shoal.report.outcome import Origin
+from shoal.report.outcome import Provenance
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, promises
 from shoal.report.release import sections
@@ -114,7 +114,7 @@ def render_verdict(
     *,
     audience: str = "steward",
     attacks: Attacks | None = None,
-    origin: Origin | None = None,
+    origin: Provenance | None = None,
     title: str = "",
     warnings: Sequence[str] = (),
 ) -> str:
@@ -134,7 +134,7 @@ def render_verdict(
     compared = subject.source is not None
     subject = subject.public() if public else subject
     context = sections(subject, verdict, None if public else attacks)
-    origin = origin or Origin()
+    origin = origin or Provenance()
     faults = list(verdict.faults)
     if public and compared:
         faults = [] if verdict.holds else ["Details of the faults are told to the steward only."]
@@ -166,7 +166,7 @@ def render_verdict(
     )
 
 
-def _facts(origin: Origin, public: bool) -> list[tuple[str, str]]:
+def _facts(origin: Provenance, public: bool) -> list[tuple[str, str]]:
     if public:
         return []
     told = (("file", origin.source), ("SHA-256 of the file", origin.digest))

@@ -18,7 +18,7 @@ from shoal.catalog import find_method
 from shoal.measures.risks import assess
 from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
-from shoal.report import Origin, render_outcome
+from shoal.report import Provenance, render_outcome
 from shoal.show.charts import Chart
 from shoal.show.figures import attacks_chart
 from shoal.tables.files import write_table
@@ -152,7 +152,7 @@ def write(
     asked: Plan,
     shown: dict[str, Any],
     attacks: Attacks | None,
-    origin: Origin,
+    origin: Provenance,
 ) -> None:
     """Write release, plan, hierarchies, figures and reports into a folder."""
     for name, table in outcome.tables.items():

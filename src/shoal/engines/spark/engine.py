@@ -18,11 +18,13 @@ from shoal.catalog import Method, find_method
 from shoal.engines.spark import files
 from shoal.engines.spark.columns import take_in
 from shoal.engines.spark.drawing import stage_dummies
-from shoal.engines.spark.driver import stage_generalized
-from shoal.engines.spark.job import Clock, Job
+from shoal.engines.spark.driver import on_the_driver
+from shoal.engines.spark.job import Job, Staged, Stopwatch
 from shoal.engines.spark.publishing import publish
 from shoal.engines.spark.session import first_line, require, session, session_of
 from shoal.engines.spark.settings import Spark, address, is_spark_frame
+from shoal.engines.spark.shards import on_the_executors
+from shoal.engines.spark.tuples import reduced
 from shoal.measures.losses import Loss
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
@@ -56,7 +58,7 @@ def carry_out(
     extra: Sequence[Rule],
     settings: Spark,
     group: Callable[..., Any],
-    clock: Clock,
+    clock: Stopwatch,
 ) -> Made:
     """Anonymize a Spark frame, or a folder or file of Parquet or CSV.
 
@@ -104,7 +106,7 @@ def carry_out(
                 clock,
                 folder,
             )
-            staged = stage_dummies(job) if entry.release == "dummies" else stage_generalized(job)
+            staged = stage_dummies(job) if entry.release == "dummies" else _stage_generalized(job)
             release, verdict = publish(job, staged, kind)
     return Made(
         release,
@@ -183,3 +185,15 @@ def _in_our_words(text: str, fault: BaseException) -> ShoalError:
         f"Spark gave up: {said} Nothing was released and nothing was written; the whole message "
         "of Spark is the cause of this error."
     )
+
+
+def _stage_generalized(job: Job) -> Staged:
+    with job.clock.stage("encode"):
+        counting = reduced(job.table, [*job.quasi, *job.spoken], job.settings)
+        tuples = counting.__enter__()
+    try:
+        if tuples.here is not None:
+            return on_the_driver(job, tuples)
+        return on_the_executors(job, tuples)
+    finally:
+        counting.__exit__(None, None, None)

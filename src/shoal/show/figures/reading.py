@@ -22,7 +22,7 @@ _MOMENT = r"^\[?\d{4,}-\d\d-\d\d \d\d:"
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ColumnReading:
     """The values of a column, how many rows are expected to have each, and how that is known.
 
     Parameters
@@ -51,7 +51,7 @@ class Reading:
     at: npt.NDArray[np.int64] | None = None
 
 
-def read_column(subject: Subject, name: str) -> Reading:
+def read_column(subject: Subject, name: str) -> ColumnReading:
     """Read a published column, whatever the shape of the release."""
     if name in subject.quasi and subject.shape == "generalized":
         return _generalized(subject, name)
@@ -69,15 +69,15 @@ def read_column(subject: Subject, name: str) -> Reading:
     size = len(column.values)
     weight = np.bincount(column.codes, minlength=size + 1)[:size].astype(np.float64)
     silent = subject.silent(name)
-    return Reading(column.values, weight, np.ones(size, np.bool_), 1.0 - silent, 0.0, silent)
+    return ColumnReading(column.values, weight, np.ones(size, np.bool_), 1.0 - silent, 0.0, silent)
 
 
-def _estimated(values: pl.Series, weight: Floats, silent: float) -> Reading:
+def _estimated(values: pl.Series, weight: Floats, silent: float) -> ColumnReading:
     named = np.ones(len(values), np.bool_)
-    return Reading(values, np.asarray(weight, np.float64), named, 0.0, 1.0 - silent, silent)
+    return ColumnReading(values, np.asarray(weight, np.float64), named, 0.0, 1.0 - silent, silent)
 
 
-def _generalized(subject: Subject, name: str) -> Reading:
+def _generalized(subject: Subject, name: str) -> ColumnReading:
     cells = _cells(subject, name)
     if cells is None:
         return _as_they_stand(subject, name)
@@ -104,7 +104,9 @@ def _generalized(subject: Subject, name: str) -> Reading:
     met = np.flatnonzero(weight > 1e-9)
     weight[met] += float(rows[everything].sum()) / max(met.size, 1)
     wide = max(1.0 - silent - exact, 0.0)
-    return Reading(cells.values.gather(met), weight[met], named[met], exact, wide, silent, at=met)
+    return ColumnReading(
+        cells.values.gather(met), weight[met], named[met], exact, wide, silent, at=met
+    )
 
 
 def _stars(subject: Subject, name: str, cells: Spread) -> npt.NDArray[np.bool_]:
@@ -170,14 +172,14 @@ def _ends(subject: Subject, name: str, order: tuple[str, ...]) -> Spread:
     return Spread(values, np.arange(lo.size), lo, hi)
 
 
-def _as_they_stand(subject: Subject, name: str) -> Reading:
+def _as_they_stand(subject: Subject, name: str) -> ColumnReading:
     texts = subject.texts(name)
     known = texts.filter(texts != STAR)
     column = Field.of(known)
     weight = np.bincount(column.codes, minlength=len(column.values)).astype(np.float64)
     silent = subject.silent(name)
     named = np.ones(len(column.values), np.bool_)
-    return Reading(column.values, weight, named, 0.0, 1.0 - silent, silent, readable=False)
+    return ColumnReading(column.values, weight, named, 0.0, 1.0 - silent, silent, readable=False)
 
 
 def numbers(values: pl.Series) -> pl.Series | None:
