@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.catalog import DEFAULT_RULE
+from shoal.catalog import RULES
 from shoal.cli import on_spark, reporting, say
 from shoal.cli.options import (
     Audience,
@@ -237,8 +237,8 @@ def _release(
             page = reporting.of_run(outcome, source, reader)
         return outcome, page
 
-    diverse = any(rule.spec["name"] != DEFAULT_RULE for rule in plan.rules)
-    first = partial(ahead, diverse=diverse) if plan.method.name == "shoal" else None
+    diverse = any(RULES[rule.name].sensitive for rule in plan.rules)
+    first = partial(ahead, plan.method.name, diverse=diverse)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the outcome carries them; shown below
         outcome, page = watch(work, (*STAGES, "report"), first=first)

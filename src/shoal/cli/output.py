@@ -169,6 +169,8 @@ def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
 
 def tell(outcome: Outcome) -> None:
     """Say in a few lines what came out."""
+    from shoal.privacy.base import reached
+
     loss = outcome.loss
     left = outcome.rows_in - outcome.rows_out
     kept = "every row kept" if not left else f"{left:,} rows left out"
@@ -182,8 +184,7 @@ def tell(outcome: Outcome) -> None:
         found = (f"{name} {_figures(value)}" for name, value in outcome.notes.items())
         say.line(f"Found    {'; '.join(found)}")
     for result in outcome.verdict.rules:
-        reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
-        say.line(f"Verified {result.promise}; reached: {reached}")
+        say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
 
 
 def _figures(value: Any) -> str:
