@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.measures.losses import classifier
 from shoal.measures.losses.classifier import Score, Task
-from shoal.measures.losses.features import Reading, read_beside
+from shoal.measures.losses.features import PairedCells, read_beside
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.measures.risks.reidentification import assess, attribute_risk
 from shoal.releases.anatomy.make import Anatomized
@@ -117,7 +117,7 @@ class Yardstick:
                 shares.append(float(counts.to_numpy().max() / len(known)))
         return max(shares)
 
-    def _open(self, release: Shape, reading: Reading, of: str) -> Release:
+    def _open(self, release: Shape, reading: PairedCells, of: str) -> Release:
         if isinstance(release, (Dummies, Anatomized)):
             return _exact(release, release.frame, of, self.schema)
         cleaned = [self.schema[name].clean(release.frame[name]) for name in self.schema.sensitive]
@@ -146,7 +146,7 @@ class Yardstick:
             "query_median": error.median,
         }
 
-    def _learn(self, release: Shape, reading: Reading) -> dict[str, float]:
+    def _learn(self, release: Shape, reading: PairedCells) -> dict[str, float]:
         task = self.task
         if task is None:
             return {}
