@@ -21,6 +21,8 @@ from numba.core import event
 from shoal import kernels
 from shoal.kernels.anatomy import largest_buckets
 
+pytestmark = [pytest.mark.slow, pytest.mark.compiled]
+
 class Listener(event.Listener):
     compiled = 0
     def on_start(self, event): Listener.compiled += 1
