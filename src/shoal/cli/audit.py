@@ -86,10 +86,9 @@ def command(
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
-    from shoal.base.atomic import atomic_file, check_output
     from shoal.base.roles import Role
     from shoal.cli.options import base_plan, split_names
-    from shoal.cli.output import check_apart
+    from shoal.cli.output import check_apart, check_named, keep
     from shoal.tables.prepare import load
     from shoal.verbs.audit import audit
 
@@ -97,9 +96,7 @@ def command(
     original = None if original is None else place(original, original_table)
     inputs = [path for path in (released, plan, original, st) if path is not None]
     extras = {"--json": json, "--report": report}
-    for file in extras.values():
-        if file is not None:
-            check_output(file, force=force, inputs=inputs)
+    check_named(extras.values(), force, inputs)
     check_apart([], {flag: file for flag, file in extras.items() if file is not None})
     to = reporting.reader(report, audience)
     full = base_plan(
@@ -127,10 +124,7 @@ def command(
         texts["--report"] = reporting.of_audit(verdict, released, original, st, declared, to)
     tell(verdict)
     for flag, file in extras.items():
-        if file is not None:
-            with atomic_file(file, force=force, inputs=inputs) as stream:
-                stream.write(texts[flag].encode())
-            say.line(f"Wrote {file}.")
+        keep(file, texts.get(flag, ""), force, inputs)
     if not verdict.holds:
         raise typer.Exit(1)
 
