@@ -35,6 +35,7 @@ FLOORS = [
     "engines",
     "verbs",
     "report",
+    "api",
     "experiments",
     "web",
     "cli",

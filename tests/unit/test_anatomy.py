@@ -12,7 +12,7 @@ from shoal.groupers import anatomy
 from shoal.kernels.anatomy import largest_buckets
 from shoal.privacy import FrequencyLDiversity
 from shoal.releases.base import By, Query
-from shoal.releases.opening import open_release
+from shoal.releases.opened import read_view
 from tests.naive import estimates as naive
 from tests.tables import encoded
 
@@ -108,7 +108,7 @@ def hand():
     values = pl.DataFrame(
         {"group_id": [1, 1, 2, 2], "ill": ["flu", "cold", "flu", "gout"], "count": [1, 1, 1, 1]}
     )
-    return open_release(qit, "ill", table=values)
+    return read_view(qit, "ill", table=values)
 
 
 def test_estimates_and_beliefs_by_hand():
@@ -138,7 +138,7 @@ def test_intervals_hold_the_truth_when_nothing_ties_the_columns():
             }
         )
         outcome = go(frame, 3)
-        view = open_release(outcome.release, "ill", table=outcome.tables["st"])
+        view = read_view(outcome.release, "ill", table=outcome.tables["st"])
         counts = view.counts("ill", [By("age")], level=0.9)
         true = frame.group_by("age", "ill").len().sort("age", "ill")["len"].to_numpy()
         held.append((counts.low.ravel() <= true) & (true <= counts.high.ravel()))

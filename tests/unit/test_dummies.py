@@ -15,7 +15,7 @@ from shoal.base import secure
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.releases.dummies.make import draw
-from shoal.releases.opening import open_release
+from shoal.releases.opened import read_view
 from shoal.tables.files import read_table, write_table
 from tests.tables import encoded
 
@@ -115,7 +115,7 @@ def test_missing_values_are_hidden_or_kept():
     assert kept.release["ill"].null_count() == frame["ill"].null_count() > 0
     assert (kept.release["ill"].drop_nulls().list.len() == 3).all()
     assert (
-        open_release(kept.release, "ill").counts("ill", []).rows.sum()
+        read_view(kept.release, "ill").counts("ill", []).rows.sum()
         == 60 - frame["ill"].null_count()
     )
 
@@ -144,11 +144,11 @@ def test_files_of_every_kind_come_back(tmp_path, suffix):
     released = go(frame).release
     path = tmp_path / f"x{suffix}"
     write_table(released, path)
-    view = open_release(read_table(path), "ill")
+    view = read_view(read_table(path), "ill")
     assert view.shape == "dummies"
     assert view.values("ill") == ('a "b", [c]', "cold", "flu", "ulcer")
     assert np.allclose(
-        view.counts("ill", []).count, open_release(released, "ill").counts("ill", []).count
+        view.counts("ill", []).count, read_view(released, "ill").counts("ill", []).count
     )
     if suffix == ".csv":
         cell = next(iter(path.read_text().splitlines()[1:])).split(",", 2)[2]
@@ -166,7 +166,7 @@ def test_the_posterior_by_hand():
     """Two values a set; the prior follows from the sets, frequent values are the likelier ones."""
     cells = [["a", "b"]] * 6 + [["a", "c"]] * 6 + [["b", "c"]] * 2
     frame = pl.DataFrame({"q": np.arange(14), "s": pl.Series(cells)})
-    view = open_release(frame, "s")
+    view = read_view(frame, "s")
     prior = view.counts("s", []).count[0]
     believed = view.beliefs("s", np.array([0, 6, 13]))
     assert np.allclose(
@@ -177,7 +177,7 @@ def test_the_posterior_by_hand():
     assert np.allclose(believed.sum(axis=1), 1)
     assert view.risk("s")["worst_posterior"] == pytest.approx(believed.max(), abs=1e-6)
     # Nobody can tell equal rows apart: what is believed of them is the mean.
-    same = open_release(frame.with_columns(q=pl.lit(1)), "s")
+    same = read_view(frame.with_columns(q=pl.lit(1)), "s")
     assert np.allclose(
         same.beliefs("s", np.array([0]))[0], view.beliefs("s", np.arange(14)).mean(axis=0)
     )

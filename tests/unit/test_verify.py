@@ -222,12 +222,3 @@ def test_bad_comparisons_are_told_clearly():
     for order in ([0, 0], [0, 2], [-1, 0]):
         with pytest.raises(ShoalError, match="names a row twice, or one that the original"):
             verify(frame, original=frame, order=np.array(order), **common)
-
-
-def test_verification_imports_nothing_of_the_algorithms():
-    source = Path(shoal.releases.generalized.coverage.__file__).parent
-    forbidden = ("groupers", "kernels", "releases", "encode", "space", "losses")
-    for name in ("verify", "coverage", "readback", "published", "notation"):
-        for node in ast.walk(ast.parse((source / f"{name}.py").read_text())):
-            if isinstance(node, ast.ImportFrom):
-                assert not any(part in forbidden for part in (node.module or "").split("."))

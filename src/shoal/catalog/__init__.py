@@ -1,4 +1,4 @@
-"""Every method, rule and loss by name: its parameters, their limits, where it comes from.
+"""Every method, rule, loss and shape by name: its parameters and limits, where it comes from.
 
 The command line, the plan and the docs are made from these tables, so a new method or rule is one
 more entry here. Nothing heavy is imported before an entry is loaded.
@@ -12,6 +12,7 @@ from shoal.base.errors import ParameterError, nearest
 from shoal.catalog.entries import LossEntry, Method, RuleEntry
 from shoal.catalog.methods import METHODS
 from shoal.catalog.rules import LOSSES, RULES
+from shoal.catalog.shapes import GENERALIZED, SHAPES, Shape
 
 DEFAULT_METHOD = "shoal"
 
@@ -20,12 +21,15 @@ DEFAULT_RULE = "k-anonymity"
 __all__ = [
     "DEFAULT_METHOD",
     "DEFAULT_RULE",
+    "GENERALIZED",
     "LOSSES",
     "METHODS",
     "RULES",
+    "SHAPES",
     "LossEntry",
     "Method",
     "RuleEntry",
+    "Shape",
     "find_method",
     "find_rule",
 ]

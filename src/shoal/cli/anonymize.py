@@ -35,7 +35,8 @@ from shoal.cli.options import (
 from shoal.tables.sources.source import Source
 
 if TYPE_CHECKING:
-    from shoal.verbs.outcome import Outcome
+    from shoal.api.release import Release
+    from shoal.engines.run import Run
 
 
 @with_rules
@@ -83,6 +84,15 @@ def command(
             "--effort",
             metavar="WORD",
             help="How long the method shoal looks for a lower loss: fast, normal or max.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            help="Take the best release found so far after so many seconds, with a method that "
+            "refines (shoal).",
         ),
     ] = None,
     seed: Annotated[
@@ -156,7 +166,7 @@ def command(
 
     limit(threads)  # before anything reads how many threads there are
 
-    from shoal.cli.options import base_plan, located, parse_options, split_names
+    from shoal.cli.options import located, named_roles, parse_options
     from shoal.cli.output import Output
     from shoal.cli.work import ahead, stoppable, watch
 
@@ -170,65 +180,57 @@ def command(
         goal.check_files([path for path in (data, plan) if path is not None])
     reader = reporting.reader(report, audience)
 
-    from shoal.base.roles import Role
-    from shoal.tables.prepare import load
-    from shoal.verbs.anonymize import STAGES, anonymize
+    from shoal.api.table import read
+    from shoal.plan.plan import Plan
+    from shoal.tables.prepare import merge
+    from shoal.verbs.anonymize import STAGES
 
-    full = base_plan(
-        plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed
-    ).override(rules=rules, release={} if typed is None else {"typed": typed})
-    chosen = method or full.method.name
+    base = None if plan is None else Plan.read(plan)
+    chosen = method or (base or Plan()).method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
-    full = full.override(method=chosen, options=parse_options(words, chosen))
+    full = merge(
+        base,
+        missing=missing,
+        delimiter=delimiter,
+        hierarchies=hierarchies,
+        seed=seed,
+        rules=rules,
+        method=chosen,
+        options=parse_options(words, chosen),
+        typed=typed,
+    )
     where = located(data, full, table, query, query_file)
+    roles = named_roles(quasi, sensitive, identifier, other)
     if on_spark:
         from shoal.cli.on_spark import Order, carry_out
 
-        roles = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
-        roles |= {Role.IDENTIFIER: identifier, Role.OTHER: other}
-        full = full.override(
-            roles={role: split_names(names, ()) or [] for role, names in roles.items() if names}
-        )
         source, to = _directory(where), _directory(goal.place)
-        carry_out(Order(source, to, json, force, master, driver_tuples), full, started)
+        order = Order(source, to, json, force, master, driver_tuples)
+        carry_out(order, full.with_roles(roles(())), started)
         return
     goal = goal.made_by(chosen, [where, *([plan] if plan else [])])
     goal.check()
-    named = {
-        Role.QUASI: quasi,
-        Role.SENSITIVE: sensitive,
-        Role.IDENTIFIER: identifier,
-        Role.OTHER: other,
-    }
 
-    def work(progress: Any) -> tuple[Outcome, str]:
+    def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
-        begun = time.perf_counter()
-        frame = load(where, full)
-        reading = time.perf_counter() - begun
-        roles = {
-            role: names
-            for role, given in named.items()
-            if (names := split_names(given, frame.columns)) is not None
-        }
-        outcome = anonymize(frame, plan=full.override(roles=roles), progress=progress)
-        outcome.seconds["read"] += reading
+        table_ = read(where, full, roles=roles)
+        release = table_.anonymize(progress=progress, time_limit=time_limit)
         page = ""
         if reader is not None:
             progress("report")
-            page = reporting.of_run(outcome, where, reader)
-        return outcome, page
+            page = reporting.of_release(release.beside(table_), where, reader, "Release")
+        return release, page
 
     diverse = any(part.spec["name"] != DEFAULT_RULE for part in full.rules)
     first = partial(ahead, diverse=diverse) if chosen == "shoal" else None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the outcome carries them; shown below
-        outcome, page = watch(work, (*STAGES, "report"), first=first)
-    for text in outcome.warnings:
+        warnings.simplefilter("ignore")  # the release carries them; shown below
+        release, page = watch(work, (*STAGES, "report"), first=first)
+    for text in release.warnings:
         say.warning(text)
     with stoppable():
-        goal.write(outcome, started, page)
-    tell(outcome)
+        goal.write(release, started, page)
+    tell(release.made)
     say.line(f"Wrote {goal}.")
 
 
@@ -262,21 +264,21 @@ def _directory(given: Path | Source) -> Path:
     return given
 
 
-def tell(outcome: Outcome) -> None:
+def tell(run: Run) -> None:
     """Say in a few lines what came out."""
-    loss = outcome.loss
-    left = outcome.rows_in - outcome.rows_out
+    loss = run.loss
+    left = run.rows_in - run.rows_out
     kept = "every row kept" if not left else f"{left:,} rows left out"
     say.line(
-        f"{outcome.method}: {outcome.rows_in:,} rows in, {outcome.rows_out:,} out ({kept}), "
-        f"{outcome.groups:,} groups"
+        f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
+        f"{run.groups:,} groups"
     )
     parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
     say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
-    if outcome.notes:
-        found = (f"{name} {_figures(value)}" for name, value in outcome.notes.items())
+    if run.notes:
+        found = (f"{name} {_figures(value)}" for name, value in run.notes.items())
         say.line(f"Found    {'; '.join(found)}")
-    for result in outcome.verdict.rules:
+    for result in run.verdict.rules:
         reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
         say.line(f"Verified {result.promise}; reached: {reached}")
 

@@ -138,7 +138,7 @@ def command(
     like one that is. A setting that is not possible says why and the others go on; exit code 2 and
     no file if none is.
     """
-    from shoal.cli.options import base_plan, split_names
+    from shoal.cli.options import named_roles, split_names
     from shoal.cli.work import stoppable, watch
 
     inputs = [path for path in (data, plan) if path is not None]
@@ -147,26 +147,19 @@ def command(
     _check_outputs(files, force, inputs)
     reporting.reader(report, None)
 
-    from shoal.tables.prepare import load
-    from shoal.verbs.compare import compare
+    from shoal.api.table import read
+    from shoal.tables.prepare import merge
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed)
+    full = merge(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed)
     wanted = split_names(methods, ())
     labels = tuple(choice.label for choice in choices(full, wanted, grid))
 
     def work(progress: Any) -> Comparison:
         progress("reading")
-        frame = load(data, full)
-        known = frame.columns
-        return compare(
-            frame,
-            quasi=split_names(quasi, known),
-            sensitive=split_names(sensitive, known),
-            identifier=split_names(identifier, known),
-            other=split_names(other, known),
-            plan=full,
+        table = read(data, full, roles=named_roles(quasi, sensitive, identifier, other))
+        return table.compare(
             methods=wanted,
             grid=grid,
             repeats=repeats,

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.base.errors import OutputError
-from shoal.tables.sources.source import Place, Source, beside, target
+from shoal.tables.sources.source import Place, Source, target
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.verbs.anonymize import Outcome
+    from shoal.api.release import Release
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,9 @@ class Output:
     def made_by(self, method: str, inputs: Sequence[Place]) -> Output:
         """Return the output with the tables that a method publishes."""
         from shoal.catalog import find_method
-        from shoal.tables.files import second_path
+        from shoal.tables.files import placed
 
-        tables: dict[str, Path | Source] = {"release": self.place}
-        if find_method(method).release == "anatomized":
-            here = self.place
-            tables["st"] = beside(here) if isinstance(here, Source) else second_path(here)
+        tables = placed(self.place, find_method(method).shape.tables)
         return replace(self, inputs=tuple(inputs), tables=tables)
 
     def check(self) -> None:
@@ -100,7 +97,7 @@ class Output:
 
             check_target(sources, force=self.force, inputs=self.inputs)
 
-    def write(self, outcome: Outcome, started: float, page: str = "") -> None:
+    def write(self, release: Release[pl.DataFrame], started: float, page: str = "") -> None:
         """Write everything or nothing; a file that is replaced with --force is gone at once.
 
         ``page`` is the text of the report, if one was asked for.
@@ -109,10 +106,10 @@ class Output:
         fresh = [file for file in self.extras.values() if not file.exists()]
         made: list[Path] = []
         try:
-            with self._written(outcome.tables):
-                outcome.seconds["write"] = time.perf_counter() - begun
-                outcome.seconds["total"] = time.perf_counter() - started
-                texts = {"--json": outcome.to_json(), "--report": page}
+            with self._written(release.here.tables):
+                release.made.seconds["write"] = time.perf_counter() - begun
+                release.made.seconds["total"] = time.perf_counter() - started
+                texts = {"--json": release.to_json(), "--report": page}
                 for flag, file in self.extras.items():
                     self._extra(file, texts[flag])
                     made.append(file)

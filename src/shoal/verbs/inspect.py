@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from shoal.base.roles import Role
 from shoal.plan.plan import Plan
-from shoal.tables.prepare import Hierarchies, gather, load, locate
+from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Column, Schema, guess, plain
 
 _SIZES = (2, 5, 10)
@@ -61,43 +59,25 @@ class Inspection:
 
 
 def inspect(
-    data: Any = None,
-    *,
-    quasi: Sequence[str] | None = None,
-    hierarchies: Hierarchies | None = None,
-    missing: Sequence[str] | None = None,
-    plan: Plan | str | Path | None = None,
-    table: str | None = None,
-    query: str | None = None,
+    frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy], *, only: bool = False
 ) -> Inspection:
-    """Look at a table (a file, a database or a frame) and suggest roles, with reasons.
+    """Look at a table and suggest roles, with reasons.
 
     Parameters
     ----------
-    data
-        A file, the address of a database, or a frame.
-    quasi
-        Quasi-identifiers to measure; guessed otherwise.
-    hierarchies
-        Columns that have one are suggested as taxonomies.
-    missing
-        Texts that mean missing besides the empty one.
+    frame
+        The table.
     plan
         Roles, kinds and missing texts already declared.
-    table, query
-        What to read from a database.
+    taxonomies
+        Columns that have one are suggested as taxonomies.
+    only
+        The plan names all quasi-identifiers: none is to be guessed besides.
     """
-    base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
-    full = base.override(
-        roles={} if quasi is None else {Role.QUASI: list(quasi)},
-        data={} if missing is None else {"missing": ["", *missing]},
-    )
-    frame = load(locate(data, full, table, query), full)
-    taxonomies = gather(full, frame, hierarchies)
-    known = {name: part.role for name, part in full.columns.items()}
-    if quasi is not None:
+    known = {name: part.role for name, part in plan.columns.items()}
+    if only:
         known |= {name: Role.OTHER for name in frame.columns if name not in known}
-    kinds = {name: part.kind for name, part in full.columns.items() if part.kind is not None}
+    kinds = {name: part.kind for name, part in plan.columns.items() if part.kind is not None}
     schema = guess(frame, roles=known, kinds=kinds, taxonomies=taxonomies)
     names = list(schema.quasi)
     cells = frame.height * len(names)

@@ -25,8 +25,9 @@ from shoal.engines.spark.layout import Layout, dummied
 from shoal.measures.losses import Loss
 from shoal.privacy import Rule
 from shoal.releases.check_counts import Findings, Values, values_of
-from shoal.releases.check_exact import Source, verify_sets
 from shoal.releases.dummies import make as dummies
+from shoal.releases.dummies.check import verify_sets
+from shoal.releases.verdict import Source
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
 
@@ -52,7 +53,7 @@ def stage_dummies(job: Job) -> Staged:
         path = f"{job.folder}/rows"
         drawn = _drawn(job, schema, known)
         drawn.write.parquet(path)
-    untouched = Loss(0.0, 0.0, 0.0, dict.fromkeys(job.quasi, 0.0))
+    untouched = Loss.none(job.quasi)
     staged = job.spark.read.parquet(path)
     notes = {"engine": "spark"}
 
@@ -134,7 +135,7 @@ def _drawn(job: Job, schema: Schema, known: Mapping[str, Values]) -> Any:
             frame = frame.rename(real)
             data = _codes(frame, known)
             found = dummies.draw(data, rule, None, **options)
-            published = dummies.publish(frame, schema, data, found, None).frame
+            published = dummies.publish(frame, schema, data, found).frame
             out = pl.DataFrame(
                 [
                     *(frame[name].alias(inner) for inner, name in layout.before.items()),

@@ -13,7 +13,6 @@ import polars as pl
 
 from shoal.plan.plan import Plan
 from shoal.show.charts import Chart, Point, scatter
-from shoal.verbs.anonymize import Outcome
 from shoal.verbs.compare.choices import say
 from shoal.verbs.compare.frontier import COSTS, RISKS, Advice, Axes, advise, frontier
 from shoal.verbs.compare.measuring import FIGURES
@@ -43,7 +42,7 @@ class Setting:
         What was measured; means over the repeats, of risks the highest.
     spread
         Lowest and highest loss of the repeats.
-    outcome
+    release
         The release of the first repeat with its figures, unless it was not to be kept.
     """
 
@@ -57,7 +56,7 @@ class Setting:
     detail: str = field(default="", repr=False)
     figures: Mapping[str, float] = field(default_factory=dict)
     spread: tuple[float, float] | None = None
-    outcome: Outcome | None = field(default=None, repr=False)
+    release: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
