@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "shoal"
 CODE = [
     path
-    for folder in ("src", "tests", "tools", "benchmarks")
+    for folder in ("src", "tests", "tools", "benchmarks", "experiments")
     for path in (ROOT / folder).rglob("*.py")
 ]
 
@@ -36,7 +36,6 @@ FLOORS = [
     "verbs",
     "report",
     "api",
-    "experiments",
     "web",
     "cli",
 ]
@@ -135,7 +134,7 @@ def python(code: str) -> str:
         ("import shoal", {"numpy", "polars", "numba", "pydantic", "typer", "rich", "pandas"}),
         (
             "from shoal.cli.app import build; build(None)",
-            {"numpy", "polars", "numba", "pydantic", "pandas", "matplotlib"},
+            {"numpy", "polars", "numba", "pydantic", "pandas"},
         ),
     ],
     ids=["import", "help"],

@@ -13,7 +13,7 @@ import pytest
 import shoal
 from shoal import KAnonymity, LDiversity, kernels
 from shoal.groupers.ahead import compile_refinement
-from shoal.kernels.refine import trials
+from shoal.kernels.boxes.refine import trials
 
 HERE = """
 import numpy as np
@@ -75,7 +75,7 @@ def test_a_read_only_package_compiles_once(package, tmp_path):
 
 def test_what_only_a_compiler_needs_is_not_loaded(tmp_path):
     code = (
-        "import sys; import numpy as np; from shoal.kernels.mondrian import median\n"
+        "import sys; import numpy as np; from shoal.kernels.space.mondrian import median\n"
         "assert median(np.array([3, 1, 2], np.int32), 3) == 2\n"
         "print('numba.cpython.unicode' in sys.modules)"
     )

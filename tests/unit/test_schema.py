@@ -38,7 +38,8 @@ def test_roles_are_guessed_with_reasons() -> None:
     assert schema.identifier == ("patient_id", "row", "note")
     assert schema.quasi == ("age", "zip", "birthDate", "sex")
     assert schema.sensitive == ("diagnosis",)
-    assert schema.other == ("pulse", "blank", "tags")
+    assert schema.undecided == ("pulse", "blank", "tags")
+    assert schema.other == ()
     assert schema["age"].reason == (
         "its name says 'age', something that others may know; it holds numbers"
     )
@@ -76,11 +77,11 @@ def test_what_is_known_is_not_guessed() -> None:
         ("country_name", pl.Series([f"c{i % 150}" for i in range(3000)]), Role.QUASI),
         ("customer_no_key", pl.Series([f"c{i % 150}" for i in range(3000)]), Role.IDENTIFIER),
         ("weight_kg", pl.Series([1.5 + i for i in range(N)]), Role.QUASI),
-        ("score", pl.Series([1.5 + i for i in range(N)]), Role.OTHER),
-        ("salaries", pl.Series([1, 2]), Role.OTHER),
+        ("score", pl.Series([1.5 + i for i in range(N)]), Role.UNDECIDED),
+        ("salaries", pl.Series([1, 2]), Role.UNDECIDED),
         ("salary", pl.Series([1, 2]), Role.SENSITIVE),
-        ("x", pl.Series(["a", "b"]), Role.OTHER),
-        ("", pl.Series(["a", "a"]), Role.OTHER),
+        ("x", pl.Series(["a", "b"]), Role.UNDECIDED),
+        ("", pl.Series(["a", "a"]), Role.UNDECIDED),
     ],
 )
 def test_names_and_values_together_tell_the_role(name: str, series: pl.Series, role: Role) -> None:

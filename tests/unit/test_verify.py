@@ -1,9 +1,7 @@
 """Verification from published cells alone, and against the source."""
 
-import ast
 import dataclasses
 import warnings
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import shoal.releases.generalized.coverage
 from shoal.base.errors import ParameterError, SchemaError, ShoalError
 from shoal.base.roles import Kind, Role
 from shoal.privacy import All, KAnonymity

@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
+from shoal.releases.check_exact import Source, plausible_exact, verify_sets, verify_tables
 
 from shoal.base.errors import InputError, ParameterError
 from shoal.privacy import FrequencyLDiversity, KAnonymity, LDiversity
-from shoal.releases.check_exact import Source, plausible_exact, verify_sets, verify_tables
 from shoal.tables.schema import declare
 
 SOURCE = pl.DataFrame({"q": [1, 2, 3, 4], "s": ["a", "b", "c", None]})

@@ -7,7 +7,7 @@ import pytest
 import shoal
 from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.privacy import KAnonymity
-from shoal.releases.base import By, Query, View
+from shoal.releases.base import By, Query
 from shoal.releases.categories import combine, read_by, sort
 from shoal.releases.opened import read_view
 

@@ -123,7 +123,7 @@ def test_what_flags_cannot_say_is_left_to_the_plan(made) -> None:
 
 def test_what_nobody_decided_about_is_not_released() -> None:
     draft = drafts.first_draft(PROFILE)
-    assert "note" not in draft["columns"]
+    assert draft["columns"]["note"]["role"] == "undecided"
     assert draft["columns"]["diagnosis"]["role"] == "sensitive"
     read = drafts.from_form({"role.0": "quasi", "role.3": "nonsense"}, PROFILE, draft)
     assert list(read["columns"]) == ["age"]

@@ -28,10 +28,13 @@ COMMANDS = {
     "estimate": "Count sensitive values by category from a release, with intervals.",
     "hierarchy": "Make a hierarchy from a column, or check the ones you have.",
     "serve": "Open the page on which a table is looked at, anonymized and taken away.",
-    "reproduce": "Run the experiments of the papers again, and say which of their claims hold.",
     "methods": "List the methods with their options, and the rules they can keep.",
 }
 GROUPS = ("hierarchy",)
+MOVED = {
+    "reproduce": "The experiments of the papers left the package: in a checkout of the project, "
+    "make reproduce runs them all and python -m experiments PAPER one of them.",
+}
 
 
 def build(wanted: str | None) -> typer.Typer:
@@ -92,6 +95,9 @@ def run() -> int:
         return 2
     # The first word is the command: no option of the whole program takes a value.
     wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    if wanted in MOVED:
+        say.error(MOVED[wanted])
+        return 2
     try:
         build(wanted)(prog_name="shoal")
     except ShoalError as error:

@@ -122,7 +122,7 @@ def command(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE.svg", help="Draw the privacy-utility frontier."),
+        typer.Option("--plot", metavar="FILE.svg|.html", help="Draw the privacy-utility frontier."),
     ] = None,
     report: ReportFile = None,
     force: Force = False,
@@ -198,6 +198,7 @@ def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) 
     """Refuse what cannot be written before the work starts."""
     from shoal.base.atomic import check_output
     from shoal.base.errors import OutputError
+    from shoal.show.charts import check_picture
 
     seen: dict[Path, str] = {}
     for name, path in files.items():
@@ -207,11 +208,8 @@ def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) 
                 f"--{seen[target]} and --{name} both name {path}. Give each a file of its own."
             )
         seen[target] = name
-    if "plot" in files and files["plot"].suffix.lower() != ".svg":
-        raise OutputError(
-            f"The frontier is drawn as SVG, and {files['plot']} does not end in .svg. Give it that "
-            "ending."
-        )
+    if "plot" in files:
+        check_picture(files["plot"])
 
 
 def _write(

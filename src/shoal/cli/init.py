@@ -32,6 +32,7 @@ def command(
 
     from shoal.api.table import read
     from shoal.base.atomic import atomic_file, check_output
+    from shoal.base.roles import Role
     from shoal.cli.options import located
     from shoal.tables.prepare import merge
     from shoal.tables.sources.source import Source
@@ -58,5 +59,8 @@ def command(
     with atomic_file(out, force=force, inputs=[data]) as stream:
         stream.write(plan.to_toml(reasons).encode())
     say.line(f"Wrote {out}: {len(columns)} columns, roles guessed. Check them, then run:")
+    for column in found.schema.columns:
+        if column.role is Role.UNDECIDED:
+            say.line(f"  undecided, not released: {column.name} ({column.reason})")
     named = "" if isinstance(where, Source) else f"{where} "
     say.line(f"  shoal anonymize {named}--plan {out} -o release.csv")

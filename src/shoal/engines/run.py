@@ -50,6 +50,11 @@ class Run:
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
+    @property
+    def undecided(self) -> dict[str, str]:
+        """The columns that were held back because nobody decided about them, with the reason."""
+        return {name: self.schema[name].reason for name in self.schema.undecided}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures of the run as plain data: no value of the table, no seed."""
         return {
@@ -67,6 +72,7 @@ class Run:
             "achieved": self.verdict.achieved,
             "promised": [result.promise for result in self.verdict.rules],
             "verified": self.verdict.holds,
+            "undecided": self.undecided,
             "seeded": self.plan.seed is not None,
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
             "versions": _versions(),

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.coding.encode import Encoded
-from shoal.kernels import conditions as kernel
-from shoal.kernels.conditions import Conditions
+from shoal.kernels.boxes import conditions as kernel
+from shoal.kernels.boxes.conditions import Conditions
 from shoal.privacy import (
     AlphaK,
     BetaLikeness,

@@ -76,6 +76,8 @@ class _Cache(FunctionCache):
 def _compiled(function: F, **options: Any) -> F:
     base = _base()
     made = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    if made is function:  # NUMBA_DISABLE_JIT=1: to measure which lines tests reach
+        return function
     # A plain 0 is a type of its own to numba: a function that one kernel hands a 0 and another one
     # a number would be compiled twice.
     find = made.get_call_template
@@ -139,8 +141,8 @@ def _digest(source: Path) -> str:
 @cache
 def _closure(source: Path) -> frozenset[Path]:
     """Return a module's file and those of all kernel modules it imports, however indirectly."""
-    names = re.findall(r"^from shoal\.kernels\.(\w+) import", source.read_text(), re.MULTILINE)
+    names = re.findall(r"^from shoal\.kernels\.([\w.]+) import", source.read_text(), re.MULTILINE)
     found = {source}
     for name in names:
-        found |= _closure(Path(__file__).with_name(f"{name}.py"))
+        found |= _closure(Path(__file__).parent.joinpath(*name.split(".")).with_suffix(".py"))
     return frozenset(found)

@@ -15,6 +15,7 @@ from shoal.plan.plan import Plan
 from shoal.releases.base import Ints, View, Words
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
+from shoal.releases.verdict import held_back
 from shoal.tables.cells import blank
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
@@ -112,6 +113,14 @@ class Opened:
     def has(self, name: str) -> bool:
         """Tell whether the published table has a column of this name."""
         return name in self.frame.columns
+
+    def forbidden(self) -> list[str]:
+        """Say which published columns have a role that is never released."""
+        return [
+            held_back(column.name, column.role)
+            for column in self.columns
+            if self.has(column.name) and not column.role.published
+        ]
 
     def known_by(self, quasi: Sequence[str]) -> Opened:
         """Return the same release, looked up by other columns."""

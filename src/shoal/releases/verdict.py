@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.partition import GroupStats, Ints
+from shoal.base.roles import Role
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
 
@@ -128,6 +129,16 @@ class Verdict:
     def to_json(self) -> str:
         """Return :meth:`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+def held_back(name: str, role: Role) -> str:
+    """Say that a column is published whose role forbids it."""
+    if role is Role.UNDECIDED:
+        return (
+            f"The release has the column {name!r}, whose role is undecided: leave it out, or "
+            "decide about it."
+        )
+    return f"The release has the {role.value} {name!r}: {role.value}s are left out."
 
 
 def _finite(value: Any) -> Any:

@@ -28,8 +28,8 @@ def check_audience(audience: str) -> str:
     return audience
 
 
-def render(template: str, **context: Any) -> str:
-    """Fill a template; whatever comes from data is escaped there."""
+def render(template: str | Path, **context: Any) -> str:
+    """Fill a template of ours, or the file of another one; data are escaped in it."""
     charts: dict[str, int] = {}
 
     def figure(chart: Chart) -> Markup:
@@ -38,7 +38,11 @@ def render(template: str, **context: Any) -> str:
         again = charts[chart.id]
         return Markup(chart.html("" if again == 1 else str(again)))  # noqa: S704 -- escaped inside
 
-    page = _environment().get_template(template)
+    environment = _environment()
+    if isinstance(template, Path):
+        page = environment.from_string(template.read_text(encoding="utf-8"))
+    else:
+        page = environment.get_template(template)
     return page.render(css=_style(), figure=figure, **context)
 
 

@@ -75,7 +75,7 @@ def column_rows(subject: Subject) -> list[ColumnRow]:
     rows = []
     lost = subject.loss.by_column if subject.loss is not None else {}
     for column in subject.opened.columns:
-        told = column.role is not Role.IDENTIFIER
+        told = column.role.published
         reading = read_column(subject, column.name) if told else None
         rows.append(
             ColumnRow(
@@ -157,8 +157,10 @@ def example_rows(subject: Subject) -> dict[str, Any] | None:
     if not subject.exact:
         return None
     frame, values = opened.shape.view.examples(opened)
-    hidden = opened.names(Role.IDENTIFIER, Role.OTHER)
-    shown = [name for name in frame.columns if name not in hidden]
+    told = opened.names(Role.QUASI, Role.SENSITIVE)
+    declared = [column.name for column in opened.columns]
+    # What nobody declared is the shape's own: the group of Anatomy.
+    shown = [name for name in frame.columns if name in told or name not in declared]
     rows = [[_said(cell) for cell in row] for row in frame.select(shown).head(_ROWS).iter_rows()]
     return {"columns": shown, "rows": rows, "values": values}
 

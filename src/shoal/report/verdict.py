@@ -11,7 +11,6 @@ import polars as pl
 
 from shoal import __version__
 from shoal.base.errors import SchemaError
-from shoal.base.roles import Role
 from shoal.measures.risks.results import Attacks
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
@@ -37,8 +36,8 @@ _MODELS = {
 
 
 def audited(opened: Opened, original: pl.DataFrame | None = None) -> Subject:
-    """Return what an audit looked at, ready for figures; identifiers are not looked at."""
-    columns = [column for column in opened.columns if column.role is not Role.IDENTIFIER]
+    """Return what an audit looked at, ready for figures, without columns never to be released."""
+    columns = [column for column in opened.columns if column.role.published]
     if original is not None:
         if lost := [name for name in opened.quasi if name not in original.columns]:
             raise SchemaError(

@@ -68,4 +68,5 @@ ROLES = {
     "sensitive": "sensitive",
     "identifier": "identifier, not published",
     "other": "passed through",
+    "undecided": "undecided, not released",
 }

@@ -20,11 +20,13 @@ from shoal.privacy import Rule, flatten
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import from_native, read_table
 from shoal.tables.hierarchy import read_directory, read_hierarchy
-from shoal.tables.schema import Schema, declare, guess, plain, unknown_column
+from shoal.tables.schema import Column, Schema, declare, guess, plain, unknown_column
 from shoal.tables.sources.source import Source, place
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
 Names = Sequence[str] | str
+
+_GUESSED = (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,45 @@ def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Ta
 def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Taken:
     """Settle what the plan leaves open of a table that was read before."""
     plan, schema = resolve(frame, plan, taxonomies)
+    schema = with_reasons(schema, frame)
+    warn_undecided(schema)
     return Taken(frame, plan, schema, taxonomies)
+
+
+def with_reasons(schema: Schema, frame: pl.DataFrame) -> Schema:
+    """Say of every undecided column what its name and values suggest."""
+    if not schema.undecided:
+        return schema
+    guesses = guess(frame)
+    return Schema(
+        tuple(
+            replace(column, reason=_suggestion(guesses[column.name]))
+            if column.role is Role.UNDECIDED
+            else column
+            for column in schema.columns
+        )
+    )
+
+
+def _suggestion(guessed: Column) -> str:
+    if guessed.role is Role.UNDECIDED:
+        return guessed.reason
+    return f"it looks like {guessed.role.value} ({guessed.reason}), and nobody has said so"
+
+
+def warn_undecided(schema: Schema) -> None:
+    """Name the columns that are held back, each with the reason."""
+    if not schema.undecided:
+        return
+    told = "; ".join(f"{name!r}: {schema[name].reason}" for name in schema.undecided)
+    many = len(schema.undecided)
+    warnings.warn(
+        f"{many} column{'s are' if many > 1 else ' is'} not released, because nobody has decided "
+        f"what {'they are' if many > 1 else 'it is'} ({told}). Give each a role in the plan, or "
+        "name it with --quasi, --sensitive, --identifier or --other.",
+        ShoalWarning,
+        stacklevel=3,
+    )
 
 
 def is_path(value: object) -> TypeGuard[str | Path]:
@@ -251,6 +291,7 @@ def resolve(
         sensitive=plan.names(Role.SENSITIVE),
         identifier=plan.names(Role.IDENTIFIER),
         other=plan.names(Role.OTHER),
+        undecided=plan.names(Role.UNDECIDED),
         kinds=kinds,
         missing={name: part.missing for name, part in plan.columns.items() if part.missing},
         order={name: part.order for name, part in plan.columns.items() if part.order},
@@ -287,20 +328,19 @@ def quasi_schema(
 
 
 def _guessed(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Plan:
-    """Fill in guessed roles, warn, and release nothing that no role was found for."""
+    """Fill in guessed roles and warn; what no role was found for stays undecided."""
     schema = guess(frame, taxonomies=taxonomies)
     if not schema.quasi:
         raise SchemaError(
             "No quasi-identifier was declared and none could be guessed from the column names "
             f"{', '.join(map(repr, frame.columns[:20]))}. Name them with --quasi (quasi=[...])."
         )
-    roles = {role: schema.names(role) for role in (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)}
-    told = "; ".join(f"{role.value}: {', '.join(names)}" for role, names in roles.items() if names)
-    left = f"; not released: {', '.join(schema.other)}" if schema.other else ""
+    roles = {role: schema.names(role) for role in _GUESSED if schema.names(role)}
+    told = "; ".join(f"{role.value}: {', '.join(names)}" for role, names in roles.items())
     warnings.warn(
-        f"Roles were guessed ({told}{left}). A guess does not know what others know: check them "
+        f"Roles were guessed ({told}). A guess does not know what others know: check them "
         "with 'shoal inspect', and declare them.",
         ShoalWarning,
         stacklevel=2,
     )
-    return plan.with_roles(roles)
+    return plan.with_roles({**roles, Role.UNDECIDED: schema.undecided})

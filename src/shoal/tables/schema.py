@@ -24,7 +24,7 @@ class Column:
     name
         Its name in the table.
     role
-        Dropped, generalized, protected, or passed through.
+        Dropped, generalized, protected, passed through, or held back until somebody decides.
     kind
         For a quasi-identifier how it is generalized; None for the others.
     reason
@@ -126,6 +126,11 @@ class Schema:
         """Names of the columns that are passed through."""
         return self.names(Role.OTHER)
 
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Names of the columns that nobody has decided about, which no release holds."""
+        return self.names(Role.UNDECIDED)
+
     def faults(self, frame: pl.DataFrame, taxonomies: Iterable[str] = ()) -> list[str]:
         """Say everything that keeps this schema from fitting ``frame``, without its values."""
         have = set(taxonomies)
@@ -208,6 +213,7 @@ def declare(
     sensitive: Sequence[str] = (),
     identifier: Sequence[str] = (),
     other: Sequence[str] = (),
+    undecided: Sequence[str] = (),
     kinds: Mapping[str, Kind | str] | None = None,
     missing: Mapping[str, Sequence[str]] | None = None,
     order: Mapping[str, Sequence[str]] | None = None,
@@ -226,6 +232,7 @@ def declare(
         Role.SENSITIVE: sensitive,
         Role.IDENTIFIER: identifier,
         Role.OTHER: other,
+        Role.UNDECIDED: undecided,
     }
     roles: dict[str, list[Role]] = {}
     for role, names in named.items():
@@ -320,9 +327,9 @@ def guess_role(series: pl.Series, name: str) -> tuple[Role, str]:
     """Guess what part a column plays, and say why."""
     known = series.drop_nulls()
     if known.is_empty():
-        return Role.OTHER, "it is entirely missing"
+        return Role.UNDECIDED, "it is entirely missing"
     if not plain(series.dtype):
-        return Role.OTHER, f"its type {series.dtype} holds more than one value a cell"
+        return Role.UNDECIDED, f"its type {series.dtype} holds more than one value a cell"
     distinct = known.n_unique()
     each = len(known) / distinct
     word, place = (
@@ -338,7 +345,7 @@ def guess_role(series: pl.Series, name: str) -> tuple[Role, str]:
         return Role.QUASI, f"its name says {place!r}, something that others may know"
     if len(known) >= _ENOUGH and each < 1.1 and (textual(known.dtype) or _counts_up(known)):
         return Role.IDENTIFIER, "nearly every row has a value of its own"
-    return Role.OTHER, "nothing in its name or values suggests another role"
+    return Role.UNDECIDED, "nothing in its name or values says what it is"
 
 
 def guess_kind(series: pl.Series, has_taxonomy: bool) -> tuple[Kind, str]:

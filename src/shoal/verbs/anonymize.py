@@ -27,7 +27,7 @@ from shoal.privacy import All, Rule
 from shoal.releases.base import Ints
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Source, Verdict
-from shoal.tables.prepare import Hierarchies, Taken
+from shoal.tables.prepare import Hierarchies, Taken, warn_undecided
 
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
 TIME_LIMIT = Param(
@@ -97,6 +97,7 @@ def on_spark(
 
     with heard() as said:
         made, release = carry_out(data, plan, hierarchies, extra, engine, run, clock)
+        warn_undecided(made.schema)
     clock.seconds["total"] = time.perf_counter() - start
     return replace(made, seconds=clock.seconds, warnings=tuple(dict.fromkeys(said))), release
 

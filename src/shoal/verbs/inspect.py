@@ -75,10 +75,10 @@ def inspect(
         The plan names all quasi-identifiers: none is to be guessed besides.
     """
     known = {name: part.role for name, part in plan.columns.items()}
-    if only:
-        known |= {name: Role.OTHER for name in frame.columns if name not in known}
     kinds = {name: part.kind for name, part in plan.columns.items() if part.kind is not None}
     schema = guess(frame, roles=known, kinds=kinds, taxonomies=taxonomies)
+    if only:
+        schema = _only(schema, plan.names(Role.QUASI))
     names = list(schema.quasi)
     cells = frame.height * len(names)
     return Inspection(
@@ -91,11 +91,24 @@ def inspect(
     )
 
 
+def _only(schema: Schema, quasi: Sequence[str]) -> Schema:
+    """Return the schema in which no other column than these is a quasi-identifier."""
+    return Schema(
+        tuple(
+            Column(column.name, Role.UNDECIDED, None, f"not named, although {column.reason}")
+            if column.role is Role.QUASI and column.name not in quasi
+            else column
+            for column in schema.columns
+        )
+    )
+
+
 def _look(series: pl.Series, column: Column) -> ColumnLook:
     known = series.drop_nulls()
     simple = plain(series.dtype)
     # Identifiers and sensitive values are nobody's business, not even on the steward's screen.
-    shown = simple and len(known) and column.role in (Role.QUASI, Role.OTHER)
+    hidden = column.role in (Role.IDENTIFIER, Role.SENSITIVE)
+    shown = simple and len(known) and not hidden
     return ColumnLook(
         column=column,
         dtype=str(series.dtype),

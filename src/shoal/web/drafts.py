@@ -26,6 +26,7 @@ ROLES = {
     Role.SENSITIVE.value: "must not be learned about a person: rules protect it",
     Role.IDENTIFIER.value: "names a person: never released",
     Role.OTHER.value: "harmless: released as it is",
+    Role.UNDECIDED.value: "nobody has decided yet: not released",
     LEFT_OUT: "not released",
 }
 KINDS = {
@@ -36,16 +37,11 @@ KINDS = {
 
 
 def first_draft(profile: Mapping[str, Any]) -> Draft:
-    """Return the draft that the guesses make; nothing harmless is released before a person says so.
-
-    A guessed 'other' means that nothing was found out: such a column is left out until someone
-    decides.
-    """
+    """Return the draft that the guesses make; what nobody decided about is not released."""
     columns = {}
     for column in profile["columns"]:
-        if column["role"] != Role.OTHER.value:
-            kind = {"kind": column["kind"]} if column["kind"] else {}
-            columns[column["name"]] = {"role": column["role"], **kind}
+        kind = {"kind": column["kind"]} if column["kind"] else {}
+        columns[column["name"]] = {"role": column["role"], **kind}
     rule = {"name": DEFAULT_RULE, **defaults(RULES[DEFAULT_RULE].params)}
     return {
         "columns": columns,

@@ -94,9 +94,7 @@ def take_in(frame: Any, plan: Plan, *, texts: bool) -> Table:
     if faults:
         raise SchemaError(faults)
     names = tuple(
-        name
-        for name in every
-        if name in plan.columns and plan.columns[name].role != Role.IDENTIFIER
+        name for name in every if name in plan.columns and plan.columns[name].role.published
     )
     numbered = frame.toDF(*(f"c{i}" if i >= 0 else f"x{n}" for n, i in _places(every, names)))
     rows = numbered.select(*(f"c{i}" for i in range(len(names))))

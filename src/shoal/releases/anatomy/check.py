@@ -12,7 +12,7 @@ from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule
 from shoal.releases.anatomy import COUNT, GROUP
 from shoal.releases.exact import check as exact
-from shoal.releases.exact.check import compare, identifiers, judge, kept, some, truth
+from shoal.releases.exact.check import compare, judge, kept, some, truth
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
 from shoal.releases.verdict import Source, Verdict
@@ -28,7 +28,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Source | None = None) -
             f"The second table has no sensitive column {unknown[0]!r}; it has {listed(held)}."
         )
     ordered = source if source is not None and source.order is not None else None
-    faults = identifiers(opened)
+    faults = opened.forbidden()
     if source is not None and ordered is None:
         faults += plausible(opened.frame, table, source.frame, kept(opened, source), held[0])
     return verify_tables(

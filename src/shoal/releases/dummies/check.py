@@ -12,7 +12,7 @@ import polars as pl
 from shoal.base.errors import InputError, listed
 from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule
-from shoal.releases.exact.check import compare, identifiers, judge, kept, plausible, some, truth
+from shoal.releases.exact.check import compare, judge, kept, plausible, some, truth
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
 from shoal.releases.verdict import Source, Verdict
@@ -23,7 +23,7 @@ from shoal.tables.set_cells import read_sets
 def check(opened: Opened, rules: Sequence[Rule], source: Source | None = None) -> Verdict:
     """Check an opened release; with its source, also that it says nothing wrong."""
     ordered = source if source is not None and source.order is not None else None
-    faults = identifiers(opened)
+    faults = opened.forbidden()
     if source is not None and ordered is None:
         columns = kept(opened, source)
         faults += plausible(opened.frame, source.frame, columns, opened.sensitive)

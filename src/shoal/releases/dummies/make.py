@@ -126,7 +126,7 @@ def publish(
     rows = np.arange(data.rows) if order is None else np.asarray(order, np.int64)
     columns = []
     for name in frame.columns:
-        if name not in schema or schema[name].role is Role.IDENTIFIER:
+        if name not in schema or not schema[name].role.published:
             continue
         if schema[name].role is Role.SENSITIVE:
             columns.append(_listed(name, data.sensitive_names[name], sets, rows))

@@ -134,12 +134,3 @@ def kept(opened: Opened, source: Source) -> list[str]:
     """Return the columns that must be published as they were."""
     others = [name for name in source.schema.other if opened.has(name)]
     return [*opened.quasi, *others]
-
-
-def identifiers(opened: Opened) -> list[str]:
-    """Name the identifiers that were published."""
-    return [
-        f"The release has the identifier {name!r}: identifiers are left out."
-        for name in opened.names(Role.IDENTIFIER)
-        if opened.has(name)
-    ]

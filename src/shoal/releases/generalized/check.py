@@ -8,6 +8,8 @@ is counted afresh, and the rules are asked about those groups.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,7 @@ from shoal.privacy.base import Rule, flatten, weakest
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, published_columns, read
-from shoal.releases.verdict import RuleResult, Source, Uncovered, Verdict, WorstGroup
+from shoal.releases.verdict import RuleResult, Source, Uncovered, Verdict, WorstGroup, held_back
 from shoal.tables.cells import as_text, blank, natural
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
@@ -29,18 +31,25 @@ _CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
 
 def check(opened: Opened, rules: Sequence[Rule], source: Source | None = None) -> Verdict:
     """Check an opened release; with its source, also that every cell covers it."""
-    return verify(
-        opened.frame,
-        opened.quasi,
-        rules,
-        original=None if source is None else source.frame,
-        schema=None if source is None else source.schema,
-        taxonomies=None if source is None else source.taxonomies,
-        order=None if source is None else source.order,
-        missing={name: opened.column(name).missing for name in opened.sensitive},
-        sensitive=opened.sensitive,
-        published=opened.published,
-    )
+    common: dict[str, Any] = {
+        "missing": {name: opened.column(name).missing for name in opened.sensitive},
+        "sensitive": opened.sensitive,
+        "published": opened.published,
+    }
+    if source is not None:
+        return verify(
+            opened.frame,
+            opened.quasi,
+            rules,
+            original=source.frame,
+            schema=source.schema,
+            taxonomies=source.taxonomies,
+            order=source.order,
+            **common,
+        )
+    verdict = verify(opened.frame, opened.quasi, rules, **common)
+    faults = (*verdict.faults, *opened.forbidden())
+    return replace(verdict, holds=verdict.holds and not faults, faults=faults)
 
 
 def verify(
@@ -211,8 +220,8 @@ def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
     }
     faults = []
     for name in released.columns:
-        if name in schema.identifier:
-            faults.append(f"The release has the identifier {name!r}: identifiers are left out.")
+        if name in schema and not schema[name].role.published:
+            faults.append(held_back(name, schema[name].role))
         elif name not in schema and name not in pairs:
             faults.append(
                 f"The release has a column {name!r} that was not declared: leave it out, or give "

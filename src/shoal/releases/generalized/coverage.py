@@ -262,7 +262,7 @@ def _check_columns(original: pl.DataFrame, schema: Schema) -> None:
     lacking = [
         column.name
         for column in schema.columns
-        if column.role is not Role.IDENTIFIER and column.name not in original.columns
+        if column.role.published and column.name not in original.columns
     ]
     if lacking:
         raise SchemaError(

@@ -1,0 +1,128 @@
+"""``python -m experiments``: the experiments of the papers, run again."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from experiments.caching import Store, default_folder
+from experiments.fetching import fetch_adult
+from experiments.pages import check_folder, write_paper, write_summary
+from experiments.plans import HERE, check_papers, read_study
+from experiments.running import Progress, Reproduction, reproduce
+from experiments.sources import find_sources, shared_folder
+from experiments.working import Crew
+from shoal.base.errors import ParameterError, ShoalError
+from shoal.cli import say
+
+
+def command(
+    paper: Annotated[
+        str,
+        typer.Argument(metavar="PAPER", help="kaim, l_clustering, alpha_k, dummies, or all."),
+    ] = "all",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer rows, points and repeats: a first look.")
+    ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="PATH",
+            help="Adult as a file, or a folder with adult.csv and acs_occ_300k.parquet; "
+            "../shared/data by default.",
+        ),
+    ] = None,
+    hierarchies: Annotated[
+        Path | None,
+        typer.Option(
+            "--hierarchies",
+            metavar="DIR",
+            help="Folder of Adult's hierarchies; by default hierarchies/adult beside the table, "
+            "else those that come with the experiments.",
+        ),
+    ] = None,
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="Get Adult from the UCI archive, checked by SHA-256.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for pages, figures and numbers.")
+    ] = HERE,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes that measure.")] = 2,
+    cache: Annotated[
+        Path | None,
+        typer.Option("--cache", metavar="DIR", help="Folder where measurements are kept."),
+    ] = None,
+) -> None:
+    """Run the experiments of the papers again, and say which of their claims hold.
+
+    Example: python -m experiments kaim --quick --out out
+
+    What was measured once on the same data by the same code is kept and not measured again.
+    """
+    papers = check_papers(paper)
+    if fetch and data is not None:
+        raise ParameterError(
+            "--fetch gets Adult from the UCI archive and --data names a table that is here. Give "
+            "only one of them."
+        )
+    check_folder(out, papers)
+    kept = cache or default_folder()
+    if fetch:
+        data = fetch_adult(kept, say.note)
+    sources = find_sources(data, hierarchies, shared_folder() if data is None else None)
+    try:
+        with Crew(jobs) as crew:
+            for name in papers:
+                study = read_study(name, quick=quick)
+                found = reproduce(study, sources, Store(kept), crew, progress=_progress(name))
+                page = write_paper(found, out)
+                _report(found)
+                now = f"{found.seconds:.0f} s ({found.measured_now} measured now)"
+                say.line(f"Wrote {page} in {now}.\n")
+    except (KeyboardInterrupt, SystemExit):
+        say.note("Stopped. What is measured is kept: run the command again to go on.")
+        raise
+    say.line(f"All claims: {write_summary(out)}")
+
+
+def _progress(name: str) -> Progress | None:
+    """Return what shows how far a paper is: a line that moves on a terminal, silence elsewhere."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, every: int) -> None:
+        end = "\n" if done == every else ""
+        typer.echo(f"\r{name}: {done} of {every} points{end}", err=True, nl=False)
+
+    return show
+
+
+def _report(found: Reproduction) -> None:
+    say.table(
+        ("claim", "verdict", "measured"),
+        [(each.claim.text, each.verdict, each.reason) for each in found.verdicts],
+        found.study.title,
+    )
+    agree = sum(each.agrees for each in found.confirmations)
+    if found.confirmations:
+        say.line(f"Whole runs that were verified and agree: {agree} of {len(found.confirmations)}.")
+
+
+def run() -> int:
+    """Run the command; what goes wrong on purpose is one message and the code 2."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(command)
+    try:
+        app(prog_name="python -m experiments")
+    except ShoalError as error:
+        say.error(str(error))
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run())

@@ -1,0 +1,118 @@
+"""One point of an error figure: a release is asked queries whose true answers are known."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from experiments.sources import Sources
+from shoal.api.functions import anonymize
+from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
+from shoal.measures.losses.queries import query_error, true_counts, workload
+from shoal.privacy import FrequencyLDiversity, LDiversity
+from shoal.releases.base import Query, View
+from shoal.releases.opened import read_view
+from shoal.tables.cells import natural
+
+Numbers = dict[str, Any]
+
+
+def ask(point: Mapping[str, Any], sources: Sources) -> Numbers:
+    """Measure a point of an error figure: the mean squared error of random queries."""
+    frame = table_of(point, sources)
+    values = frame[point["sensitive"]].n_unique()
+    if values < point["l"]:
+        return {"skipped": f"{point['sensitive']} has only {values} values"}
+    try:
+        release = _release(point, sources)
+    except Infeasible as reason:
+        return {"repeats": [{"served": 0.0, "why": str(reason)}]}
+    rng = np.random.default_rng([20150, point["g"]])
+    queries = workload(
+        frame,
+        point["quasi"],
+        point["sensitive"],
+        rng,
+        g=point["g"],
+        s=point["s"],
+        repeats=point["queries"],
+    )
+    try:
+        truth = true_counts(frame, point["quasi"], queries)
+        error = query_error(release, queries, truth)
+    except ParameterError as reason:  # no row fits any query: served, but nothing to compare
+        return {"repeats": [{"served": 1.0, "why": str(reason)}]}
+    return {
+        "repeats": [
+            {
+                "served": 1.0,
+                "mse": error.mse,
+                "relative_error": error.relative,
+                "median_error": error.median,
+                "asked": error.queries,
+                "rows": frame.height,
+            }
+        ]
+    }
+
+
+def example(point: Mapping[str, Any], sources: Sources) -> Numbers:
+    """Count a sensitive column by the values of a category: the truth, and the estimate."""
+    frame = table_of(point, sources)
+    of, by = point["sensitive"], point["category"]
+    try:
+        release = _release(point, sources)
+    except Infeasible as reason:
+        return {"skipped": str(reason)}
+    counts, mse = [], {}
+    for value in natural(frame[by]).to_list():
+        query = Query(of, {by: (str(value),)})
+        names = release.values(of)
+        guess = dict(zip(names, release.expect(query).tolist(), strict=True))
+        true = dict(frame.filter(pl.col(by) == value)[of].value_counts().iter_rows())
+        rows = sum(true.values())
+        every = sorted({*map(str, true), *guess})
+        off = [(true.get(name, 0) - guess.get(name, 0.0)) / rows for name in every]
+        mse[str(value)] = float(np.mean(np.square(off)))
+        counts += [
+            {by: str(value), of: name, "true": true.get(name, 0), "estimate": guess.get(name, 0.0)}
+            for name in every
+        ]
+    return {"repeats": [{"by": mse, "counts": counts, "rows": frame.height}]}
+
+
+def table_of(point: Mapping[str, Any], sources: Sources) -> pl.DataFrame:
+    """Return the columns of a point; the first rows of them when it must be quick."""
+    frame = sources.frame(point["data"]).select(*point["quasi"], point["sensitive"])
+    return frame.head(point["at_most"]) if "at_most" in point else frame
+
+
+def _release(point: Mapping[str, Any], sources: Sources) -> View:
+    what = (point["data"], point.get("at_most"), point["sensitive"], tuple(point["quasi"]))
+    return _made(sources, what, point["method"], point["l"])
+
+
+@lru_cache(maxsize=2)
+def _made(sources: Sources, what: tuple[Any, ...], method: str, l: int) -> View:  # noqa: E741
+    data, at_most, of, quasi = what
+    point = {"data": data, "quasi": quasi, "sensitive": of}
+    frame = table_of(point if at_most is None else {**point, "at_most": at_most}, sources)
+    rule = (LDiversity if method == "dummies" else FrequencyLDiversity)(l, of)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShoalWarning)
+        # Seeded, so that figures can be had again; what is published should never be.
+        outcome = anonymize(
+            frame, quasi=list(quasi), sensitive=of, method=method, rules=[rule], seed=1
+        )
+        return read_view(
+            outcome.tables["release"],
+            of,
+            table=outcome.tables.get("st"),
+            quasi=list(quasi),
+            domains={name: natural(frame[name]) for name in quasi},
+        )

@@ -1,0 +1,206 @@
+"""What a reader gets: a page per paper with figures and verdicts, the numbers, and a summary."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from experiments import PAPERS, caching
+from experiments.drawing import charts_of, telling
+from experiments.judging import VERDICTS, Dot
+from experiments.plans import HERE, Figure
+from experiments.running import Reproduction
+from shoal.base.atomic import atomic_file
+from shoal.base.errors import InputError, OutputError
+from shoal.report import render
+from shoal.show.charts import Chart
+
+MARK = "verdicts.json"
+"""The file by which a folder of ours is known."""
+
+
+def check_folder(folder: Path, papers: Sequence[str]) -> None:
+    """Say before long work why nothing may be written here."""
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"Cannot write to {folder}: it is a file. Give a folder with --out.")
+    for name in papers:
+        place = folder / name
+        if place == HERE / name or not place.exists() or (place / MARK).is_file():
+            continue
+        if any(place.iterdir()):
+            raise OutputError(
+                f"The folder {place} exists and holds something that is not ours (it has no "
+                f"{MARK}). Give another folder with --out."
+            )
+
+
+def write_paper(found: Reproduction, folder: Path) -> Path:
+    """Write page, figures and numbers of a paper; what an earlier run wrote there is replaced."""
+    place = folder / found.study.name
+    place.mkdir(parents=True, exist_ok=True)
+    pictures: dict[str, list[tuple[str, Chart]]] = {}
+    for figure in found.study.figures:
+        pictures[figure.id] = list(charts_of(found, figure))
+    kept = set()
+    for charts in pictures.values():
+        for name, chart in charts:
+            chart.save(place / name, force=True)
+            kept.add(name)
+    for name, table in _tables(found):
+        _write(place / name, table.write_csv())
+        kept.add(name)
+    _write(place / MARK, json.dumps(_record(found), indent=1, ensure_ascii=False) + "\n")
+    _write(place / "index.md", _page(found, pictures))
+    page = place / "index.html"
+    shown = {name: [chart for _, chart in charts] for name, charts in pictures.items()}
+    _write(page, render(HERE / "paper.html", **telling(found, shown)))
+    for old in [*place.glob("*.svg"), *place.glob("*.csv")]:
+        if old.name not in kept:
+            old.unlink()
+    return page
+
+
+def write_summary(folder: Path) -> Path:
+    """Write the table of all claims, of every paper whose verdicts lie in the folder."""
+    lines_ = [
+        "# The papers, reproduced",
+        "",
+        "Every claim of the four papers that our methods come from, asked of our own figures.",
+        "Renew all of it with `make reproduce`, one of them with `python -m experiments PAPER`.",
+        "The plan and the claims of a paper are in its folder. A verdict is computed, never",
+        "written by hand. Each page names the digest of the code that measured it; other code",
+        "measures everything again.",
+        "",
+    ]
+    counts: dict[str, int] = {}
+    for name in PAPERS:
+        mark = folder / name / MARK
+        if not mark.is_file():
+            continue
+        try:
+            record = json.loads(mark.read_text("utf-8"))
+        except ValueError as fault:
+            raise InputError(
+                f"{mark} is not the file that was written there ({fault}). Delete it and "
+                f"run: python -m experiments {name}"
+            ) from None
+        quick = " (quick: fewer rows, points and repeats)" if record["quick"] else ""
+        lines_ += [
+            f"## [{record['title']}]({name}/index.md)",
+            "",
+            f"{record['citation']}{quick}",
+            "",
+        ]
+        lines_ += _verdict_table(record["verdicts"])
+        lines_ += [""]
+        for each in record["verdicts"]:
+            counts[each["verdict"]] = counts.get(each["verdict"], 0) + 1
+    many = ("hold", "hold in part", "do not hold", "were not measured")
+    words = zip(VERDICTS, many, strict=True)
+    told = ", ".join(f"{counts[one]} {several}" for one, several in words if one in counts)
+    lines_[8:8] = [f"Of {sum(counts.values())} claims: {told}.", ""]
+    path = folder / "README.md"
+    _write(path, "\n".join(lines_))
+    return path
+
+
+def _record(found: Reproduction) -> dict[str, Any]:
+    study = found.study
+    return {
+        "paper": study.name,
+        "title": study.title,
+        "citation": study.citation,
+        "quick": study.quick,
+        "code": caching.code_digest(),
+        "rows": dict(found.rows),
+        "verdicts": [verdict.to_dict() for verdict in found.verdicts],
+        "confirmed": [
+            {
+                "point": dict(each.point),
+                "loss": each.loss,
+                "again": each.again,
+                "agrees": each.agrees,
+            }
+            for each in found.confirmations
+        ],
+    }
+
+
+def _tables(found: Reproduction) -> Iterator[tuple[str, pl.DataFrame]]:
+    for figure in found.study.figures:
+        yield f"{figure.id}.csv", _frame(found, figure, found.dots)
+        if figure.pool:
+            yield f"{figure.id}-each.csv", _frame(found, figure, found.behind)
+    if found.counts:
+        ids = [figure.id for figure in found.study.figures if figure.x == "by"]
+        yield f"{ids[0]}-counts.csv", pl.DataFrame(found.counts)
+
+
+def _frame(found: Reproduction, figure: Figure, dots: Sequence[Dot]) -> pl.DataFrame:
+    mine = [dot for dot in dots if dot.figure == figure.id]
+    columns: dict[str, list[Any]] = {}
+    if any(dot.panel is not None for dot in mine):
+        columns[figure.panel] = [dot.panel for dot in mine]
+    columns[figure.x] = [dot.x for dot in mine]
+    columns["method"] = [found.study.label(dot.series) for dot in mine]
+    columns[figure.y] = [_round(dot.mean) for dot in mine]
+    columns["least"] = [_round(dot.low) for dot in mine]
+    columns["greatest"] = [_round(dot.high) for dot in mine]
+    columns["repeats"] = [dot.repeats for dot in mine]
+    columns["reason"] = [dot.reason for dot in mine]
+    return pl.DataFrame(columns, strict=False)
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def _page(found: Reproduction, pictures: Mapping[str, Sequence[tuple[str, Chart]]]) -> str:
+    """Return the page as Markdown, beside its pictures."""
+    told = telling(found, {})
+    out = [f"# {told['heading']}", "", f"{told['citation']}. {told['about']}", ""]
+    if told["quick"]:
+        out += [
+            "**A quick run: fewer rows, points and repeats. Its verdicts are a first look.**",
+            "",
+        ]
+    out += [
+        told["data"],
+        "",
+        "## Claims",
+        "",
+        *_verdict_table(told["verdicts"]),
+        "",
+        "## Figures",
+        "",
+    ]
+    for part in told["figures"]:
+        out += [f"### {part['title']}", "", *([part["note"], ""] if part["note"] else [])]
+        for name, chart in pictures[part["id"]]:
+            out += [f"![{chart.title}]({name})", "", chart.text, ""]
+        out += [f"Numbers: [{part['id']}.csv]({part['id']}.csv)", ""]
+        for text in part["lost"]:
+            out += [text, ""]
+    out += ["## Checked by whole runs", "", told["checked"], ""]
+    if told["runs"]:
+        out += ["| method | rule | quasi-identifiers | loss | loss of the run | verified |"]
+        out += ["|---|---|---|---|---|---|"]
+        out += ["| " + " | ".join(map(str, run.values())) + " |" for run in told["runs"]]
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _verdict_table(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
+    out = ["| claim | the paper | verdict | measured |", "|---|---|---|---|"]
+    for each in verdicts:
+        cells = (each["claim"], each["reported"], f"**{each['verdict']}**", each["reason"])
+        out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return out
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_file(path, force=True) as stream:
+        stream.write(text.encode())

@@ -1,0 +1,151 @@
+"""Claims judged by hand-worked figures: holds, in part, not, and not measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments import PAPERS
+from experiments.judging import (
+    FAILS,
+    HOLDS,
+    KINDS,
+    PART,
+    UNMEASURED,
+    Claim,
+    Dot,
+    judge,
+    read_claims,
+)
+from experiments.plans import HERE, read_study
+from shoal.base.errors import PlanError
+
+AXES = {"f": ("k", "columns")}
+
+
+def claim(kind, **given):
+    base = {"id": "c", "text": "t", "reported": "r", "figures": ("f",), "series": "a"}
+    return Claim(kind=kind, **{**base, "others": ("b",), **given})
+
+
+def curve(*values, series="a", panel=8, xs=None):
+    places = xs or range(2, 2 + len(values))
+    return [Dot("f", panel, x, series, v) for x, v in zip(places, values, strict=True)]
+
+
+def verdict(asked, dots):
+    return judge(asked, dots, AXES).verdict
+
+
+def test_a_curve_that_grows():
+    assert verdict(claim("grows"), curve(0.1, 0.2, 0.3)) == HOLDS
+    assert verdict(claim("grows"), curve(0.1, 0.2, 0.15)) == PART
+    assert verdict(claim("grows"), curve(0.3, 0.2, 0.1)) == FAILS
+    # 0.2 to 0.199 is a step back of half a percent.
+    assert verdict(claim("grows", tolerance=0.01), curve(0.1, 0.2, 0.199)) == HOLDS
+    assert verdict(claim("grows", tolerance=0.001), curve(0.1, 0.2, 0.199)) == PART
+    assert verdict(claim("falls"), curve(0.3, 0.2, 0.1)) == HOLDS
+
+
+def test_steps_are_told_with_their_figures():
+    found = judge(claim("grows"), curve(0.1, 0.2, 0.15), AXES)
+    assert found.reason == "1 of 2 checks pass; fails: 0.2 to 0.15 from 3 to 4 at |QI| = 8"
+
+
+def test_along_the_panels():
+    dots = curve(0.5, 0.6, panel=0.2) + curve(0.3, 0.7, panel=0.35)
+    # At x = 2 it falls from 0.5 to 0.3, at x = 3 it grows from 0.6 to 0.7.
+    assert verdict(claim("falls", along="panel"), dots) == PART
+
+
+def test_below_everywhere():
+    other = curve(0.2, 0.2, 0.2, 0.2, series="b")
+    assert verdict(claim("below"), curve(0.1, 0.1, 0.1, 0.2) + other) == HOLDS
+    assert verdict(claim("below"), curve(0.1, 0.1, 0.3, 0.3) + other) == PART
+    assert verdict(claim("below"), curve(0.1, 0.3, 0.3, 0.3) + other) == FAILS
+    assert verdict(claim("below", most=0.25), curve(0.1, 0.3, 0.3, 0.3) + other) == HOLDS
+    assert verdict(claim("below", factor=0.4), curve(0.1, 0.1, 0.1, 0.1) + other) == FAILS
+
+
+def test_below_the_least_of_several():
+    dots = curve(0.2) + curve(0.3, series="b") + curve(0.1, series="c")
+    found = judge(claim("below", others=("b", "c")), dots, AXES)
+    assert (found.verdict, found.reason) == (FAILS, "0.2 against 0.1 of c at |QI| = 8, k = 2")
+
+
+def test_a_point_that_only_one_has_is_no_check():
+    dots = [*curve(0.1, 0.9), Dot("f", 8, 2, "b", 0.2), Dot("f", 8, 3, "b", None, reason="slow")]
+    assert verdict(claim("below"), dots) == HOLDS
+
+
+def test_the_mean_ratio():
+    # 0.1 / 0.2 and 0.2 / 0.5: on average 0.45.
+    dots = curve(0.1, 0.2) + curve(0.2, 0.5, series="b")
+    asked = {"low": 0.338, "high": 0.538, "part_low": 0.0, "part_high": 0.9}
+    found = judge(claim("ratio", **asked), dots, AXES)
+    assert (found.verdict, found.reason) == (HOLDS, "on average 0.45 (0.4 to 0.5 over 2 points)")
+    far = curve(0.1, 0.2) + curve(0.125, 0.25, series="b")  # 0.8
+    assert verdict(claim("ratio", **asked), far) == PART
+    above = curve(0.1, 0.2) + curve(0.1, 0.2, series="b")  # 1
+    assert verdict(claim("ratio", **asked), above) == FAILS
+
+
+def test_one_value_at_a_place():
+    dots = curve(0.1, 0.15, panel=5) + curve(0.2, 0.16, panel=8)
+    asked = {"at": {"columns": 8, "k": 3}, "low": 0.15, "high": 0.17}
+    assert verdict(claim("value", **asked), dots) == HOLDS
+    assert verdict(claim("value", **{**asked, "low": 0.165}), dots) == FAILS
+    assert verdict(claim("value", **{**asked, "at": {"columns": 9}}), dots) == UNMEASURED
+
+
+def test_change_from_end_to_end():
+    assert verdict(claim("change", low=0.75, high=1.33), curve(0.2, 0.5, 0.25)) == HOLDS
+    assert verdict(claim("change", low=3), curve(0.2, 0.25)) == FAILS
+    two = curve(0.2, 0.8) + curve(0.2, 0.3, panel=5)
+    assert verdict(claim("change", low=3), two) == PART
+
+
+def test_the_spread_of_repeats():
+    # Mean 0.2, the furthest 0.21: 5 % off.
+    assert verdict(claim("spread", tolerance=0.051), curve(0.19, 0.2, 0.21)) == HOLDS
+    assert verdict(claim("spread", tolerance=0.049), curve(0.19, 0.2, 0.21)) == FAILS
+
+
+def test_a_line_or_an_exponential():
+    line, power = curve(1, 2, 3, 4, 5), curve(1, 2, 4, 8, 16)
+    assert verdict(claim("shape", expect="linear"), line) == HOLDS
+    assert verdict(claim("shape", expect="exponential"), line) == FAILS
+    assert verdict(claim("shape", expect="exponential"), power) == HOLDS
+    assert verdict(claim("shape", expect="linear"), power) == FAILS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_not_there_is_not_judged(kind):
+    dots = [Dot("f", 8, 2, "a", None, reason="the table census is not here")]
+    found = judge(claim(kind), dots, AXES)
+    assert (found.verdict, found.reason) == (UNMEASURED, "the table census is not here")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_claims_of_the_papers_fit_their_plans(paper):
+    study = read_study(paper)
+    figures = {figure.id: figure for figure in study.figures}
+    claims = read_claims(HERE / paper / "claims.toml")
+    assert len({each.id for each in claims}) == len(claims) >= 8
+    for each in claims:
+        for name in each.figures:
+            assert {each.series, *each.others} <= set(figures[name].series)
+            places = {figures[name].x: figures[name].xs, figures[name].panel: figures[name].panels}
+            assert all(value in places[key] for key, value in each.at.items())
+
+
+def test_bad_claims_are_named_all_at_once(tmp_path: Path):
+    path = tmp_path / "claims.toml"
+    path.write_text('[[claims]]\nid = "x"\nkind = "gows"\ntolerence = 1\n')
+    with pytest.raises(PlanError) as caught:
+        read_claims(path)
+    text = str(caught.value)
+    assert "claim 'x' has an unknown key 'tolerence'. Did you mean 'tolerance'?" in text
+    assert "is of the kind 'gows'; kinds are 'grows', 'falls'" in text
+    assert "lacks 'figure', 'reported', 'series', 'text'" in text
