@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.api.catalog import methods, rules
     from shoal.api.functions import anonymize, attack, audit, compare, estimate, inspect, risk
-    from shoal.api.release import Release, open_release
-    from shoal.api.table import Table, open  # noqa: A004 -- shoal.open
+    from shoal.api.opening import open, open_release  # noqa: A004 -- shoal.open
+    from shoal.api.release import Release
+    from shoal.api.table import Table
     from shoal.base.errors import (
         Infeasible,
         InputError,
@@ -71,8 +72,9 @@ _HOMES = {
         "inspect",
         "risk",
     ),
-    "shoal.api.release": ("Release", "open_release"),
-    "shoal.api.table": ("Table", "open"),
+    "shoal.api.opening": ("open", "open_release"),
+    "shoal.api.release": ("Release",),
+    "shoal.api.table": ("Table",),
     "shoal.base.errors": (
         "Infeasible",
         "InputError",

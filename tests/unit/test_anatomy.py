@@ -66,7 +66,7 @@ def go(frame, l=2, **more):  # noqa: E741
 def test_eight_rows_make_four_groups_of_two():
     outcome = go(eight())
     qit, values = outcome.tables["release"], outcome.tables["st"]
-    assert outcome.groups == 4
+    assert outcome.made.groups == 4
     assert qit.columns == ["age", "sex", "group_id"]
     assert values.columns == ["group_id", "ill", "count"]
     assert values["count"].to_list() == [1] * 8
@@ -79,7 +79,7 @@ def test_groups_are_random():
     """Every partner is met: the first row's group is no function of its place."""
     partners = set()
     for _ in range(60):
-        released = go(eight()).release
+        released = go(eight()).frame
         group = released.filter(pl.col("age") == 23)["group_id"][0]
         partners |= set(released.filter(pl.col("group_id") == group)["age"])
     assert len(partners) >= 5
@@ -138,7 +138,7 @@ def test_intervals_hold_the_truth_when_nothing_ties_the_columns():
             }
         )
         outcome = go(frame, 3)
-        view = read_view(outcome.release, "ill", table=outcome.tables["st"])
+        view = read_view(outcome.frame, "ill", table=outcome.tables["st"])
         counts = view.counts("ill", [By("age")], level=0.9)
         true = frame.group_by("age", "ill").len().sort("age", "ill")["len"].to_numpy()
         held.append((counts.low.ravel() <= true) & (true <= counts.high.ravel()))

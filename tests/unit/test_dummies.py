@@ -69,11 +69,11 @@ def test_others_are_uniform():
 def test_quasi_identifiers_stay_and_sets_are_sorted_lists():
     frame = people()
     outcome = go(frame)
-    assert outcome.release.columns == ["age", "town", "ill"]
-    assert outcome.release["ill"].dtype == pl.List(pl.String)
-    assert (outcome.release["ill"].list.sort() == outcome.release["ill"]).all()
+    assert outcome.frame.columns == ["age", "town", "ill"]
+    assert outcome.frame["ill"].dtype == pl.List(pl.String)
+    assert (outcome.frame["ill"].list.sort() == outcome.frame["ill"]).all()
     assert (
-        outcome.release.select("age", "town")
+        outcome.frame.select("age", "town")
         .sort(pl.all())
         .equals(frame.select("age", "town").sort(pl.all()))
     )
@@ -92,7 +92,7 @@ def test_without_a_seed_the_secure_source_is_used(monkeypatch):
     monkeypatch.setattr(secure.os, "urandom", urandom)
     first, second = go(people()), go(people())
     assert sum(asked) >= 2 * 60 * 8 * 2
-    assert not first.release.equals(second.release)
+    assert not first.frame.equals(second.frame)
     assert not first.to_dict()["seeded"]
 
 
@@ -100,29 +100,28 @@ def test_a_seed_repeats_is_flagged_and_never_written():
     with pytest.warns(ShoalWarning, match="'dummies' was run with a seed: whoever knows"):
         first = go(people(), seed=987654321)
     with pytest.warns(ShoalWarning):
-        assert first.release.equals(go(people(), seed=987654321).release)
+        assert first.frame.equals(go(people(), seed=987654321).frame)
     assert first.to_dict()["seeded"] is True
     assert "987654321" not in first.to_json()
-    verdict = shoal.audit(first.release, plan=first.plan)
+    verdict = shoal.audit(first.frame, plan=first.plan)
     assert verdict.models["seeded"] is True
     assert "987654321" not in verdict.to_json()
 
 
 def test_missing_values_are_hidden_or_kept():
     frame = people(gaps=0.3)
-    assert go(frame).release["ill"].null_count() == 0
+    assert go(frame).frame["ill"].null_count() == 0
     kept = go(frame, options={"missing": "keep"})
-    assert kept.release["ill"].null_count() == frame["ill"].null_count() > 0
-    assert (kept.release["ill"].drop_nulls().list.len() == 3).all()
+    assert kept.frame["ill"].null_count() == frame["ill"].null_count() > 0
+    assert (kept.frame["ill"].drop_nulls().list.len() == 3).all()
     assert (
-        read_view(kept.release, "ill").counts("ill", []).rows.sum()
-        == 60 - frame["ill"].null_count()
+        read_view(kept.frame, "ill").counts("ill", []).rows.sum() == 60 - frame["ill"].null_count()
     )
 
 
 def test_several_columns_each_with_its_l():
     rules = [LDiversity(3, "ill"), LDiversity(5, "score")]
-    released = go(people(), sensitive=["ill", "score"], rules=rules).release
+    released = go(people(), sensitive=["ill", "score"], rules=rules).frame
     assert released["ill"].list.len().unique().to_list() == [3]
     assert released["score"].list.len().unique().to_list() == [5]
     # Numbers stand in the order of their size, not of their texts.
@@ -141,11 +140,11 @@ def test_requests_that_cannot_be():
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".parquet", ".arrow"])
 def test_files_of_every_kind_come_back(tmp_path, suffix):
     frame = people().with_columns(ill=pl.col("ill").replace("gout", 'a "b", [c]'))
-    released = go(frame).release
+    released = go(frame).frame
     path = tmp_path / f"x{suffix}"
     write_table(released, path)
     view = read_view(read_table(path), "ill")
-    assert view.shape == "dummies"
+    assert view.estimators[0] == "iterative"
     assert view.values("ill") == ('a "b", [c]', "cold", "flu", "ulcer")
     assert np.allclose(
         view.counts("ill", []).count, read_view(released, "ill").counts("ill", []).count
@@ -158,8 +157,13 @@ def test_files_of_every_kind_come_back(tmp_path, suffix):
 def test_frames_of_callers():
     for kind in (people().to_pandas(), people().to_arrow()):
         outcome = go(kind)
-        assert type(outcome.release) is type(kind)
-        assert shoal.audit(outcome.release, quasi=["age", "town"], sensitive=["ill"]).holds
+        assert type(outcome.frame) is type(kind)
+        opened = shoal.open_release(outcome.frame, quasi=["age", "town"], sensitive=["ill"])
+        assert opened.shape == "dummies"
+        assert opened.audit(l=3).holds
+        # Who asks for nothing is told that people can be found in it.
+        assert not opened.verdict.holds
+        assert opened.verdict.models["reached"] == {"ill": {"l": 3}}
 
 
 def test_the_posterior_by_hand():

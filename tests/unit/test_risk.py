@@ -178,7 +178,7 @@ def test_before_and_after_of_every_shape(tmp_path):
             frame, quasi=names, sensitive="ill", method=method, rules=rules, missing=["?"]
         )
         found = shoal.risk(
-            outcome.release,
+            outcome.frame,
             st=outcome.tables.get("st"),
             quasi=names,
             sensitive="ill",

@@ -7,7 +7,7 @@ import pytest
 import shoal
 from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.privacy import KAnonymity
-from shoal.releases.base import By, Query
+from shoal.releases.base import By, Query, View
 from shoal.releases.categories import combine, read_by, sort
 from shoal.releases.opened import read_view
 
@@ -24,7 +24,7 @@ def released():
 
 def test_cells_are_spread_evenly():
     view = read_view(released(), "ill")
-    assert view.shape == "generalized"
+    assert view.estimators == ("uniform",)
     assert view.values("ill") == ("cold", "flu")
     young = [str(age) for age in range(20, 25)]
     assert view.expect(Query("ill", {"age": young})).tolist() == [0.5, 0.5]
@@ -91,8 +91,7 @@ def test_a_run_is_asked_like_any_other_release():
     outcome = shoal.anonymize(
         frame, quasi=["age", "sex"], sensitive="ill", rules=[KAnonymity(5)], method="mondrian"
     )
-    view: Release = shoal.read_release(outcome.release, "ill")
-    assert set(view.tables()) == {"release"}
+    view: View = shoal.open_release(outcome.frame).ask("ill")
     true = frame.filter(pl.col("sex") == "f").height
     assert view.expect(Query("ill", {"sex": ["f"]})).sum() == pytest.approx(true, abs=10)
 

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
-from typing import Any, TypedDict, TypeVar, Unpack, get_type_hints, overload
+from typing import Any, TypeVar, Unpack, overload
 
 import polars as pl
 
-from shoal.api.release import Release, open_release, promised
-from shoal.api.table import (
-    anonymize_on_spark,
+from shoal.api.arguments import (
+    Anonymized,
+    Attacked,
+    Audited,
+    Compared,
+    Declared,
+    Opening,
+    Promised,
+    Risked,
+    Roles,
     grid_of,
-    open,  # noqa: A004 -- shoal.open
-    read,
+    parted,
+    promised,
     roles_of,
-    wants_spark,
 )
-from shoal.base.roles import Kind
+from shoal.api.opening import open, open_release, read  # noqa: A004 -- shoal.open
+from shoal.api.release import Release
+from shoal.api.table import anonymize_on_spark, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.measures.risks.results import Attacks
-from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.releases.base import By
 from shoal.releases.verdict import Verdict
-from shoal.tables.prepare import Hierarchies, Names, extra_rules, locate, merge
+from shoal.tables.prepare import Hierarchies, extra_rules, locate, merge
 from shoal.verbs.anonymize import Progress
 from shoal.verbs.compare.choices import choices
 from shoal.verbs.compare.comparison import Comparison
@@ -35,132 +41,6 @@ from shoal.verbs.inspect import Inspection
 from shoal.verbs.risk import Risks
 
 FrameT = TypeVar("FrameT")
-
-
-class Roles(TypedDict, total=False):
-    """Names of columns by role."""
-
-    quasi: Names | None
-    sensitive: Names | None
-    identifier: Names | None
-    other: Names | None
-
-
-class Declared(Roles, total=False):
-    """What :func:`shoal.open` takes besides the table."""
-
-    hierarchies: Hierarchies | None
-    plan: Plan | str | Path | None
-    kinds: Mapping[str, Kind | str] | None
-    importance: Mapping[str, float] | None
-    missing: Names | None
-    delimiter: str | None
-    table: str | None
-    query: str | None
-
-
-class Promised(TypedDict, total=False):
-    """The promise, as flags of the command line and as rules."""
-
-    k: int | None
-    l: float | None  # noqa: E741 -- the papers' letter
-    l_kind: str | None
-    alpha: float | None
-    t: float | None
-    beta: float | None
-    rules: Sequence[Rule] | Rule | None
-
-
-class Anonymized(Declared, Promised, total=False):
-    """What :func:`anonymize` takes besides the table."""
-
-    method: str | None
-    options: Mapping[str, Any] | None
-    effort: str | None
-    threads: int | None
-    seed: int | None
-    typed: bool | None
-    progress: Progress | None
-    time_limit: float | None
-    engine: Spark | None
-
-
-class Compared(Declared, total=False):
-    """What :func:`compare` takes besides the table."""
-
-    methods: Sequence[str] | str | None
-    k: Sequence[int] | int | None
-    l: Sequence[int] | int | None  # noqa: E741 -- the papers' letter
-    grid: Mapping[str, Sequence[Any]] | None
-    rules: Sequence[Rule] | Rule | None
-    seed: int | None
-    threads: int | None
-    repeats: int
-    queries: int
-    classifier: bool | None
-    target: str | None
-    risk: str | None
-    cost: str | None
-    threshold: float
-    belief: float | None
-    keep: bool
-    progress: Progress | None
-
-
-class Opening(TypedDict, total=False):
-    """What :func:`shoal.open_release` takes besides the release."""
-
-    quasi: Names | None
-    sensitive: Names | None
-    identifier: Names | None
-    plan: Plan | str | Path | None
-    original: Any
-    st: Any
-    hierarchies: Hierarchies | None
-    kinds: Mapping[str, Kind | str] | None
-    missing: Names | None
-    delimiter: str | None
-
-
-class Audited(Opening, Promised, total=False):
-    """What :func:`audit` takes besides the release."""
-
-
-class Risked(Opening, total=False):
-    """What :func:`risk` takes besides the release."""
-
-    population: Any
-    threshold: float
-    belief: float
-
-
-class Attacked(TypedDict, total=False):
-    """What :func:`attack` takes besides the release and the original."""
-
-    known: Names | None
-    sensitive: Names | None
-    plan: Plan | str | Path | None
-    st: Any
-    hierarchies: Hierarchies | None
-    missing: Names | None
-    delimiter: str | None
-    kinds: Sequence[str] | str | None
-    targets: int | None
-    noise: float
-    gaps: float
-    rule_out: int
-    belief: float
-    control: Any
-    seed: int | None
-
-
-def _parted(given: Mapping[str, Any], of: type) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Part arguments into those of opening and those of the verb."""
-    opening = get_type_hints(of)
-    return (
-        {key: value for key, value in given.items() if key in opening},
-        {key: value for key, value in given.items() if key not in opening},
-    )
 
 
 def _released(released: Any, opening: Mapping[str, Any]) -> Release[Any]:
@@ -194,7 +74,7 @@ def anonymize(data: Any = None, **given: Any) -> Release[Any]:
     """
     if wants_spark(data, given.get("engine"), given.get("table"), given.get("query")):
         return _on_spark(data, **given)
-    declared, asked = _parted(given, Declared)
+    declared, asked = parted(given, Declared)
     if (progress := asked.get("progress")) is not None:
         progress("read")
     made: Release[Any] = open(data, **declared).anonymize(**asked)
@@ -212,8 +92,8 @@ def _on_spark(
     effort: str | None = None,
     **given: Any,
 ) -> Release[Any]:
-    roles, rest = _parted(given, Roles)
-    promise, rest = _parted(rest, Promised)
+    roles, rest = parted(given, Roles)
+    promise, rest = parted(rest, Promised)
     plan = merge(
         rest.pop("plan", None),
         roles=roles_of(**roles),
@@ -230,7 +110,7 @@ def inspect(data: Any = None, **declared: Unpack[Declared]) -> Inspection:
     """Look at a table and suggest roles, with reasons; takes what :func:`shoal.open` does."""
     given: dict[str, Any] = dict(declared)
     table, query = given.pop("table", None), given.pop("query", None)
-    roles, rest = _parted(given, Roles)
+    roles, rest = parted(given, Roles)
     plan = merge(rest.pop("plan", None), roles=roles_of(**roles), **rest)
     named = roles.get("quasi") is not None
     trees = rest.get("hierarchies")
@@ -243,7 +123,7 @@ def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
     The arguments are those of :func:`shoal.open`, which opens the table once, and of
     :meth:`shoal.Table.compare`.
     """
-    declared, asked = _parted(given, Declared)
+    declared, asked = parted(given, Declared)
     # Whatever is wrong with the settings is said before the table is read.
     methods, grid = asked.get("methods"), grid_of(asked.get("k"), asked.get("l"), asked.get("grid"))
     choices(merge(declared.get("plan")), None if methods is None else several(methods), grid)
@@ -255,7 +135,7 @@ def audit(released: Any, **given: Unpack[Audited]) -> Verdict:
 
     The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.audit`.
     """
-    opening, promise = _parted(given, Opening)
+    opening, promise = parted(given, Opening)
     return _released(released, opening).audit(**promise)
 
 
@@ -264,7 +144,7 @@ def risk(released: Any, **given: Unpack[Risked]) -> Risks:
 
     The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.risk`.
     """
-    opening, asked = _parted(given, Opening)
+    opening, asked = parted(given, Opening)
     return _released(released, opening).risk(**asked)
 
 
@@ -277,7 +157,7 @@ def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attack
     """
     asked: dict[str, Any] = dict(given)
     kinds, known = asked.pop("kinds", None), asked.pop("known", None)
-    opening, asked = _parted(asked, Opening)
+    opening, asked = parted(asked, Opening)
     opening |= {"quasi": known, "original": original}
     return _released(released, opening).attack(known=known, kinds=kinds, **asked)
 

@@ -7,49 +7,40 @@ Whatever compares with the original takes a release that was put beside it:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 import polars as pl
 
+from shoal.api.arguments import promised
 from shoal.base.errors import ParameterError, ShoalError
-from shoal.base.roles import Kind, Role
 from shoal.engines.run import Run
 from shoal.measures.losses import Loss
 from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import rules_asked
 from shoal.privacy import Rule
-from shoal.releases.base import By, Ints
-from shoal.releases.opened import Opened
-from shoal.releases.reading import open_published
+from shoal.releases.base import By, Ints, View
+from shoal.releases.opened import Opened, check_release
 from shoal.releases.verdict import Verdict
 from shoal.show.figures.plots import Plots
 from shoal.show.figures.subject import Subject
-from shoal.show.figures.summary import summary
 from shoal.tables.files import write_release
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
-    Hierarchies,
     Names,
     extra_rules,
-    is_path,
     listed_names,
     load,
     merge,
-    settled,
 )
 from shoal.verbs.attack import attack
 from shoal.verbs.audit import audit
 from shoal.verbs.estimate import Estimates, estimate
 from shoal.verbs.risk import Risks, risk
-
-if TYPE_CHECKING:
-    from shoal.report import Origin
 
 FrameT = TypeVar("FrameT")
 
@@ -158,8 +149,7 @@ class Release(Generic[FrameT]):
 
     def _rows(self, data: Any) -> pl.DataFrame:
         """Return a table of people as it is read beside this release."""
-        rows = getattr(data, "taken", None)
-        return load(data, self.plan) if rows is None else data.frame
+        return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
     def audit(
         self,
@@ -294,6 +284,12 @@ class Release(Generic[FrameT]):
         split = [by] if isinstance(by, str) else by
         return estimate(self.here, of, split, method=method, level=level)
 
+    def ask(self, of: str) -> View:
+        """Return the release ready to be asked about a sensitive column: counts, beliefs."""
+        opened = self.here.about(of)
+        check_release(opened, of)
+        return opened.view(of)
+
     # What it shows and leaves behind
 
     @property
@@ -307,34 +303,18 @@ class Release(Generic[FrameT]):
         """Its figures: ``release.plot.loss()``, ``.classes()``, ``.risk()``, ..."""
         return Plots(self.subject)
 
-    def page(
-        self,
-        *,
-        audience: str = "steward",
-        attacks: Attacks | bool = True,
-        origin: Origin | None = None,
-        title: str = "",
-        warnings: Sequence[str] = (),
-    ) -> str:
+    def page(self, **asked: Any) -> str:
         """Return the report as one HTML file, see :meth:`report`."""
-        from shoal.report import audited, render_run, render_verdict, try_attacks
+        from shoal.api.showing import page  # jinja is loaded only for this
 
-        found = None if isinstance(attacks, bool) else attacks
-        told = list(dict.fromkeys([*self.warnings, *warnings]))
-        if attacks is True and audience == "steward" and self.original is not None:
-            found, warning = try_attacks(self.here, self.original)
-            told += [warning] if warning else []
-        common: dict[str, Any] = {"audience": audience, "attacks": found, "origin": origin}
-        common |= {"title": title, "warnings": told}
-        if self.run is None:
-            return render_verdict(self.verdict, audited(self.here, self.original), **common)
-        return render_run(self.run, self.subject, **common)
+        return page(self, **asked)
 
     def report(
         self,
         path: str | PathLike[str],
         *,
         audience: str = "steward",
+        verdict: Verdict | None = None,
         attacks: Attacks | bool = True,
         title: str = "",
         force: bool = False,
@@ -348,6 +328,9 @@ class Release(Generic[FrameT]):
             ``force``.
         audience
             ``steward``: everything. ``public``: nothing that is computed from the original.
+        verdict
+            What :meth:`audit` found, for a release that was opened; of what its plan promises by
+            default.
         attacks
             Results of :meth:`attack`, True to attack a sample of people now if the release is
             beside its original, False for none. The public is never shown any.
@@ -359,7 +342,7 @@ class Release(Generic[FrameT]):
 
         check_audience(audience)
         check_name(Path(path))
-        text = self.page(audience=audience, attacks=attacks, title=title)
+        text = self.page(audience=audience, verdict=verdict, attacks=attacks, title=title)
         with atomic_file(Path(path), force=force) as stream:
             stream.write(text.encode())
 
@@ -409,133 +392,6 @@ class Release(Generic[FrameT]):
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: what was promised and what it cost, no row of the table."""
-        from shoal.show.charts.words import say
+        from shoal.api.showing import html
 
-        if self.run is None:
-            figures = {"shape": self.shape, "rows": f"{self.here.frame.height:,}"}
-            return summary(self.verdict, figures, [self.plot.classes()])
-        run = self.run
-        return summary(
-            run.verdict,
-            {
-                "method": run.method,
-                "rows": f"{run.rows_in:,} in, {run.rows_out:,} out",
-                "groups": f"{run.groups:,}",
-                "information lost": say(run.loss.rate, "share"),
-                "seconds": f"{run.seconds.get('total', 0.0):.2f}",
-            },
-            [self.plot.loss(), self.plot.classes()] if self.opened is not None else [],
-        )
-
-
-def promised(**flags: Any) -> list[dict[str, Any]]:
-    """Return the rules of a plan that flags of the command line ask for."""
-    return rules_asked({name.replace("_", "-"): value for name, value in flags.items()})
-
-
-def read_release(
-    released: Any,
-    plan: Plan,
-    *,
-    roles: Callable[[Sequence[str]], Mapping[Role, list[str]]] | None = None,
-    st: Any = None,
-    hierarchies: Hierarchies | None = None,
-    original: Any = None,
-) -> Release[Any]:
-    """Read a release, once. ``roles`` may depend on the columns, which are known only then."""
-
-    def declared(columns: Sequence[str]) -> Plan:
-        return plan if roles is None else plan.with_roles(roles(columns))
-
-    opened = open_published(
-        released, declared, st=st, hierarchies=hierarchies, complete=bool(plan.columns)
-    )
-    kind = Native() if is_path(released) else Native.of(released)
-    release: Release[Any] = Release(opened, None, kind)
-    return release if original is None else release.beside(original)
-
-
-@overload
-def open_release(
-    released: str | PathLike[str],
-    *,
-    quasi: Names | None = ...,
-    sensitive: Names | None = ...,
-    identifier: Names | None = ...,
-    plan: Plan | str | Path | None = ...,
-    original: Any = ...,
-    st: Any = ...,
-    hierarchies: Hierarchies | None = ...,
-    kinds: Mapping[str, Kind | str] | None = ...,
-    missing: Names | None = ...,
-    delimiter: str | None = ...,
-) -> Release[pl.DataFrame]: ...
-@overload
-def open_release(
-    released: FrameT,
-    *,
-    quasi: Names | None = ...,
-    sensitive: Names | None = ...,
-    identifier: Names | None = ...,
-    plan: Plan | str | Path | None = ...,
-    original: Any = ...,
-    st: Any = ...,
-    hierarchies: Hierarchies | None = ...,
-    kinds: Mapping[str, Kind | str] | None = ...,
-    missing: Names | None = ...,
-    delimiter: str | None = ...,
-) -> Release[FrameT]: ...
-def open_release(
-    released: Any,
-    *,
-    quasi: Names | None = None,
-    sensitive: Names | None = None,
-    identifier: Names | None = None,
-    plan: Plan | str | Path | None = None,
-    original: Any = None,
-    st: Any = None,
-    hierarchies: Hierarchies | None = None,
-    kinds: Mapping[str, Kind | str] | None = None,
-    missing: Names | None = None,
-    delimiter: str | None = None,
-) -> Release[Any]:
-    """Open a published table, whoever made it: its shape known once, its classes grouped once.
-
-    The shape is told by the file's own marks and by what is declared: Anatomy by its second table,
-    dummy values by sets in a column that is declared sensitive. Everything else is read as a
-    generalized table, whose cells are values, intervals, sets or ``*``.
-
-    Parameters
-    ----------
-    released
-        The published table, a file, the address of a database, or a frame.
-    quasi, sensitive, identifier
-        Its columns by role, one name or a list, unless the plan declares them.
-    plan
-        The plan of the run; the other arguments override it.
-    original
-        The table it was made from, see :meth:`Release.beside`. A :class:`shoal.Table` also tells
-        the roles of the columns when neither a plan nor names do.
-    st
-        Anatomy's second table; next to a file ``x.csv`` it is found as ``x.st.csv``.
-    hierarchies
-        The hierarchies that it was made with, to understand generalized cells.
-    kinds
-        Per quasi-identifier how it was generalized.
-    missing, delimiter
-        Texts that mean missing in the original, besides the empty one, and what parts its cells.
-    """
-    declared = getattr(original, "taken", None)
-    if plan is None and declared is not None:
-        plan = declared.plan
-    # Kinds belong to columns, which are named last.
-    full = merge(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
-    named = {Role.QUASI: quasi, Role.SENSITIVE: sensitive, Role.IDENTIFIER: identifier}
-
-    def roles(_columns: Sequence[str]) -> dict[Role, list[str]]:
-        return settled(named)
-
-    if kinds:
-        full = merge(full, roles=named, kinds=kinds)
-    trees = declared.taxonomies if hierarchies is None and declared is not None else hierarchies
-    return read_release(released, full, roles=roles, st=st, hierarchies=trees, original=original)
+        return html(self)

@@ -6,15 +6,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 import polars as pl
 
-from shoal.api.release import Release, promised
-from shoal.base.errors import ParameterError
-from shoal.base.roles import Kind, Role
+from shoal.api.arguments import grid_of, promised
+from shoal.api.release import Release
+from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method
 from shoal.engines.spark.settings import Spark, is_spark_frame
@@ -29,19 +27,15 @@ from shoal.tables.prepare import (
     Taken,
     check_no_database,
     extra_rules,
-    gather,
     is_path,
-    load,
-    locate,
     merge,
-    settled,
     take,
 )
 from shoal.tables.schema import Schema
 from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard, limited, on_spark
 from shoal.verbs.compare.comparison import Comparison
 from shoal.verbs.compare.measuring import QUERIES
-from shoal.verbs.compare.running import compare, several
+from shoal.verbs.compare.running import compare
 from shoal.verbs.inspect import Inspection, inspect
 
 FrameT = TypeVar("FrameT")
@@ -297,145 +291,6 @@ class Table(Generic[FrameT]):
 
 def _quiet(_stage: str) -> None:
     return None
-
-
-def grid_of(
-    k: Sequence[int] | int | None,
-    l: Sequence[int] | int | None,  # noqa: E741 -- the papers' letter
-    grid: Mapping[str, Sequence[Any]] | None,
-) -> dict[str, Any]:
-    """Return what is tried, with the usual flags written out."""
-    short = {"k": k, "l": l}
-    return {f: several(v) for f, v in short.items() if v is not None} | dict(grid or {})
-
-
-def read(
-    data: Any,
-    plan: Plan,
-    *,
-    roles: Roles | None = None,
-    hierarchies: Hierarchies | None = None,
-    only: bool = False,
-) -> Table[Any]:
-    """Read a table, once. ``roles`` may depend on the columns, which are known only then."""
-    start = time.perf_counter()
-    frame = load(data, plan)
-    seconds = time.perf_counter() - start
-    named = roles(frame.columns) if callable(roles) else roles or {}
-    plan = plan.with_roles(settled(named))
-    taxonomies = gather(plan, frame.columns, hierarchies)
-    return Table(data, plan, frame, taxonomies, only, seconds)
-
-
-@overload
-def open(  # noqa: A001 -- shoal.open
-    data: str | PathLike[str] | None = ...,
-    *,
-    quasi: Names | None = ...,
-    sensitive: Names | None = ...,
-    identifier: Names | None = ...,
-    other: Names | None = ...,
-    hierarchies: Hierarchies | None = ...,
-    plan: Plan | str | Path | None = ...,
-    kinds: Mapping[str, Kind | str] | None = ...,
-    importance: Mapping[str, float] | None = ...,
-    missing: Names | None = ...,
-    delimiter: str | None = ...,
-    table: str | None = ...,
-    query: str | None = ...,
-) -> Table[pl.DataFrame]: ...
-@overload
-def open(  # noqa: A001 -- shoal.open
-    data: FrameT,
-    *,
-    quasi: Names | None = ...,
-    sensitive: Names | None = ...,
-    identifier: Names | None = ...,
-    other: Names | None = ...,
-    hierarchies: Hierarchies | None = ...,
-    plan: Plan | str | Path | None = ...,
-    kinds: Mapping[str, Kind | str] | None = ...,
-    importance: Mapping[str, float] | None = ...,
-    missing: Names | None = ...,
-    delimiter: str | None = ...,
-    table: str | None = ...,
-    query: str | None = ...,
-) -> Table[FrameT]: ...
-def open(  # noqa: A001 -- shoal.open
-    data: Any = None,
-    *,
-    quasi: Names | None = None,
-    sensitive: Names | None = None,
-    identifier: Names | None = None,
-    other: Names | None = None,
-    hierarchies: Hierarchies | None = None,
-    plan: Plan | str | Path | None = None,
-    kinds: Mapping[str, Kind | str] | None = None,
-    importance: Mapping[str, float] | None = None,
-    missing: Names | None = None,
-    delimiter: str | None = None,
-    table: str | None = None,
-    query: str | None = None,
-) -> Table[Any]:
-    """Open a table with personal data: read, cleaned, typed and declared, once.
-
-    Parameters
-    ----------
-    data
-        A file (CSV, Parquet, Arrow, Feather), the address of a database, or a pandas, polars or
-        pyarrow frame. It is never changed. Without it, the source that the plan names.
-    quasi, sensitive, identifier, other
-        Names of columns by role, one or a list; columns that are not named are not released.
-        Without any name, and without a plan, roles are guessed with a warning.
-    hierarchies
-        A folder of ``COLUMN.csv`` files, or taxonomies (or their files) by column.
-    plan
-        A plan or its file; the other arguments override it.
-    kinds, importance
-        Per quasi-identifier how it is generalized (``ordered``, ``taxonomy``, ``set``), and how
-        much its loss counts while rows are grouped (1 for an ordinary column).
-    missing
-        Texts that mean missing besides the empty one, for instance ``["?", "NA"]``.
-    delimiter
-        Of a CSV file; found out when not given.
-    table, query
-        What to read from a database: ``table="schema.table"``, or the text of a query.
-    """
-    if is_spark_frame(data):
-        raise ParameterError(
-            "A Spark frame stays where it is and cannot be opened as a table on this machine. "
-            "Anonymize it with shoal.anonymize(frame, ...)."
-        )
-    full = merge(
-        plan,
-        roles=roles_of(quasi, sensitive, identifier, other),
-        kinds=kinds,
-        importance=importance,
-        missing=missing,
-        delimiter=delimiter,
-        hierarchies=hierarchies,
-    )
-    opened = read(
-        locate(data, full, table, query), full, hierarchies=hierarchies, only=quasi is not None
-    )
-    if full.columns:
-        _ = opened.taken  # whatever is wrong with the roles is said now
-    return opened
-
-
-def roles_of(
-    quasi: Names | None = None,
-    sensitive: Names | None = None,
-    identifier: Names | None = None,
-    other: Names | None = None,
-) -> dict[Role, Names | None]:
-    """Return the names by role."""
-    return {
-        Role.QUASI: quasi,
-        Role.SENSITIVE: sensitive,
-        Role.IDENTIFIER: identifier,
-        Role.OTHER: other,
-    }
 
 
 def anonymize_on_spark(

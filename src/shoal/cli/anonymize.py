@@ -180,7 +180,7 @@ def command(
         goal.check_files([path for path in (data, plan) if path is not None])
     reader = reporting.reader(report, audience)
 
-    from shoal.api.table import read
+    from shoal.api.opening import read
     from shoal.plan.plan import Plan
     from shoal.tables.prepare import merge
     from shoal.verbs.anonymize import STAGES

@@ -109,7 +109,7 @@ def command(
     Tries to pick a person's row and to guess sensitive values, and compares that with guessing
     blindly and with a control. Give the hierarchies that the release was made with.
     """
-    from shoal.api.release import read_release
+    from shoal.api.opening import read_release
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.errors import ShoalWarning
     from shoal.cli.options import named_roles, split_names

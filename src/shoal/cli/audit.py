@@ -85,7 +85,7 @@ def command(
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
-    from shoal.api.release import read_release
+    from shoal.api.opening import read_release
     from shoal.base.atomic import atomic_file, check_output
     from shoal.cli.options import named_roles
     from shoal.cli.output import check_apart

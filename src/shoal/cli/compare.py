@@ -147,7 +147,7 @@ def command(
     _check_outputs(files, force, inputs)
     reporting.reader(report, None)
 
-    from shoal.api.table import read
+    from shoal.api.opening import read
     from shoal.tables.prepare import merge
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES

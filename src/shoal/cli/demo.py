@@ -33,7 +33,7 @@ def command(
 
     Example: shoal demo --out demo
     """
-    from shoal.api.table import open  # noqa: A004 -- shoal.open
+    from shoal.api.opening import open  # noqa: A004 -- shoal.open
     from shoal.base.atomic import check_output
     from shoal.cli.anonymize import tell
     from shoal.cli.work import ahead, watch

@@ -68,7 +68,7 @@ def command(
     Works on every shape of release: sets of dummy values, Anatomy's two tables, generalized cells
     (every value under a cell is taken as equally likely; give the hierarchies it was made with).
     """
-    from shoal.api.release import read_release
+    from shoal.api.opening import read_release
     from shoal.base.atomic import atomic_file, check_output
     from shoal.cli.options import named_roles, split_names
     from shoal.show.charts import check_picture

@@ -30,7 +30,7 @@ def command(
     """
     import os
 
-    from shoal.api.table import read
+    from shoal.api.opening import read
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.roles import Role
     from shoal.cli.options import located

@@ -33,7 +33,7 @@ def command(
 
     Suggests a role for every column, with the reason. Nothing is written.
     """
-    from shoal.api.table import read
+    from shoal.api.opening import read
     from shoal.cli.options import located, named_roles
     from shoal.tables.prepare import merge
 

@@ -79,7 +79,7 @@ def command(
     Works on any table: a release of any shape, or one that was never anonymized. A missing cell is
     a value of its own, so a gap never makes a table look safer.
     """
-    from shoal.api.release import read_release
+    from shoal.api.opening import read_release
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.errors import ShoalWarning
     from shoal.cli.options import named_roles

@@ -153,6 +153,7 @@ def _check(
             f"{nearest(lost[0], held)} It has: {listed(published.columns)}. Leave it out of "
             "--known."
         )
+    check_columns(published, "The release", [name for name in names if name in held])
 
 
 def _count(targets: int | None, rows: int) -> int:

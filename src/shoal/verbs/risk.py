@@ -92,6 +92,7 @@ def risk(
     check_columns(population, "The population", quasi)
     options: dict[str, Any] = {"threshold": threshold, "population": population}
     if population is not None:
+        check_columns(opened.frame, "The release", [name for name in quasi if opened.has(name)])
         guide = population if original is None else original
         options["taxonomies"] = opened.taxonomies
         options["schema"] = quasi_schema(guide, opened.plan, quasi, opened.taxonomies)

@@ -157,7 +157,7 @@ def run(
     name: str,
 ) -> dict[str, Any]:
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
-    from shoal.api.table import read
+    from shoal.api.opening import read
     from shoal.report import Origin, try_attacks
     from shoal.web import results
 
