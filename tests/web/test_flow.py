@@ -90,7 +90,7 @@ class Steward:
 def steward(tmp_path_factory) -> Iterator[Steward]:
     app = build(tmp_path_factory.mktemp("page"), KEYS, Doors("127.0.0.1", 8124))
     with TestClient(app, base_url=BASE) as client:
-        client.get("/", params={"token": KEYS.token})
+        client.get("/", params={"token": KEYS.tickets.issue()})
         yield Steward(client)
 
 

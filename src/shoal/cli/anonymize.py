@@ -29,6 +29,7 @@ from shoal.cli.options import (
     ReportFile,
     Sensitive,
     Table,
+    TrustPlan,
     methods_help,
     with_rules,
 )
@@ -53,6 +54,7 @@ def command(
     ],
     data: PlannedData = None,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     table: Table = None,
     query: Query = None,
     query_file: QueryFile = None,
@@ -185,7 +187,7 @@ def command(
     from shoal.tables.prepare import merge
     from shoal.verbs.anonymize import STAGES
 
-    base = None if plan is None else Plan.read(plan)
+    base = None if plan is None else Plan.read(plan, trust=trust_plan)
     chosen = method or (base or Plan()).method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
     full = merge(

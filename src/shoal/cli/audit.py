@@ -22,6 +22,7 @@ from shoal.cli.options import (
     ReportFile,
     SecondTable,
     Sensitive,
+    TrustPlan,
     with_rules,
 )
 from shoal.tables.sources.source import Place, place
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 def command(
     released: Released,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     table: Annotated[
         str | None,
         typer.Option("--table", metavar="NAME", help="Which table of a database was published."),
@@ -102,7 +104,14 @@ def command(
     to = reporting.reader(report, audience)
     release = read_release(
         released,
-        merge(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, rules=rules),
+        merge(
+            plan,
+            trust=trust_plan,
+            missing=missing,
+            delimiter=delimiter,
+            hierarchies=hierarchies,
+            rules=rules,
+        ),
         roles=named_roles(quasi, sensitive, identifier),
         st=st,
         original=original,

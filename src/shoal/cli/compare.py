@@ -23,6 +23,7 @@ from shoal.cli.options import (
     Quasi,
     ReportFile,
     Sensitive,
+    TrustPlan,
     with_grid,
 )
 
@@ -40,6 +41,7 @@ STOPPING = (
 def command(
     data: Data,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     identifier: Identifier = None,
@@ -152,7 +154,14 @@ def command(
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
-    full = merge(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed)
+    full = merge(
+        plan,
+        trust=trust_plan,
+        missing=missing,
+        delimiter=delimiter,
+        hierarchies=hierarchies,
+        seed=seed,
+    )
     wanted = split_names(methods, ())
     labels = tuple(choice.label for choice in choices(full, wanted, grid))
 

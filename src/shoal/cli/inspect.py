@@ -13,6 +13,7 @@ from shoal.cli.options import (
     Query,
     QueryFile,
     Table,
+    TrustPlan,
 )
 
 
@@ -26,6 +27,7 @@ def command(
     missing: Missing = None,
     delimiter: Delimiter = None,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
 ) -> None:
     """Show what a table holds: columns, missing values, how unique its rows are.
 
@@ -37,7 +39,9 @@ def command(
     from shoal.cli.options import located, named_roles
     from shoal.tables.prepare import merge
 
-    full = merge(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    full = merge(
+        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+    )
     where = located(data, full, table, query, query_file)
     found = read(where, full, roles=named_roles(quasi), only=quasi is not None).inspect()
     say.line(f"{where}: {found.rows:,} rows, {len(found.columns)} columns\n")

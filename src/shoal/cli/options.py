@@ -68,6 +68,14 @@ PlanFile = Annotated[
     Path | None,
     typer.Option("--plan", metavar="FILE", help="A plan.toml; flags given here override it."),
 ]
+TrustPlan = Annotated[
+    bool,
+    typer.Option(
+        "--trust-plan",
+        help="Let the plan read files outside its own folder and ask a server. Only for a plan "
+        "that you wrote or read.",
+    ),
+]
 Quasi = Annotated[
     list[str] | None,
     typer.Option(

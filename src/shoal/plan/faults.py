@@ -1,8 +1,8 @@
-"""What is wrong with a plan, in our words: where, what was got, what is allowed."""
+"""What is wrong with a plan, each fault in one sentence with its line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shoal.base.address import plan_fault
@@ -13,14 +13,17 @@ from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
 from shoal.plan import text as plan_text
 
 
-def say(fault: Any, source: str, text: str, fields: Callable[[Sequence[Any]], list[str]]) -> str:
-    """Turn one pydantic fault into our sentence; ``fields`` says which keys a part has."""
+def said(fault: Any, fields: Mapping[str, Iterable[str]], source: str, text: str) -> str:
+    """Turn one pydantic fault into our sentence: where, what was got, what is allowed.
+
+    ``fields``: the keys that each table of a plan may have, those outside of all tables under "".
+    """
     # Validation walks through unions and keys of its own; only real keys help the reader.
     loc = tuple(part for part in fault["loc"] if part != "[key]")
-    where = _where(loc, source, text)
+    where = where_is(loc, source, text)
     key = ".".join(map(str, loc))
     if fault["type"] == "extra_forbidden":
-        allowed = fields(loc[:-1])
+        allowed = list(fields.get(str(loc[0]) if len(loc) > 1 else "", ()))
         return (
             f"{where}unknown key {key!r}. Allowed here: {', '.join(allowed)}."
             f"{nearest(str(loc[-1]), allowed)}"
@@ -36,7 +39,8 @@ def say(fault: Any, source: str, text: str, fields: Callable[[Sequence[Any]], li
     return f"{where}{key!r}: {fault['msg']}. Got {fault['input']!r} instead."
 
 
-def _where(loc: Sequence[Any], source: str, text: str) -> str:
+def where_is(loc: Sequence[Any], source: str, text: str) -> str:
+    """Say on which line of a plan's text a key stands."""
     if not source:
         return ""
     line = plan_text.find_line(text, loc)
@@ -48,7 +52,7 @@ def option_faults(tree: Mapping[str, Any], source: str, text: str) -> list[str]:
     faults: list[str] = []
     data = tree.get("data", {})
     if isinstance(data, dict) and (fault := plan_fault(data.get("source"))):
-        faults.append(_where(("data", "source"), source, text) + fault)
+        faults.append(where_is(("data", "source"), source, text) + fault)
     method = tree.get("method", {})
     if isinstance(method, dict) and isinstance(method.get("name", DEFAULT_METHOD), str):
         name = method.get("name", DEFAULT_METHOD)
@@ -85,7 +89,7 @@ def _check(
         try:
             check_options({key: value}, declared, owner)
         except ParameterError as error:
-            faults.append(f"{_where((*loc, key), source, text)}{error}")
+            faults.append(f"{where_is((*loc, key), source, text)}{error}")
     return faults
 
 
@@ -94,6 +98,6 @@ def _unknown(
 ) -> str:
     names = list(known)
     return (
-        f"{_where(loc, source, text)}there is no {what} {name!r}; there "
+        f"{where_is(loc, source, text)}there is no {what} {name!r}; there "
         f"{'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names))}.{nearest(name, names)}"
     )

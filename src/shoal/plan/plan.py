@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
 from shoal.plan import text as plan_text
-from shoal.plan.faults import option_faults, say
+from shoal.plan.faults import option_faults, said
+from shoal.plan.origin import Origin, leads_out, mistrust
 
 
 class _Part(BaseModel):
@@ -108,22 +110,31 @@ class Plan(_Part):
     rules: tuple[RulePart, ...] = (RulePart(name=DEFAULT_RULE),)
     release: ReleasePart = ReleasePart()
 
-    _folder: Path = PrivateAttr(default=Path())
+    _origin: Origin = PrivateAttr(default_factory=Origin)
 
     @classmethod
-    def from_toml(cls, text: str, source: str = "plan", folder: Path | None = None) -> Plan:
-        """Read a plan from TOML text; every fault is reported at once, with its line."""
+    def from_toml(
+        cls, text: str, source: str = "plan", folder: Path | None = None, *, trust: bool = False
+    ) -> Plan:
+        """Read a plan from TOML text; every fault is reported at once, with its line.
+
+        ``trust``: let it read what lies outside ``folder``, and ask a server; a plan may have been
+        written by somebody else.
+        """
         try:
             tree = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise PlanError(f"{source} is not valid TOML: {error}.") from None
         plan = _validated(tree, source, text)
-        plan._folder = folder or Path()
+        plan._origin = Origin(folder or Path(), trust)
         return plan
 
     @classmethod
-    def read(cls, path: str | Path) -> Plan:
-        """Read ``plan.toml``; paths in it are relative to its folder."""
+    def read(cls, path: str | Path, *, trust: bool = False) -> Plan:
+        """Read ``plan.toml``; paths in it are relative to its folder.
+
+        ``trust``: let it read what lies outside its folder, and ask a server.
+        """
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8-sig")
@@ -133,7 +144,7 @@ class Plan(_Part):
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise PlanError(f"The plan {str(path)!r} cannot be read: {error}.") from None
-        return cls.from_toml(text, path.name, path.parent)
+        return cls.from_toml(text, path.name, path.parent, trust=trust)
 
     def to_toml(self, reasons: Mapping[str, str] | None = None) -> str:
         """Write the plan as commented TOML; ``reasons`` become comments of the columns."""
@@ -155,13 +166,27 @@ class Plan(_Part):
         """Return the columns of one role, in the order of the plan."""
         return [name for name, part in self.columns.items() if part.role == role]
 
+    @property
+    def trusted(self) -> bool:
+        """Whether the plan is the caller's own word, and not a file that others may have made."""
+        return self._origin.trusted
+
     def path(self, given: str) -> Path:
-        """Return a path of the plan as seen from where the program runs."""
-        return self._folder / given
+        """Return a path of the plan as seen from where the program runs.
+
+        One that leads out of the plan's folder, also by a link, is refused unless the plan is
+        trusted or the caller named it.
+        """
+        origin = self._origin
+        place = origin.folder / given
+        free = origin.trusted or given in origin.named
+        if not free and leads_out(place, origin.folder):
+            raise mistrust(f"The plan names {given!r}, which lies outside its own folder")
+        return place
 
     def relative(self, given: str | Path) -> str:
         """Return a path as the plan writes it: as seen from the plan's own folder."""
-        return Path(os.path.relpath(given, self._folder)).as_posix()
+        return Path(os.path.relpath(given, self._origin.folder)).as_posix()
 
     def override(
         self,
@@ -206,7 +231,10 @@ class Plan(_Part):
             tree["seed"] = seed
         tree["data"].update(data or {})
         tree["release"].update(release or {})
-        return self._again(tree)
+        plan = self._again(tree)
+        named = {value for value in (data or {}).values() if isinstance(value, str)}
+        plan._origin = replace(self._origin, named=self._origin.named | named)
+        return plan
 
     def with_rules(self, specs: Sequence[Mapping[str, Any]]) -> Plan:
         """Return the plan with exactly these rules."""
@@ -282,15 +310,23 @@ class Plan(_Part):
     def _copy(self, **parts: Any) -> Plan:
         """Return the plan with parts that are known to be right."""
         plan = self.model_copy(update=parts)
-        plan._folder = self._folder
+        plan._origin = self._origin
         return plan
 
     def _again(self, tree: dict[str, Any]) -> Plan:
         if "rules" not in self.model_fields_set and tree["rules"] == _plain(self)["rules"]:
             tree = {key: value for key, value in tree.items() if key != "rules"}  # still default
         plan = _validated(tree, "", "")
-        plan._folder = self._folder
+        plan._origin = self._origin
         return plan
+
+
+_FIELDS = {
+    "": list(Plan.model_fields),
+    "data": list(DataPart.model_fields),
+    "columns": list(ColumnPart.model_fields),
+    "release": list(ReleasePart.model_fields),
+}
 
 
 def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
@@ -300,7 +336,7 @@ def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
     try:
         plan = Plan.model_validate(tree)
     except ValidationError as error:
-        faults = [hide(say(fault, source, text, _fields)) for fault in error.errors()]
+        faults = [hide(said(fault, _FIELDS, source, text)) for fault in error.errors()]
     faults += option_faults(tree, source, text)
     if faults or plan is None:
         raise PlanError(faults)
@@ -341,13 +377,3 @@ def _included(rule: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> bo
 
 def _defaults(params: tuple[Param, ...]) -> dict[str, Any]:
     return {param.name: param.default for param in params if param.default is not None}
-
-
-def _fields(loc: Sequence[Any]) -> list[str]:
-    parts: dict[str, type[_Part]] = {
-        "data": DataPart,
-        "columns": ColumnPart,
-        "release": ReleasePart,
-    }
-    part = parts.get(str(loc[0])) if loc else Plan
-    return list(part.model_fields) if part else []

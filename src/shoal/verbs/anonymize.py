@@ -25,6 +25,8 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import All, Rule
 from shoal.releases.base import Ints
+from shoal.releases.check_bytes import foreign
+from shoal.releases.fresh import fresh
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Source, Verdict
 from shoal.tables.prepare import Hierarchies, Taken, warn_undecided
@@ -142,10 +144,11 @@ def execute(
             order = shuffling(frame.height) if plan.release.shuffle else None
             typed = plan.release.typed
             release = shape.make.publish(frame, schema, data, made, typed=typed, order=order)
+            tables = {name: fresh(table) for name, table in release.tables().items()}
             loss = Loss.none(data.names) if shape.exact else iloss(data, made)
         with clock.stage("verify"):
             columns = schema.columns
-            opened = Opened(release.tables(), columns, taken.taxonomies, shape=shape, plan=plan)
+            opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=plan)
             verdict = check(opened, rules, Source(frame, schema, release.order, taken.taxonomies))
     run = Run(
         loss=loss,
@@ -180,12 +183,14 @@ def group(
 
 
 def check(opened: Opened, rules: Sequence[Rule], source: Source) -> Verdict:
-    """Verify a release against its rules and its source, or refuse to hand it over."""
+    """Verify a release, its memory too, against its rules and source, or do not hand it over."""
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
+    if faults := foreign(opened.tables):
+        verdict = replace(verdict, holds=False, faults=(*verdict.faults, *faults))
     if not verdict.holds:
-        faults = "\n".join(verdict.faults) or "a rule does not hold."
+        told = "\n".join(verdict.faults) or "a rule does not hold."
         raise NotVerified(
-            f"The release was not handed over, because checking it found: {faults}\n"
+            f"The release was not handed over, because checking it found: {told}\n"
             "This is a fault in Shoal, not in your data: please report it with the method, its "
             "options and the shape of the table."
         )

@@ -10,7 +10,8 @@ import polars as pl
 from shoal.base.roles import Role
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
-from shoal.tables.schema import Column, Schema, guess, plain
+from shoal.tables.guessing import guess
+from shoal.tables.schema import Column, Schema, plain
 
 _SIZES = (2, 5, 10)
 

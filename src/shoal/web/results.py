@@ -14,6 +14,7 @@ import polars as pl
 from shoal.api.release import Release
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import ShoalError
+from shoal.base.workers import plain
 from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
 from shoal.releases.opened import Opened
@@ -22,7 +23,6 @@ from shoal.show.charts import Chart
 from shoal.show.figures import attacks_chart
 from shoal.tables.files import write_table
 from shoal.web.profiles import clip
-from shoal.web.worker import plain
 
 _EXAMPLES = 6
 _DRAWN = 16  # columns whose distribution is drawn
