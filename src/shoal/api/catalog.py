@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
+from shoal.base.notebook import table_html
 from shoal.catalog import METHODS, RULES, Method, RuleEntry
-from shoal.show.figures.summary import table_html
 
 Entry = TypeVar("Entry", Method, RuleEntry)
 

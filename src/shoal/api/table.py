@@ -12,13 +12,13 @@ import polars as pl
 
 from shoal.api.arguments import grid_of, promised
 from shoal.api.release import Release
+from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
-from shoal.show.figures.summary import table_html
 from shoal.tables.domain import Taxonomy
 from shoal.tables.native import Native
 from shoal.tables.prepare import (

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.base.notebook import table_html
 from shoal.base.partition import GroupStats, Ints
 from shoal.base.roles import Role
 from shoal.tables.domain import Taxonomy
@@ -74,7 +75,7 @@ class WorstGroup:
     breaks: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What was found.
 
@@ -111,6 +112,21 @@ class Verdict:
     faults: tuple[str, ...] = field(default=())
     models: dict[str, Any] = field(default_factory=dict)
     stats: GroupStats | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        reached = ", ".join(f"{name} = {value}" for name, value in self.achieved.items())
+        kept = "holds" if self.holds else f"broken, {len(self.faults)} faults"
+        return f"Verdict({kept}; {self.rows:,} rows, {self.classes:,} classes; reached: {reached})"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: every rule, and every fault."""
+        rows = [
+            ("holds" if rule.holds else "BROKEN", rule.promise, f"{name} = {value}")
+            for rule in self.rules
+            for name, value in rule.achieved.items()
+        ]
+        title = "The promise is kept" if self.holds else "The promise is broken"
+        return table_html(title, ("", "promise", "reached"), rows, " ".join(self.faults))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything found as plain data; what has no bound is None."""

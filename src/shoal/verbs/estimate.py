@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.base.errors import ParameterError, listed, nearest
+from shoal.base.notebook import table_html
 from shoal.releases.base import By, Counts
 from shoal.releases.categories import read_by
 from shoal.releases.estimates.bayes import check_method
@@ -15,7 +16,7 @@ from shoal.releases.estimates.intervals import quantile
 from shoal.releases.opened import Opened, check_release
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimates:
     """What :func:`estimate` found: the counts, and how they were found."""
 
@@ -23,6 +24,16 @@ class Estimates:
     shape: str
     method: str
     level: float
+
+    def __repr__(self) -> str:
+        by = f" by {', '.join(self.counts.by)}" if self.counts.by else ""
+        many = len(self.counts.values)
+        return f"Estimates({self.counts.of}{by}; {many} values; {self.method}, {self.level:g})"
+
+    def _repr_html_(self) -> str:
+        """Show the estimates in a notebook."""
+        frame = self.counts.frame()
+        return table_html(f"Estimates of {self.counts.of}", frame.columns, frame.head(60).rows())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
@@ -27,7 +28,7 @@ class ColumnLook:
     example: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inspection:
     """What a table looks like to someone who wants to publish it.
 
@@ -52,6 +53,29 @@ class Inspection:
     vmr: float
     rmr: float
     below: dict[int, int]
+
+    def __repr__(self) -> str:
+        return (
+            f"Inspection({self.rows:,} rows, {len(self.columns)} columns, {self.unique:,} unique "
+            f"rows, {self.vmr:.1%} of cells missing)"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the columns in a notebook, with the role that each suggests and why."""
+        rows = [
+            (
+                look.column.name,
+                look.dtype,
+                f"{look.missing / max(self.rows, 1):.1%}",
+                look.distinct,
+                look.column.role.value,
+                look.column.kind.value if look.column.kind else "",
+                look.column.reason,
+            )
+            for look in self.columns
+        ]
+        heads = ("column", "type", "missing", "distinct", "role", "kind", "why")
+        return table_html(f"{self.rows:,} rows", heads, rows)
 
     @property
     def unique(self) -> int:

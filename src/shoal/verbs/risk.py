@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import SchemaError, ShoalWarning
+from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.measures.risks import AttributeRisk, Risk, assess, attribute_risk
 from shoal.releases.opened import Opened
@@ -17,7 +18,7 @@ from shoal.tables.prepare import check_columns, quasi_schema
 from shoal.tables.schema import Column
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Risks:
     """What :func:`risk` found.
 
@@ -41,6 +42,24 @@ class Risks:
     attributes: dict[str, AttributeRisk] = field(default_factory=dict)
     attributes_before: dict[str, AttributeRisk] = field(default_factory=dict)
     population: int | None = None
+
+    def __repr__(self) -> str:
+        after = self.after
+        return (
+            f"Risks({after.rows:,} rows by {', '.join(self.quasi)}; highest "
+            f"{after.prosecutor_highest:.4g}, mean {after.prosecutor_mean:.4g}, unique "
+            f"{after.unique:.4g})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the figures in a notebook, before and after."""
+        before = {} if self.before is None else self.before.to_dict()
+        rows = [(name, before.get(name), value) for name, value in self.after.to_dict().items()]
+        for name, risk in self.attributes.items():
+            seen = self.attributes_before.get(name)
+            then = None if seen is None else seen.worst
+            rows.append((f"strongest belief in {name}", then, risk.worst))
+        return table_html("Risk of re-identification", ("", "before", "after"), rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, without those of single rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from shoal.releases.verdict import Verdict
 from shoal.show.charts import CSS, FIGURE_CSS, Chart
@@ -17,24 +17,6 @@ _CSS = """
 .shoal-summary dt { font-size: 12px; opacity: .7; }
 .shoal-summary dd { margin: 0; font-variant-numeric: tabular-nums; }
 """
-
-
-def table_html(
-    title: str, heads: Sequence[str], rows: Iterable[Sequence[object]], note: str = ""
-) -> str:
-    """Return a small table for a notebook."""
-    head = "".join(f"<th style='text-align:left'>{escape(name)}</th>" for name in heads)
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td style='text-align:left'>{escape(str(c))}</td>" for c in row)
-        + "</tr>"
-        for row in rows
-    )
-    told = f"<p>{escape(note)}</p>" if note else ""
-    return (
-        f"<style>{_CSS}</style><div class='shoal-summary'><p class='verdict'>{escape(title)}</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{told}</div>"
-    )
 
 
 def reached(achieved: Mapping[str, object]) -> str:
