@@ -14,6 +14,7 @@ import pytest
 from numba.core import event
 
 import shoal
+from shoal.api import opening
 from shoal.base.errors import MissingExtra, SchemaError, ShoalWarning
 from shoal.plan.plan import Plan
 from shoal.verbs.compare import running
@@ -155,7 +156,7 @@ def test_a_release_of_a_comparison_is_the_one_that_anonymize_makes(found):
 def test_the_table_is_read_and_encoded_once(monkeypatch, tmp_path):
     people().write_csv(tmp_path / "people.csv")
     counts = Counter()
-    for module, name in ((running, "take_in"), (running, "encode")):
+    for module, name in ((opening, "load"), (running, "encode")):
         real = getattr(module, name)
 
         def counted(*args, _real=real, _name=name, **more):
@@ -171,7 +172,7 @@ def test_the_table_is_read_and_encoded_once(monkeypatch, tmp_path):
         queries=0,
     )
     # kaim takes sets as flat trees: another form.
-    assert counts == {"take_in": 1, "encode": 2}
+    assert counts == {"load": 1, "encode": 2}
 
 
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
