@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal.base.errors import ParameterError
 from shoal.catalog import METHODS
-from shoal.cli.anonymize import tell
+from shoal.cli.output import tell
 from shoal.plan.rule_specs import check_fit
 from shoal.privacy import (
     AlphaK,

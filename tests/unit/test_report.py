@@ -11,7 +11,7 @@ import shoal
 from shoal.base.errors import OutputError, ParameterError
 from shoal.report import (
     AUDIENCES,
-    Origin,
+    Provenance,
     render_comparison,
     try_attacks,
 )
@@ -96,7 +96,7 @@ def outcome():
 def steward(outcome):
     found, why = try_attacks(outcome.here, outcome.original, targets=100)
     assert not why
-    origin = Origin("shoal anonymize people.csv", "people.csv", "d" * 64)
+    origin = Provenance("shoal anonymize people.csv", "people.csv", "d" * 64)
     return outcome.page(attacks=found, origin=origin, title="Release of people.csv")
 
 
@@ -237,7 +237,7 @@ def test_hostile_names_and_values_stay_texts_in_every_shape(method, audience):
     html = made.beside(frame).page(
         audience=audience,
         attacks=attacks or False,
-        origin=Origin(NASTY[0], NASTY[1]),
+        origin=Provenance(NASTY[0], NASTY[1]),
         title=NASTY[0],
     )
     page = Page(html)
@@ -293,7 +293,7 @@ def test_a_comparison_can_be_reported():
     found = shoal.compare(
         people(), quasi=["age", "town"], sensitive=["ill"], methods=["kaim"], k=[2, 5], queries=0
     )
-    page = Page(render_comparison(found, title="People", origin=Origin("shoal compare x.csv")))
+    page = Page(render_comparison(found, title="People", origin=Provenance("shoal compare x.csv")))
     assert found.recommended is not None
     assert f"Recommended: {found.recommended.label}" in page.text
     assert "What privacy costs" in page.text

@@ -1,6 +1,7 @@
 """Verification from published cells alone, and against the source."""
 
 import dataclasses
+import typing
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.base.errors import ParameterError, SchemaError, ShoalError
+from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.privacy import All, KAnonymity
 from shoal.releases.generalized.check import verify
@@ -25,6 +27,8 @@ class Distinct:
     column: str
     least: int
     name = "distinct"
+    params = (Param("least", "how many", int, safer="more"),)
+    figures: typing.ClassVar = {"l": "least"}
 
     def holds(self, stats):
         return stats.histograms[self.column].distinct >= self.least

@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.measures.risks.results import Attacks
 from shoal.releases.verdict import Verdict
-from shoal.report import Origin, audited, render_run, render_verdict, try_attacks
+from shoal.report import Provenance, audited, render_run, render_verdict, try_attacks
 from shoal.show.charts.words import say
 from shoal.show.figures.summary import summary
 
@@ -18,7 +18,7 @@ def page(
     audience: str = "steward",
     verdict: Verdict | None = None,
     attacks: Attacks | bool = True,
-    origin: Origin | None = None,
+    origin: Provenance | None = None,
     title: str = "",
     warnings: Sequence[str] = (),
 ) -> str:

@@ -77,7 +77,7 @@ GENERALIZED = Shape(
     promise="k-anonymity",
     exact=False,
     drawn=False,
-    spark="shoal.engines.spark.driver:stage_generalized",
+    spark="shoal.engines.spark.generalizing:stage_generalized",
 )
 
 # In the order in which their marks are looked for; whatever has none is read as generalized.

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.catalog import DEFAULT_RULE
-from shoal.cli import reporting, say
+from shoal.catalog import RULES
+from shoal.cli import on_spark, reporting, say
 from shoal.cli.options import (
     Audience,
     Delimiter,
@@ -33,11 +32,13 @@ from shoal.cli.options import (
     methods_help,
     with_rules,
 )
-from shoal.tables.sources.source import Source
 
 if TYPE_CHECKING:
+    from shoal.api.opening import Named
     from shoal.api.release import Release
-    from shoal.engines.run import Run
+    from shoal.cli.output import Output
+    from shoal.plan.plan import Plan
+    from shoal.tables.sources.source import Source
 
 
 @with_rules
@@ -170,25 +171,22 @@ def command(
 
     from shoal.cli.options import located, named_roles, parse_options
     from shoal.cli.output import Output
-    from shoal.cli.work import ahead, stoppable, watch
 
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
-    on_spark = _on_spark(engine, master, driver_tuples)
+    spark = on_spark.chosen(engine, master, driver_tuples)
     goal = Output.of(out, into, json, force, report)
-    if on_spark:
+    if spark:
         reporting.refuse_on_spark(report, audience)
     else:
         goal.check_files([path for path in (data, plan) if path is not None])
     reader = reporting.reader(report, audience)
 
-    from shoal.api.opening import read
     from shoal.plan.plan import Plan
     from shoal.tables.prepare import merge
-    from shoal.verbs.anonymize import STAGES
 
-    base = None if plan is None else Plan.read(plan, trust=trust_plan)
-    chosen = method or (base or Plan()).method.name
+    base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
+    name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
     full = merge(
         base,
@@ -197,34 +195,48 @@ def command(
         hierarchies=hierarchies,
         seed=seed,
         rules=rules,
-        method=chosen,
-        options=parse_options(words, chosen),
+        method=name,
+        options=parse_options(words, name),
         typed=typed,
     )
-    where = located(data, full, table, query, query_file)
+    source = located(data, full, table, query, query_file)
     roles = named_roles(quasi, sensitive, identifier, other)
-    if on_spark:
-        from shoal.cli.on_spark import Order, carry_out
-
-        source, to = _directory(where), _directory(goal.place)
-        order = Order(source, to, json, force, master, driver_tuples)
-        carry_out(order, full.with_roles(roles(())), started)
+    if spark:
+        order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
+        on_spark.carry_out(order, full.with_roles(roles(())), started)
         return
-    goal = goal.made_by(chosen, [where, *([plan] if plan else [])])
+    goal = goal.made_by(name, [source, *([plan] if plan else [])])
     goal.check()
+    _release(source, full, roles, time_limit, reader, goal, started)
+
+
+def _release(
+    source: Path | Source,
+    plan: Plan,
+    roles: Named,
+    time_limit: float | None,
+    reader: str | None,
+    goal: Output,
+    started: float,
+) -> None:
+    """Carry the plan out in the background, then write the release and say what came out."""
+    from shoal.api.opening import read
+    from shoal.cli.output import tell
+    from shoal.cli.work import ahead, stoppable, watch
+    from shoal.verbs.anonymize import STAGES
 
     def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
-        table_ = read(where, full, roles=roles)
-        release = table_.anonymize(progress=progress, time_limit=time_limit)
+        table = read(source, plan, roles=roles)
+        release = table.anonymize(progress=progress, time_limit=time_limit)
         page = ""
         if reader is not None:
             progress("report")
-            page = reporting.of_release(release.beside(table_), where, reader, "Release")
+            page = reporting.of_release(release.beside(table), source, reader, "Release")
         return release, page
 
-    diverse = any(part.spec["name"] != DEFAULT_RULE for part in full.rules)
-    first = partial(ahead, diverse=diverse) if chosen == "shoal" else None
+    diverse = any(RULES[rule.name].sensitive for rule in plan.rules)
+    first = partial(ahead, plan.method.name, diverse=diverse)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them; shown below
         release, page = watch(work, (*STAGES, "report"), first=first)
@@ -234,61 +246,3 @@ def command(
         goal.write(release, started, page)
     tell(release.made)
     say.line(f"Wrote {goal}.")
-
-
-def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> bool:
-    """Tell whether Spark does the work, and refuse its flags without it."""
-    from shoal.base.errors import ParameterError, nearest
-
-    engines = ("local", "spark")
-    if engine not in engines:
-        raise ParameterError(
-            f"--engine must be one of {', '.join(map(repr, engines))}. Got {engine!r} instead."
-            f"{nearest(engine, engines)}"
-        )
-    if engine == "local" and (master is not None or driver_tuples is not None):
-        raise ParameterError(
-            "--master and --driver-tuples are for Spark, and the engine is local. Add "
-            "--engine spark, or leave them out."
-        )
-    return engine == "spark"
-
-
-def _directory(given: Path | Source) -> Path:
-    """Return where Spark reads or writes, which is never a database."""
-    from shoal.base.errors import ParameterError
-
-    if isinstance(given, Source):
-        raise ParameterError(
-            f"Spark reads and writes directories and files, and {given} is a table of a database. "
-            "Leave out --engine spark, or export the table to Parquet first."
-        )
-    return given
-
-
-def tell(run: Run) -> None:
-    """Say in a few lines what came out."""
-    loss = run.loss
-    left = run.rows_in - run.rows_out
-    kept = "every row kept" if not left else f"{left:,} rows left out"
-    say.line(
-        f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
-        f"{run.groups:,} groups"
-    )
-    parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
-    say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
-    if run.notes:
-        found = (f"{name} {_figures(value)}" for name, value in run.notes.items())
-        say.line(f"Found    {'; '.join(found)}")
-    for result in run.verdict.rules:
-        reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
-        say.line(f"Verified {result.promise}; reached: {reached}")
-
-
-def _figures(value: Any) -> str:
-    """Write a note of a method in short: of many things how many there are."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_figures(part)}" for name, part in value.items())
-    if isinstance(value, (list, tuple)):
-        return f"{len(value):,}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -186,21 +186,22 @@ def command(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the comparison carries them; shown below
         found = watch(work, ("reading", *labels), STOPPING)
-    for text in found.warnings:
-        say.warning(text)
     tell(found)
-    if found.recommended is not None and not found.stopped:
+    _leave_unless_whole(found, len(labels))
+    if found.recommended is not None:
         say.line(f"Make it with: {_again(found.recommended, data, plan)}")
+    with stoppable():
+        _write(found, files, data, force, inputs)
+
+
+def _leave_unless_whole(found: Comparison, settings: int) -> None:
+    """End without a file if the comparison was stopped, or if no setting is possible."""
     if found.stopped:
-        say.note(
-            f"Stopped: {len(found.settings)} of {len(labels)} settings are shown, no file was "
-            "written."
-        )
+        shown = f"{len(found.settings)} of {settings} settings are shown"
+        say.note(f"Stopped: {shown}, no file was written.")
         raise typer.Exit(130)
     if not found.verified:
         raise typer.Exit(2)
-    with stoppable():
-        _write(found, files, data, force, inputs)
 
 
 def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) -> None:
@@ -263,6 +264,8 @@ _SHOWN = (
 
 def tell(found: Comparison) -> None:
     """Show the table, what is not possible, and what is recommended."""
+    for text in found.warnings:
+        say.warning(text)
     say.line(
         f"{found.rows:,} rows, {len(found.quasi)} quasi-identifiers, {len(found.settings)} "
         f"settings{f', {found.repeats} runs each' if found.repeats > 1 else ''}"

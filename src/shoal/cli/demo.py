@@ -35,7 +35,8 @@ def command(
     """
     from shoal.api.opening import open  # noqa: A004 -- shoal.open
     from shoal.base.atomic import check_output
-    from shoal.cli.anonymize import tell
+    from shoal.catalog import DEFAULT_METHOD
+    from shoal.cli.output import tell
     from shoal.cli.work import ahead, watch
     from shoal.tables import demo
     from shoal.verbs.anonymize import STAGES
@@ -60,7 +61,7 @@ def command(
     release = watch(
         lambda progress: table.anonymize(k=K, seed=1, progress=progress),
         STAGES,
-        first=partial(ahead, diverse=False),
+        first=partial(ahead, DEFAULT_METHOD, diverse=False),
     )
     _show("Before", frame)
     _show(f"After: whoever you look for hides among at least {K}", _crowd(release.frame))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli import say
+from shoal.tables.sources.source import Source
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
@@ -26,6 +27,41 @@ class Order:
     master: str | None
     driver_tuples: int | None
 
+    @classmethod
+    def of(cls, data: Path | Source, out: Path | Source, *flags: Any) -> Order:
+        """Take a folder to read and one to write, which are never databases."""
+        return cls(_directory(data), _directory(out), *flags)
+
+
+def chosen(engine: str, master: str | None, driver_tuples: int | None) -> bool:
+    """Tell whether Spark does the work, and refuse its flags without it."""
+    from shoal.base.errors import ParameterError, nearest
+
+    engines = ("local", "spark")
+    if engine not in engines:
+        raise ParameterError(
+            f"--engine must be one of {', '.join(map(repr, engines))}. Got {engine!r} instead."
+            f"{nearest(engine, engines)}"
+        )
+    if engine == "local" and (master is not None or driver_tuples is not None):
+        raise ParameterError(
+            "--master and --driver-tuples are for Spark, and the engine is local. Add "
+            "--engine spark, or leave them out."
+        )
+    return engine == "spark"
+
+
+def _directory(given: Path | Source) -> Path:
+    """Return where Spark reads or writes, which is never a database."""
+    from shoal.base.errors import ParameterError
+
+    if isinstance(given, Source):
+        raise ParameterError(
+            f"Spark reads and writes directories and files, and {given} is a table of a database. "
+            "Leave out --engine spark, or export the table to Parquet first."
+        )
+    return given
+
 
 def carry_out(order: Order, plan: Plan, started: float) -> None:
     """Run the plan on Spark, write the release and the figures, and say what came out.
@@ -34,7 +70,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     staged is deleted before the program ends.
     """
     from shoal.api.table import anonymize_on_spark
-    from shoal.cli.anonymize import tell
+    from shoal.cli.output import tell
     from shoal.cli.work import stoppable
     from shoal.engines.spark.settings import DRIVER_TUPLES, Spark
 

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import OutputError
+from shoal.cli import say
 from shoal.tables.sources.source import Place, Source, target
 
 if TYPE_CHECKING:
     import polars as pl
 
     from shoal.api.release import Release
+    from shoal.engines.run import Run
 
 
 @dataclass(frozen=True)
@@ -161,3 +163,32 @@ def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
                 f"{other} and {flag} both name {file}. Give each of them a file of its own."
             )
         named[file.resolve()] = flag
+
+
+def tell(run: Run) -> None:
+    """Say in a few lines what came out."""
+    from shoal.privacy.base import reached
+
+    loss = run.loss
+    left = run.rows_in - run.rows_out
+    kept = "every row kept" if not left else f"{left:,} rows left out"
+    say.line(
+        f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
+        f"{run.groups:,} groups"
+    )
+    parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
+    say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
+    if run.notes:
+        found = (f"{name} {_figures(value)}" for name, value in run.notes.items())
+        say.line(f"Found    {'; '.join(found)}")
+    for result in run.verdict.rules:
+        say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
+
+
+def _figures(value: Any) -> str:
+    """Write a note of a method in short: of many things how many there are."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_figures(part)}" for name, part in value.items())
+    if isinstance(value, (list, tuple)):
+        return f"{len(value):,}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

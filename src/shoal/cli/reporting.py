@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
-    from shoal.report import Origin
+    from shoal.report import Provenance
     from shoal.tables.sources.source import Place, Source
     from shoal.verbs.compare import Comparison
 
@@ -71,17 +71,17 @@ def _named(place: Place) -> str:
     return place.name if isinstance(place, Path) else str(place)
 
 
-def _origin(place: Place) -> Origin:
+def _origin(place: Place) -> Provenance:
     import hashlib
 
     from shoal.base.address import take_passwords
-    from shoal.report import Origin
+    from shoal.report import Provenance
 
     digest = ""
     if isinstance(place, Path):
         with place.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return Origin(spoken(take_passwords(sys.argv[1:])), _named(place), digest)
+    return Provenance(spoken(take_passwords(sys.argv[1:])), _named(place), digest)
 
 
 def spoken(words: Sequence[str]) -> str:

@@ -10,10 +10,12 @@ import numpy as np
 import polars as pl
 
 from shoal.base.roles import Role
+from shoal.catalog import RULES
 from shoal.measures.risks import Risk
+from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
-from shoal.report.words import PLAIN, ROLES
+from shoal.report.words import ROLES
 from shoal.show.charts import Chart
 from shoal.show.charts.words import say
 from shoal.show.figures import Plots, Subject, read_column
@@ -43,18 +45,13 @@ def promises(verdict: Verdict) -> list[Promise]:
     return [
         Promise(
             rule.promise[:1].upper() + rule.promise[1:] + ".",
-            PLAIN.get(rule.name, ""),
+            RULES[rule.name].plain if rule.name in RULES else "",
             rule.holds,
-            ", ".join(f"{name} = {_figure(value)}" for name, value in rule.achieved.items()),
+            reached(rule.achieved),
             rule.failing,
         )
         for rule in verdict.rules
     ]
-
-
-def _figure(value: Any) -> str:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return say(float(value)) if number else str(value)
 
 
 @dataclass(frozen=True)

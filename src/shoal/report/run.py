@@ -19,7 +19,7 @@ from shoal.show.figures import Subject
 
 
 @dataclass(frozen=True)
-class Origin:
+class Provenance:
     """Where a run came from: the command, the input and its digest; told to stewards only."""
 
     command: str = ""
@@ -33,7 +33,7 @@ def render_run(
     *,
     audience: str = "steward",
     attacks: Attacks | None = None,
-    origin: Origin | None = None,
+    origin: Provenance | None = None,
     title: str = "",
     warnings: Sequence[str] = (),
 ) -> str:
@@ -84,7 +84,7 @@ def render_run(
         worst=(),
         models=None,
         notes=[] if public else _notes(run.notes),
-        repeat=_repeat(run, origin or Origin(), public),
+        repeat=_repeat(run, origin or Provenance(), public),
         **context,
     )
 
@@ -125,7 +125,7 @@ def _bare(toml: str) -> str:
     return text
 
 
-def _repeat(run: Run, origin: Origin, public: bool) -> dict[str, Any]:
+def _repeat(run: Run, origin: Provenance, public: bool) -> dict[str, Any]:
     entry = find_method(run.method)
     facts = [("method", f"{entry.name}: {entry.story} ({entry.citation})"), ("Shoal", __version__)]
     if public:

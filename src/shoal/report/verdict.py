@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,28 +10,17 @@ import polars as pl
 
 from shoal import __version__
 from shoal.base.errors import SchemaError
+from shoal.measures.models import shown
 from shoal.measures.risks.results import Attacks
+from shoal.privacy.base import said
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, promises
 from shoal.report.release import sections
-from shoal.report.run import Origin
-from shoal.show.charts.words import say
+from shoal.report.run import Provenance
 from shoal.show.figures import Subject
 from shoal.tables.prepare import resolve
-
-# The figures of a sensitive column under every privacy model, and what they are called.
-_MODELS = {
-    "l": "l",
-    "entropy_l": "entropy l",
-    "frequency_l": "frequency l",
-    "alpha": "alpha",
-    "t_equal": "t equal",
-    "t_ordered": "t ordered",
-    "beta": "beta",
-    "delta": "delta",
-}
 
 
 def audited(opened: Opened, original: pl.DataFrame | None = None) -> Subject:
@@ -56,7 +44,7 @@ def render_verdict(
     *,
     audience: str = "steward",
     attacks: Attacks | None = None,
-    origin: Origin | None = None,
+    origin: Provenance | None = None,
     title: str = "",
     warnings: Sequence[str] = (),
 ) -> str:
@@ -76,7 +64,7 @@ def render_verdict(
     compared = subject.source is not None
     subject = subject.public() if public else subject
     context = sections(subject, verdict, None if public else attacks)
-    origin = origin or Origin()
+    origin = origin or Provenance()
     faults = list(verdict.faults)
     if public and compared:
         faults = [] if verdict.holds else ["Details of the faults are told to the steward only."]
@@ -108,7 +96,7 @@ def render_verdict(
     )
 
 
-def _facts(origin: Origin, public: bool) -> list[tuple[str, str]]:
+def _facts(origin: Provenance, public: bool) -> list[tuple[str, str]]:
     if public:
         return []
     told = (("file", origin.source), ("SHA-256 of the file", origin.digest))
@@ -119,8 +107,6 @@ def _models(verdict: Verdict) -> dict[str, Any] | None:
     columns = verdict.models.get("columns", {})
     if not columns:
         return None
-    rows = [
-        (name, ["none" if math.isinf(figures[key]) else say(figures[key]) for key in _MODELS])
-        for name, figures in columns.items()
-    ]
-    return {"names": list(_MODELS.values()), "rows": rows}
+    figures = shown()
+    rows = [(name, [said(own[key]) for key in figures]) for name, own in columns.items()]
+    return {"names": list(figures.values()), "rows": rows}

@@ -17,8 +17,9 @@ from shoal.base.errors import ShoalError
 from shoal.base.workers import plain
 from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
+from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
-from shoal.report import Origin
+from shoal.report import Provenance
 from shoal.show.charts import Chart
 from shoal.show.figures import attacks_chart
 from shoal.tables.files import write_table
@@ -40,7 +41,11 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
             "summary": release.to_dict(),
             "warnings": list(release.warnings),
             "rules": [
-                {"promise": result.promise, "achieved": result.achieved, "holds": result.holds}
+                {
+                    "promise": result.promise,
+                    "reached": reached(result.achieved),
+                    "holds": result.holds,
+                }
                 for result in release.verdict.rules
             ],
             "groups": examples(opened),
@@ -146,7 +151,7 @@ def write(
     asked: Plan,
     shown: dict[str, Any],
     attacks: Attacks | None,
-    origin: Origin,
+    origin: Provenance,
 ) -> None:
     """Write release, plan, hierarchies, figures and reports into a folder."""
     for name, table in release.here.tables.items():

@@ -158,7 +158,7 @@ def run(
 ) -> dict[str, Any]:
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
     from shoal.api.opening import read
-    from shoal.report import Origin, try_attacks
+    from shoal.report import Provenance, try_attacks
     from shoal.web import results
 
     tell("read")
@@ -174,7 +174,7 @@ def run(
     part = Path(f"{target}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(mode=0o700, parents=True)
-    origin = Origin(command, name, _digest(Path(table["path"])))
+    origin = Provenance(command, name, _digest(Path(table["path"])))
     results.write(release, part, asked, view, attacks, origin)
     part.rename(target)
     return view

@@ -18,7 +18,7 @@ from shoal.catalog import Method, find_method
 from shoal.engines.run import Run
 from shoal.engines.spark import files
 from shoal.engines.spark.columns import take_in
-from shoal.engines.spark.job import Clock, Job
+from shoal.engines.spark.job import Job, Stopwatch
 from shoal.engines.spark.publishing import publish
 from shoal.engines.spark.session import first_line, require, session, session_of
 from shoal.engines.spark.settings import Spark, address, is_spark_frame
@@ -35,7 +35,7 @@ def carry_out(
     extra: Sequence[Rule],
     settings: Spark,
     group: Callable[..., Any],
-    clock: Clock,
+    clock: Stopwatch,
 ) -> tuple[Run, Any]:
     """Anonymize a Spark frame, or a folder or file of Parquet or CSV.
 

@@ -32,7 +32,7 @@ MOST = 40  # categories of one column
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class PairedCells:
     """A release beside its original: the cells of its classes and the values, as positions."""
 
     published: Published
@@ -54,7 +54,7 @@ def read_beside(
     taxonomies: Mapping[str, Taxonomy],
     *,
     exact: bool = False,
-) -> Reading:
+) -> PairedCells:
     """Read the quasi-identifiers of a release and of its original together.
 
     A release whose classes are known need not be grouped again. ``exact``: it has them as they
@@ -65,11 +65,11 @@ def read_beside(
     if exact:
         cells = cells.with_columns(notation.exact(cells[name]) for name in schema.quasi)
     sides = {name: match(original[name], cells, schema[name], taxonomies) for name in schema.quasi}
-    return Reading(published, sides)
+    return PairedCells(published, sides)
 
 
 def features(
-    reading: Reading,
+    reading: PairedCells,
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],

@@ -11,7 +11,7 @@ import polars as pl
 from shoal.show.charts import WIDTH, Chart, bars, histogram, paired_bars
 from shoal.show.charts.words import say
 from shoal.show.figures.bins import as_points, make_bins
-from shoal.show.figures.reading import Floats, Reading, numbers, read_column
+from shoal.show.figures.reading import ColumnReading, Floats, numbers, read_column
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
@@ -121,7 +121,7 @@ def distribution(subject: Subject, name: str) -> Distribution:
     return _named(subject, name, reading, known, tree, notes)
 
 
-def _notes(subject: Subject, name: str, reading: Reading) -> tuple[str, ...]:
+def _notes(subject: Subject, name: str, reading: ColumnReading) -> tuple[str, ...]:
     notes = []
     if name in subject.opened.quasi and not subject.exact and reading.silent:
         if reading.silent >= 1:
@@ -144,7 +144,7 @@ def _masked(tree: Taxonomy | None) -> bool:
 
 def _binned(
     name: str,
-    reading: Reading,
+    reading: ColumnReading,
     ranked: pl.Series,
     known: pl.Series | None,
     crowd: int,
@@ -168,7 +168,7 @@ def _binned(
 def _named(
     subject: Subject,
     name: str,
-    reading: Reading,
+    reading: ColumnReading,
     known: pl.Series | None,
     tree: Taxonomy | None,
     notes: tuple[str, ...],

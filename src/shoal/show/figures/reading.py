@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class ColumnReading:
     """The values of a column, how many rows are expected to have each, and how that is known.
 
     Parameters
@@ -50,7 +50,7 @@ class Reading:
     at: npt.NDArray[np.int64] | None = None
 
 
-def read_column(subject: Subject, name: str) -> Reading:
+def read_column(subject: Subject, name: str) -> ColumnReading:
     """Read a published column, whatever the shape of the release."""
     opened = subject.opened
     if name in opened.quasi and not subject.exact:
@@ -63,15 +63,15 @@ def read_column(subject: Subject, name: str) -> Reading:
     size = len(column.values)
     weight = np.bincount(column.codes, minlength=size + 1)[:size].astype(np.float64)
     silent = opened.silent(name)
-    return Reading(column.values, weight, np.ones(size, np.bool_), 1.0 - silent, 0.0, silent)
+    return ColumnReading(column.values, weight, np.ones(size, np.bool_), 1.0 - silent, 0.0, silent)
 
 
-def _estimated(values: pl.Series, weight: Floats, silent: float) -> Reading:
+def _estimated(values: pl.Series, weight: Floats, silent: float) -> ColumnReading:
     named = np.ones(len(values), np.bool_)
-    return Reading(values, np.asarray(weight, np.float64), named, 0.0, 1.0 - silent, silent)
+    return ColumnReading(values, np.asarray(weight, np.float64), named, 0.0, 1.0 - silent, silent)
 
 
-def _generalized(opened: Opened, name: str) -> Reading:
+def _generalized(opened: Opened, name: str) -> ColumnReading:
     cells = _cells(opened, name)
     if cells is None:
         return _as_they_stand(opened, name)
@@ -98,7 +98,9 @@ def _generalized(opened: Opened, name: str) -> Reading:
     met = np.flatnonzero(weight > 1e-9)
     weight[met] += float(rows[everything].sum()) / max(met.size, 1)
     wide = max(1.0 - silent - exact, 0.0)
-    return Reading(cells.values.gather(met), weight[met], named[met], exact, wide, silent, at=met)
+    return ColumnReading(
+        cells.values.gather(met), weight[met], named[met], exact, wide, silent, at=met
+    )
 
 
 def _stars(opened: Opened, name: str, cells: Spread) -> npt.NDArray[np.bool_]:
@@ -121,14 +123,14 @@ def _cells(opened: Opened, name: str) -> Spread | None:
         return None
 
 
-def _as_they_stand(opened: Opened, name: str) -> Reading:
+def _as_they_stand(opened: Opened, name: str) -> ColumnReading:
     texts = opened.texts(name)
     known = texts.filter(texts != STAR)
     column = Field.of(known)
     weight = np.bincount(column.codes, minlength=len(column.values)).astype(np.float64)
     silent = opened.silent(name)
     named = np.ones(len(column.values), np.bool_)
-    return Reading(column.values, weight, named, 0.0, 1.0 - silent, silent, readable=False)
+    return ColumnReading(column.values, weight, named, 0.0, 1.0 - silent, silent, readable=False)
 
 
 def numbers(values: pl.Series) -> pl.Series | None:

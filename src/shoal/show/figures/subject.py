@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from shoal.measures.losses import Loss
+from shoal.plan.rule_specs import crowd
 from shoal.releases.opened import Opened
 
 FEW = 5  # a value of the original that fewer rows have is never named, whatever k is
@@ -37,8 +38,7 @@ class Subject:
     @property
     def crowd(self) -> int:
         """How many rows a value of the original needs to be named."""
-        k = max((int(part.spec.get("k", 0)) for part in self.opened.plan.filled().rules), default=0)
-        return max(k, FEW)
+        return max(crowd([part.spec for part in self.opened.plan.filled().rules]), FEW)
 
     @property
     def exact(self) -> bool:

@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.measures.losses import classifier
 from shoal.measures.losses.classifier import Score, Task
-from shoal.measures.losses.features import Reading, read_beside
+from shoal.measures.losses.features import PairedCells, read_beside
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.measures.risks.reidentification import assess, attribute_risk
 from shoal.releases.base import Query, View
@@ -139,7 +139,7 @@ class Yardstick:
             "query_median": error.median,
         }
 
-    def _learn(self, made: Made, reading: Reading) -> dict[str, float]:
+    def _learn(self, made: Made, reading: PairedCells) -> dict[str, float]:
         task, opened = self.task, made.opened
         if task is None:
             return {}

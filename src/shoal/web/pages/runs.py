@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
-from shoal.catalog import METHODS
-from shoal.web.pages import table_of
+from shoal.catalog import DEFAULT_RULE, METHODS
+from shoal.web.pages.tables import table_of
 from shoal.web.respond import back, bench, error_page, form_of, page, texts
-from shoal.web.state import STAGES, Run, Table
+from shoal.web.state import STAGES, OpenTable, Run
 
 _MOST = 24  # runs that one click may order
 
@@ -38,7 +38,7 @@ FILES = {
 }
 
 
-def run_of(request: Request) -> tuple[Table, Run]:
+def run_of(request: Request) -> tuple[OpenTable, Run]:
     """Return the run that an address names."""
     table = table_of(request)
     run = table.runs.get(int(request.path_params["run"]))
@@ -87,9 +87,9 @@ async def runs(request: Request) -> Response:
     return page(request, "run", shown, table=table)
 
 
-def _able(table: Table) -> list[str]:
+def _able(table: OpenTable) -> list[str]:
     """Return the methods that can keep the rules of the draft, and k-anonymity with them."""
-    asked = {rule["name"] for rule in table.draft["rules"]} | {"k-anonymity"}
+    asked = {rule["name"] for rule in table.draft["rules"]} | {DEFAULT_RULE}
     return [
         method.name
         for method in METHODS.values()
@@ -98,7 +98,7 @@ def _able(table: Table) -> list[str]:
     ]
 
 
-def _frontier(table: Table) -> str | None:
+def _frontier(table: OpenTable) -> str | None:
     """Draw loss against risk; every point leads to its run."""
     from shoal.show.charts import Point, scatter
 
@@ -147,7 +147,7 @@ async def start(request: Request) -> Response:
     for name, k in wanted:
         other = name != plan.method.name
         asked = plan.override(method=name) if other else plan
-        state.order(table, asked.override(rules=[{"name": "k-anonymity", "k": k}]))
+        state.order(table, asked.override(rules=[{"name": DEFAULT_RULE, "k": k}]))
     return back(f"/tables/{table.number}/runs")
 
 
