@@ -10,7 +10,7 @@ from shoal.releases.anatomy.check import plausible as plausible_tables
 from shoal.releases.anatomy.check import verify_tables
 from shoal.releases.dummies.check import verify_sets
 from shoal.releases.exact.check import plausible
-from shoal.releases.verdict import Source
+from shoal.releases.verdict import Original
 from shoal.tables.schema import declare
 
 SOURCE = pl.DataFrame({"q": [1, 2, 3, 4], "s": ["a", "b", "c", None]})
@@ -21,7 +21,7 @@ ST = pl.DataFrame({"group_id": [1, 1, 2, 2], "s": ["a", "b", "c", None], "count"
 
 def source(order=(0, 1, 2, 3)):
     schema = declare(SOURCE, quasi=["q"], sensitive=["s"])
-    return Source(SOURCE, schema, np.array(order, np.int64))
+    return Original(SOURCE, schema, np.array(order, np.int64))
 
 
 def sets(frame=SETS, l=2, src=None):  # noqa: E741

@@ -83,7 +83,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Words:
+class ShapeWords:
     """What reports and figures call things in a release of one shape.
 
     Parameters

@@ -12,7 +12,7 @@ from shoal.base.errors import InputError, SchemaError, listed, nearest
 from shoal.base.roles import Role
 from shoal.catalog import GENERALIZED, SHAPES, Shape
 from shoal.plan.plan import Plan
-from shoal.releases.base import Ints, View, Words
+from shoal.releases.base import Ints, ShapeWords, View
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
 from shoal.releases.verdict import held_back
@@ -87,9 +87,9 @@ class Opened:
         return self.tables["release"]
 
     @property
-    def words(self) -> Words:
+    def words(self) -> ShapeWords:
         """What things are called in a release of this shape."""
-        words: Words = self.shape.words
+        words: ShapeWords = self.shape.words
         return words
 
     def names(self, *roles: Role) -> list[str]:

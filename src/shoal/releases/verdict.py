@@ -18,7 +18,7 @@ from shoal.tables.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class Original:
     """The table that was released.
 
     ``order``: the input row of every released row, known inside a run only.

@@ -28,7 +28,7 @@ from shoal.releases.base import Ints
 from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Source, Verdict
+from shoal.releases.verdict import Original, Verdict
 from shoal.tables.prepare import Hierarchies, Taken, warn_undecided
 
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
@@ -149,7 +149,7 @@ def execute(
         with clock.stage("verify"):
             columns = schema.columns
             opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=plan)
-            verdict = check(opened, rules, Source(frame, schema, release.order, taken.taxonomies))
+            verdict = check(opened, rules, Original(frame, schema, release.order, taken.taxonomies))
     run = Run(
         loss=loss,
         verdict=verdict,
@@ -182,7 +182,7 @@ def group(
     return made
 
 
-def check(opened: Opened, rules: Sequence[Rule], source: Source) -> Verdict:
+def check(opened: Opened, rules: Sequence[Rule], source: Original) -> Verdict:
     """Verify a release, its memory too, against its rules and source, or do not hand it over."""
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
     if faults := foreign(opened.tables):

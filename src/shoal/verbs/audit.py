@@ -16,7 +16,7 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Source, Verdict
+from shoal.releases.verdict import Original, Verdict
 from shoal.tables.cells import blank, typed
 from shoal.tables.prepare import resolve
 
@@ -55,7 +55,7 @@ def audit(
     return replace(verdict, models=_measured(opened, verdict))
 
 
-def _source(opened: Opened, original: pl.DataFrame) -> Source:
+def _source(opened: Opened, original: pl.DataFrame) -> Original:
     """Return the original with the roles that the release was opened with.
 
     A plan declares every column, so a column that it does not name is a fault; a few flags do not:
@@ -66,7 +66,7 @@ def _source(opened: Opened, original: pl.DataFrame) -> Source:
         others = [name for name in opened.names(Role.OTHER) if name in original.columns]
         plan = plan.with_roles({Role.OTHER: others})
     _, schema = resolve(original, plan, opened.taxonomies)
-    return Source(original, schema, None, opened.taxonomies)
+    return Original(original, schema, None, opened.taxonomies)
 
 
 def _measured(opened: Opened, verdict: Verdict) -> dict[str, Any]:

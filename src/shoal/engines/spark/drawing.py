@@ -27,7 +27,7 @@ from shoal.privacy import Rule
 from shoal.releases.check_counts import Findings, Values, values_of
 from shoal.releases.dummies import make as dummies
 from shoal.releases.dummies.check import verify_sets
-from shoal.releases.verdict import Source
+from shoal.releases.verdict import Original
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
 
@@ -198,7 +198,7 @@ def _looked(
                 *(pl.col(inner).alias(name) for inner, name in layout.before.items()),
                 *(pl.col(inner).alias(name) for inner, name in passed.items()),
             )
-            source = Source(truth, schema, np.arange(frame.height))
+            source = Original(truth, schema, np.arange(frame.height))
             found = verify_sets(released, schema.quasi, rules, source, spelled)
             said = [asdict(each) for each in found.rules], list(found.faults), frame.height
             yield pa.RecordBatch.from_pydict({"said": [json.dumps(said)]})

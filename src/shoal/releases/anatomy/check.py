@@ -15,11 +15,11 @@ from shoal.releases.exact import check as exact
 from shoal.releases.exact.check import compare, judge, kept, some, truth
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
-from shoal.releases.verdict import Source, Verdict
+from shoal.releases.verdict import Original, Verdict
 from shoal.tables.cells import as_text, blank, natural
 
 
-def check(opened: Opened, rules: Sequence[Rule], source: Source | None = None) -> Verdict:
+def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
     """Check an opened release; with its source, also that it says nothing wrong."""
     table = opened.tables["st"]
     held = [name for name in table.columns if name not in (GROUP, COUNT)]
@@ -41,7 +41,7 @@ def verify_tables(
     table: pl.DataFrame,
     quasi: Sequence[str],
     rules: Sequence[Rule],
-    source: Source | None = None,
+    source: Original | None = None,
     *,
     published: Published | None = None,
     faults: Sequence[str] = (),
@@ -138,7 +138,7 @@ def _table_faults(released: pl.DataFrame, listing: pl.DataFrame) -> list[str]:
 
 
 def _true_counts(
-    released: pl.DataFrame, listing: pl.DataFrame, name: str, source: Source
+    released: pl.DataFrame, listing: pl.DataFrame, name: str, source: Original
 ) -> list[str]:
     true = (
         pl.DataFrame({GROUP: released[GROUP], name: truth(name, source)})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shoal.releases.base import Words
+from shoal.releases.base import ShapeWords
 
-WORDS = Words(
+WORDS = ShapeWords(
     classes="groups",
     sizes="Sizes of the groups",
     rows="rows in a group",

@@ -15,12 +15,12 @@ from shoal.privacy.base import Rule
 from shoal.releases.exact.check import compare, judge, kept, plausible, some, truth
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
-from shoal.releases.verdict import Source, Verdict
+from shoal.releases.verdict import Original, Verdict
 from shoal.tables.cells import as_text, natural
 from shoal.tables.set_cells import read_sets
 
 
-def check(opened: Opened, rules: Sequence[Rule], source: Source | None = None) -> Verdict:
+def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
     """Check an opened release; with its source, also that it says nothing wrong."""
     ordered = source if source is not None and source.order is not None else None
     faults = opened.forbidden()
@@ -96,7 +96,7 @@ def verify_sets(
     released: pl.DataFrame,
     quasi: Sequence[str],
     rules: Sequence[Rule],
-    source: Source | None = None,
+    source: Original | None = None,
     values: Mapping[str, pl.Series] | None = None,
     *,
     published: Published | None = None,

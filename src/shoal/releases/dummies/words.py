@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shoal.releases.base import Words
+from shoal.releases.base import ShapeWords
 
-WORDS = Words(
+WORDS = ShapeWords(
     classes="classes",
     sizes="Rows with the same quasi-identifiers",
     rows="rows that look alike",

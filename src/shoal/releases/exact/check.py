@@ -16,7 +16,7 @@ from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.privacy.base import Rule, flatten, weakest
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import RuleResult, Source, Verdict
+from shoal.releases.verdict import Original, RuleResult, Verdict
 from shoal.tables.cells import as_text, blank
 
 
@@ -67,7 +67,7 @@ def judge(
     )
 
 
-def compare(released: pl.DataFrame, source: Source, own: Sequence[str] = ()) -> list[str]:
+def compare(released: pl.DataFrame, source: Original, own: Sequence[str] = ()) -> list[str]:
     """Quasi-identifiers and other columns must be as they were; nothing else may be there.
 
     ``own``: columns that the shape itself adds.
@@ -93,7 +93,7 @@ def compare(released: pl.DataFrame, source: Source, own: Sequence[str] = ()) -> 
     return faults
 
 
-def truth(name: str, source: Source) -> pl.Series:
+def truth(name: str, source: Original) -> pl.Series:
     """Return the true value of every released row."""
     assert source.order is not None
     column = source.schema[name].clean(source.frame[name])
@@ -132,7 +132,7 @@ def plausible(
     return faults
 
 
-def kept(opened: Opened, source: Source) -> list[str]:
+def kept(opened: Opened, source: Original) -> list[str]:
     """Return the columns that must be published as they were."""
     others = [name for name in source.schema.other if opened.has(name)]
     return [*opened.quasi, *others]

@@ -21,7 +21,7 @@ from shoal.privacy.base import Rule, flatten, weakest
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, published_columns, read
-from shoal.releases.verdict import RuleResult, Source, Uncovered, Verdict, WorstGroup, held_back
+from shoal.releases.verdict import Original, RuleResult, Uncovered, Verdict, WorstGroup, held_back
 from shoal.tables.cells import as_text, blank, natural
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
@@ -29,7 +29,7 @@ from shoal.tables.schema import Schema
 _CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
 
 
-def check(opened: Opened, rules: Sequence[Rule], source: Source | None = None) -> Verdict:
+def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
     """Check an opened release; with its source, also that every cell covers it."""
     common: dict[str, Any] = {
         "missing": {name: opened.column(name).missing for name in opened.sensitive},

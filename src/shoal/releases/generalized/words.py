@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shoal.releases.base import Words
+from shoal.releases.base import ShapeWords
 
-WORDS = Words(
+WORDS = ShapeWords(
     classes="classes",
     sizes="How many people look alike",
     rows="rows that look alike",
