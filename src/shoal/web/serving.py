@@ -1,4 +1,4 @@
-"""WebRun the page: bind an address, print it, open the browser, tidy up at the end."""
+"""Run the page: bind an address, print it, open the browser, tidy up at the end."""
 
 from __future__ import annotations
 
