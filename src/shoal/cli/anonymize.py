@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -36,11 +35,11 @@ from shoal.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from shoal.base.roles import Role
+    from shoal.api.opening import Named
+    from shoal.api.release import Release
     from shoal.cli.output import Output
     from shoal.plan.plan import Plan
     from shoal.tables.sources.source import Source
-    from shoal.verbs.outcome import Outcome
 
 
 @with_rules
@@ -89,6 +88,15 @@ def command(
             "--effort",
             metavar="WORD",
             help="How long the method shoal looks for a lower loss: fast, normal or max.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            help="Take the best release found so far after so many seconds, with a method that "
+            "refines (shoal).",
         ),
     ] = None,
     seed: Annotated[
@@ -159,7 +167,7 @@ def command(
 
     limit(threads)  # before anything reads how many threads there are
 
-    from shoal.cli.options import base_plan, located, parse_options, split_names
+    from shoal.cli.options import located, named_roles, parse_options
     from shoal.cli.output import Output
 
     started = time.perf_counter()
@@ -172,77 +180,67 @@ def command(
         goal.check_files([path for path in (data, plan) if path is not None])
     reader = reporting.reader(report, audience)
 
-    from shoal.base.roles import Role
+    from shoal.plan.plan import Plan
+    from shoal.tables.prepare import merge
 
-    full = base_plan(
-        plan,
-        trust=trust_plan,
+    base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
+    name = method or base.method.name
+    words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
+    full = merge(
+        base,
         missing=missing,
         delimiter=delimiter,
         hierarchies=hierarchies,
         seed=seed,
-    ).override(rules=rules, release={} if typed is None else {"typed": typed})
-    name = method or full.method.name
-    words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
-    full = full.override(method=name, options=parse_options(words, name))
+        rules=rules,
+        method=name,
+        options=parse_options(words, name),
+        typed=typed,
+    )
     source = located(data, full, table, query, query_file)
-    roles = {
-        Role.QUASI: quasi,
-        Role.SENSITIVE: sensitive,
-        Role.IDENTIFIER: identifier,
-        Role.OTHER: other,
-    }
+    roles = named_roles(quasi, sensitive, identifier, other)
     if spark:
         order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
-        names = {role: split_names(words, ()) or [] for role, words in roles.items() if words}
-        on_spark.carry_out(order, full.override(roles=names), started)
+        on_spark.carry_out(order, full.with_roles(roles(())), started)
         return
     goal = goal.made_by(name, [source, *([plan] if plan else [])])
     goal.check()
-    _release(source, full, roles, reader, goal, started)
+    _release(source, full, roles, time_limit, reader, goal, started)
 
 
 def _release(
     source: Path | Source,
     plan: Plan,
-    roles: Mapping[Role, list[str] | None],
+    roles: Named,
+    time_limit: float | None,
     reader: str | None,
     goal: Output,
     started: float,
 ) -> None:
     """Carry the plan out in the background, then write the release and say what came out."""
-    from shoal.cli.options import split_names
+    from shoal.api.opening import read
     from shoal.cli.output import tell
     from shoal.cli.work import ahead, stoppable, watch
-    from shoal.tables.prepare import load
-    from shoal.verbs.anonymize import STAGES, anonymize
+    from shoal.verbs.anonymize import STAGES
 
-    def work(progress: Any) -> tuple[Outcome, str]:
+    def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
-        begun = time.perf_counter()
-        frame = load(source, plan)
-        reading = time.perf_counter() - begun
-        declared = {
-            role: names
-            for role, words in roles.items()
-            if (names := split_names(words, frame.columns)) is not None
-        }
-        outcome = anonymize(frame, plan=plan.override(roles=declared), progress=progress)
-        outcome.seconds["read"] += reading
+        table = read(source, plan, roles=roles)
+        release = table.anonymize(progress=progress, time_limit=time_limit)
         page = ""
         if reader is not None:
             progress("report")
-            page = reporting.of_run(outcome, source, reader)
-        return outcome, page
+            page = reporting.of_release(release.beside(table), source, reader, "Release")
+        return release, page
 
     diverse = any(RULES[rule.name].sensitive for rule in plan.rules)
     first = partial(ahead, plan.method.name, diverse=diverse)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the outcome carries them; shown below
-        outcome, page = watch(work, (*STAGES, "report"), first=first)
-    for text in outcome.warnings:
+        warnings.simplefilter("ignore")  # the release carries them; shown below
+        release, page = watch(work, (*STAGES, "report"), first=first)
+    for text in release.warnings:
         say.warning(text)
     with stoppable():
-        goal.write(outcome, started, page)
-    tell(outcome)
+        goal.write(release, started, page)
+    tell(release.made)
     say.line(f"Wrote {goal}.")

@@ -138,7 +138,7 @@ def command(
     like one that is. A setting that is not possible says why and the others go on; exit code 2 and
     no file if none is.
     """
-    from shoal.cli.options import base_plan, split_names
+    from shoal.cli.options import named_roles, split_names
     from shoal.cli.work import stoppable, watch
 
     inputs = [path for path in (data, plan) if path is not None]
@@ -147,12 +147,12 @@ def command(
     _check_outputs(files, force, inputs)
     reporting.reader(report, None)
 
-    from shoal.tables.prepare import load
-    from shoal.verbs.compare import compare
+    from shoal.api.opening import read
+    from shoal.tables.prepare import merge
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
-    full = base_plan(
+    full = merge(
         plan,
         trust=trust_plan,
         missing=missing,
@@ -165,15 +165,8 @@ def command(
 
     def work(progress: Any) -> Comparison:
         progress("reading")
-        frame = load(data, full)
-        columns = frame.columns
-        return compare(
-            frame,
-            quasi=split_names(quasi, columns),
-            sensitive=split_names(sensitive, columns),
-            identifier=split_names(identifier, columns),
-            other=split_names(other, columns),
-            plan=full,
+        table = read(data, full, roles=named_roles(quasi, sensitive, identifier, other))
+        return table.compare(
             methods=wanted,
             grid=grid,
             repeats=repeats,

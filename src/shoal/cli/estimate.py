@@ -65,25 +65,20 @@ def command(
     Works on every shape of release: sets of dummy values, Anatomy's two tables, generalized cells
     (every value under a cell is taken as equally likely; give the hierarchies it was made with).
     """
-    from shoal.cli.options import split_names
+    from shoal.api.opening import read_release
+    from shoal.cli.options import named_roles, split_names
     from shoal.cli.output import check_named, keep
     from shoal.show.charts import check_picture
     from shoal.show.figures import estimates_chart
-    from shoal.verbs.estimate import estimate
+    from shoal.tables.prepare import merge
 
     if plot is not None:
         check_picture(plot)
     check_named([json, plot], force, [released])
-    found = estimate(
-        released,
-        of,
-        split_names(by, ()) or (),
-        method=method,
-        level=level,
-        st=st,
-        quasi=split_names(quasi, ()),
-        hierarchies=hierarchies,
+    release = read_release(
+        released, merge(None, hierarchies=hierarchies), roles=named_roles(quasi), st=st
     )
+    found = release.estimate(of, split_names(by, ()) or (), method=method, level=level)
     report(found, top)
     keep(json, found.to_json(), force, [released])
     if plot is not None:

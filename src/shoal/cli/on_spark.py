@@ -12,8 +12,8 @@ from shoal.cli import say
 from shoal.tables.sources.source import Source
 
 if TYPE_CHECKING:
+    from shoal.api.release import Release
     from shoal.plan.plan import Plan
-    from shoal.verbs.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     Everything happens in this thread: ctrl-C reaches Spark, which ends its jobs, and what was
     staged is deleted before the program ends.
     """
+    from shoal.api.table import anonymize_on_spark
     from shoal.cli.output import tell
     from shoal.cli.work import stoppable
     from shoal.engines.spark.settings import DRIVER_TUPLES, Spark
-    from shoal.verbs.anonymize import anonymize
 
     if order.json is not None:
         _check_json(order)
@@ -91,14 +91,14 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
         return False
 
     with stoppable(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the outcome carries them; shown below
-        outcome = anonymize(str(order.data), plan=plan, progress=progress, engine=engine)
-        outcome.seconds["total"] = time.perf_counter() - started
+        warnings.simplefilter("ignore")  # the release carries them; shown below
+        release = anonymize_on_spark(str(order.data), plan, None, (), engine, progress)
+        release.made.seconds["total"] = time.perf_counter() - started
         if order.json is not None:
-            _write_figures(order, outcome)
-    for text in outcome.warnings:
+            _write_figures(order, release)
+    for text in release.warnings:
         say.warning(text)
-    tell(outcome)
+    tell(release.made)
     written = [str(order.out), *([str(order.json)] if order.json else [])]
     say.line(f"Wrote {' and '.join(written)}.")
 
@@ -115,7 +115,7 @@ def _check_json(order: Order) -> None:
         )
 
 
-def _write_figures(order: Order, outcome: Outcome) -> None:
+def _write_figures(order: Order, release: Release[Any]) -> None:
     from shoal.base.atomic import atomic_file
     from shoal.engines.spark.files import Files
     from shoal.engines.spark.settings import address
@@ -123,9 +123,9 @@ def _write_figures(order: Order, outcome: Outcome) -> None:
     assert order.json is not None
     try:
         with atomic_file(order.json, force=order.force) as stream:
-            stream.write(outcome.to_json().encode())
+            stream.write(release.to_json().encode())
     except BaseException:
         # Both or neither; what was replaced with --force is gone already.
         if not order.force:
-            Files(outcome.release.sparkSession).delete(address(order.out))
+            Files(release.frame.sparkSession).delete(address(order.out))
         raise

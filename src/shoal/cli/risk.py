@@ -77,29 +77,27 @@ def command(
     Works on any table: a release of any shape, or one that was never anonymized. A missing cell is
     a value of its own, so a gap never makes a table look safer.
     """
-    from shoal.cli.options import base_plan, split_names
+    from shoal.api.opening import read_release
+    from shoal.cli.options import named_roles
     from shoal.cli.output import check_named, keep, warned_last
-    from shoal.tables.prepare import load
-    from shoal.verbs.risk import risk
+    from shoal.tables.prepare import load, merge
 
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
     check_named([json], force, inputs)
-    full = base_plan(
+    full = merge(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
-    columns = load(released if original is None else original, full, released=True).columns
+    truth = None if original is None else load(original, full)
+    columns = () if truth is None else truth.columns
+    release = read_release(
+        released,
+        full,
+        roles=named_roles(quasi, sensitive, besides=columns),
+        st=st,
+        original=truth,
+    )
     with warned_last():
-        found = risk(
-            released,
-            quasi=split_names(quasi, columns),
-            sensitive=split_names(sensitive, columns),
-            original=original,
-            population=population,
-            st=st,
-            threshold=threshold,
-            belief=belief,
-            plan=full,
-        )
+        found = release.risk(population=population, threshold=threshold, belief=belief)
         report(found)
     keep(json, found.to_json(), force, inputs)
 

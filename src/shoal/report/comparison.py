@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from shoal import __version__
-from shoal.report.outcome import Provenance
 from shoal.report.pages import render
+from shoal.report.run import Provenance
 from shoal.report.words import GLOSSARY
 from shoal.show.charts.words import say
 

@@ -23,7 +23,7 @@ WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "faile
 
 
 @dataclass
-class Run:
+class WebRun:
     """One run: what was asked for, how far it is, what came out."""
 
     number: int
@@ -72,7 +72,7 @@ class OpenTable:
     error: str = ""
     stage: str = ""
     draft: Draft = field(default_factory=dict)
-    runs: dict[int, Run] = field(default_factory=dict)
+    runs: dict[int, WebRun] = field(default_factory=dict)
     ordered: int = 0
     undo: dict[int, list[bytes]] = field(default_factory=dict)
     opening: asyncio.Task[None] | None = None
@@ -103,7 +103,7 @@ class Workbench:
         self.folder = folder
         self.tables: dict[int, OpenTable] = {}
         self.desk, self.press = Desk(), Desk()
-        self._queue: asyncio.Queue[tuple[OpenTable, Run]] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[OpenTable, WebRun]] = asyncio.Queue()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._count = 0
 
@@ -172,19 +172,19 @@ class Workbench:
         if table.uploaded:
             table.path.unlink(missing_ok=True)
 
-    def drop(self, table: OpenTable, run: Run) -> None:
+    def drop(self, table: OpenTable, run: WebRun) -> None:
         """Take a finished run off the list, and its files with it."""
         del table.runs[run.number]
         shutil.rmtree(run.folder, ignore_errors=True)
 
-    def order(self, table: OpenTable, plan: Plan) -> Run:
+    def order(self, table: OpenTable, plan: Plan) -> WebRun:
         """Put a run into the queue."""
         from shoal.catalog import find_method
 
         table.ordered += 1  # a number is never used again, or a link could lead to another run
         number = table.ordered
         full = plan.filled()
-        run = Run(
+        run = WebRun(
             number=number,
             title=title(full),
             toml=plan.to_toml(),
@@ -210,7 +210,7 @@ class Workbench:
             if run.status == WAITING:
                 await self._carry_out(table, run)
 
-    async def _carry_out(self, table: OpenTable, run: Run) -> None:
+    async def _carry_out(self, table: OpenTable, run: WebRun) -> None:
         run.status, run.began = RUNNING, time.monotonic()
         # A later change of a hierarchy must not change what this run is said to have used.
         frozen = table.folder / f"plan-{run.number}"
@@ -242,7 +242,7 @@ class Workbench:
             shutil.rmtree(f"{run.folder}.part", ignore_errors=True)
             shutil.rmtree(frozen, ignore_errors=True)
 
-    def cancel(self, run: Run) -> None:
+    def cancel(self, run: WebRun) -> None:
         """End a run; nothing of it is kept."""
         if run.status == RUNNING:
             run.status = CANCELLED
@@ -250,7 +250,7 @@ class Workbench:
         elif run.status == WAITING:
             run.status = CANCELLED
 
-    def enough(self, run: Run) -> None:
+    def enough(self, run: WebRun) -> None:
         """Have a run take the best release it has found so far."""
         if run.status == RUNNING and run.stage == "refine":
             run.enough = True

@@ -11,7 +11,7 @@ from shoal.engines.spark.files import Files, move_into_place
 from shoal.engines.spark.job import KEPT, Job, Seen, Staged
 from shoal.engines.spark.layout import shuffled, written
 from shoal.releases.check_counts import unite
-from shoal.releases.generalized.check import Verdict
+from shoal.releases.verdict import Verdict
 
 
 def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:

@@ -19,7 +19,7 @@ import polars as pl
 from shoal.base.errors import MissingExtra, SchemaError, listed, nearest
 from shoal.base.roles import Role
 from shoal.measures.losses.features import PairedCells, features, read_beside
-from shoal.releases.base import Floats, Ints, Release
+from shoal.releases.base import Floats, Ints, View
 from shoal.tables.cells import as_text, natural
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
@@ -202,7 +202,7 @@ def on_release(
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
-    blurred: Release | None = None,
+    blurred: View | None = None,
 ) -> Score:
     """Train on the released rows that do not come from a row held out.
 

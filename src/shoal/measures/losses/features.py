@@ -21,7 +21,7 @@ from shoal.base.roles import Kind, Role
 from shoal.releases import notation
 from shoal.releases.base import Floats, Ints
 from shoal.releases.categories import Field
-from shoal.releases.generalized.view import Spread, unknown
+from shoal.releases.generalized.spread import Spread, unknown
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides, match
 from shoal.tables.cells import as_text, typed
@@ -48,7 +48,7 @@ class Features:
 
 
 def read_beside(
-    released: pl.DataFrame,
+    released: pl.DataFrame | Published,
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
@@ -57,9 +57,10 @@ def read_beside(
 ) -> PairedCells:
     """Read the quasi-identifiers of a release and of its original together.
 
-    ``exact``: the release has them as they were, so that ``*`` is a text like any other.
+    A release whose classes are known need not be grouped again. ``exact``: it has them as they
+    were, so that ``*`` is a text like any other.
     """
-    published = read(released, schema.quasi)
+    published = released if isinstance(released, Published) else read(released, schema.quasi)
     cells = published.cells
     if exact:
         cells = cells.with_columns(notation.exact(cells[name]) for name in schema.quasi)
