@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.conftest import QUASI, Run
 
+pytestmark = pytest.mark.compiled
+
 HEAD = ("anonymize", "people.csv", *QUASI, "--sensitive", "disease", "--identifier", "name")
 
 

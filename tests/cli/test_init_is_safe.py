@@ -69,7 +69,11 @@ def attacked(shoal: Run, folder: Path, frame: pl.DataFrame) -> float:
     sensitive = plan.names(Role.SENSITIVE)
     known = [name for name in released.columns if name not in sensitive]
     found = library.attack(
-        folder / "table.csv", folder / "release.csv", known=known, kinds=["linkage"], seed=1
+        folder / "release.csv",
+        original=folder / "table.csv",
+        known=known,
+        kinds=["linkage"],
+        seed=1,
     )
     return found.results[0].success
 

@@ -47,6 +47,7 @@ def test_examples_in_the_help_name_real_flags() -> None:
         assert set(used) <= known, name
 
 
+@pytest.mark.slow
 def test_the_tour_of_the_readme_runs(tmp_path: Path) -> None:
     """Every indented command after the installation, in order, in one folder."""
     tour = README.split("## Sixty seconds")[1].split("## Methods")[0]
@@ -73,8 +74,8 @@ def _check_attacks(demo: Path) -> None:
         released = pl.read_csv(demo / name, infer_schema=False).columns
         assert released == [column for column in known if column != "patient"]
         found = shoal.attack(
-            demo / "patients.csv",
             demo / name,
+            original=demo / "patients.csv",
             known=[column for column in released if column != "diagnosis"],
             hierarchies=demo / "hierarchies",
             kinds=["linkage"],

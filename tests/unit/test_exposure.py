@@ -10,12 +10,19 @@ import pytest
 
 import shoal
 from shoal.base.errors import ShoalWarning
-from shoal.measures.exposure import exposure
-from shoal.report import audited, render_outcome, render_verdict
+from shoal.measures.exposure import Exposure
+from shoal.measures.exposure import exposure as measured
+from shoal.releases.published import read
 from shoal.tables.files import read_table
 from tests.naive import exposure as naive
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+
+def exposure(
+    frame: pl.DataFrame, quasi: list[str], sensitive: tuple[str, ...] = ()
+) -> Exposure | None:
+    return measured(read(frame, quasi), sensitive)
 
 
 def people(rows: int = 60) -> pl.DataFrame:
@@ -47,7 +54,7 @@ def released(seed: int) -> pl.DataFrame:
 @pytest.mark.parametrize("seed", range(30))
 def test_the_counts_are_those_of_the_slow_twin(seed: int) -> None:
     frame = released(seed)
-    found = exposure(frame, ["q"], ["s"])
+    found = exposure(frame, ["q"], ("s",))
     assert found is not None
     assert found.unique == naive.unique(frame, ["q", "s", "o"])
     assert found.before == naive.unique(frame, ["q"])
@@ -77,7 +84,7 @@ def test_the_sentence() -> None:
 def test_nothing_exact_says_nothing() -> None:
     assert exposure(pl.DataFrame({"q": ["a", "a"]}), ["q"]) is None
     sets = pl.DataFrame({"q": ["a", "a"], "s": [["x", "y"], ["x", "z"]]})
-    assert exposure(sets, ["q"], ["s"]) is None
+    assert exposure(sets, ["q"], ("s",)) is None
     typed = pl.DataFrame({"q_lo": [1, 1], "q_hi": [2, 2]})
     assert exposure(typed, ["q"]) is None
 
@@ -85,37 +92,38 @@ def test_nothing_exact_says_nothing() -> None:
 def test_a_lone_sensitive_column_is_said_and_no_warning() -> None:
     """Whoever knows the one value that is hidden has nothing more to learn."""
     outcome = shoal.anonymize(people(), quasi=["age", "town"], sensitive=["ill"], k=5)
-    assert outcome.exposure is not None
-    assert outcome.exposure.secret
+    exposed = outcome.made.exposure
+    assert exposed is not None
+    assert exposed.secret
     assert not outcome.warnings
-    told = outcome.exposure.describe()
+    told = exposed.describe()
     assert "With 'ill', released as it is" in told
-    assert told.replace("'", "&#39;") in render_outcome(outcome)
+    assert told.replace("'", "&#39;") in outcome.page()
 
 
 def test_a_column_passed_through_is_a_warning_everywhere(tmp_path: Path) -> None:
     given = {"quasi": ["age", "town"], "sensitive": ["ill"], "other": ["admitted", "mode"], "k": 5}
     with pytest.warns(ShoalWarning, match="With 'ill', 'admitted' and 'mode', released as they"):
         outcome = shoal.anonymize(people(), **given)
-    assert outcome.exposure is not None
-    told = outcome.exposure.describe()
+    assert outcome.made.exposure is not None
+    told = outcome.made.exposure.describe()
     assert outcome.warnings == (told,)
     assert outcome.to_dict()["exposure"]["sentence"] == told
     assert outcome.to_dict()["exposure"]["warning"]
     html = told.replace("'", "&#39;")
     # In the box of the verdict, also for the public: it is counted on published cells.
     for audience in ("steward", "public"):
-        page = render_outcome(outcome, audience=audience)
+        page = outcome.page(audience=audience)
         box = page.split('id="verdict"')[1].split("</section>")[0]
         assert html in box
     # An audit and the risk of the file say the same, by the file alone.
     plan = outcome.plan
-    verdict = shoal.audit(outcome.release, plan=plan, original=people())
+    verdict = shoal.audit(outcome.frame, plan=plan, original=people())
     assert verdict.holds
     assert verdict.to_dict()["exposure"]["sentence"] == told
-    page = render_verdict(verdict, audited(outcome.release, plan))
+    page = shoal.open_release(outcome.frame, plan=plan).page()
     assert html in page.split('id="verdict"')[1].split("</section>")[0]
-    assert shoal.risk(outcome.release, plan=plan).to_dict()["exposure"]["sentence"] == told
+    assert shoal.risk(outcome.frame, plan=plan).to_dict()["exposure"]["sentence"] == told
 
 
 def test_what_the_quasi_identifiers_tell_already_is_no_warning() -> None:
@@ -127,9 +135,9 @@ def test_what_the_quasi_identifiers_tell_already_is_no_warning() -> None:
         method="dummies",
         rules=[shoal.LDiversity(2, "ill")],
     )
-    assert outcome.exposure is not None
-    assert outcome.exposure.columns == ("mode",)
-    assert not outcome.exposure.warns
+    assert outcome.made.exposure is not None
+    assert outcome.made.exposure.columns == ("mode",)
+    assert not outcome.made.exposure.warns
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared data sets are not here")
@@ -139,5 +147,5 @@ def test_heart_with_its_columns_passed_through() -> None:
     with pytest.warns(ShoalWarning, match="finds the row"):
         outcome = shoal.anonymize(frame, quasi=quasi, sensitive=["cp"], other=rest, k=10)
     assert outcome.verdict.holds
-    assert outcome.exposure is not None
-    assert outcome.exposure.share > 0.9
+    assert outcome.made.exposure is not None
+    assert outcome.made.exposure.share > 0.9

@@ -23,6 +23,8 @@ from numba.core import event
 from shoal.kernels.anatomy import largest_buckets
 from shoal.kernels.keeping import keeping
 
+pytestmark = [pytest.mark.slow, pytest.mark.compiled]
+
 class Listener(event.Listener):
     compiled = 0
     def on_start(self, event): Listener.compiled += 1

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from shoal.base.partition import Ints
-from shoal.releases.anatomy.make import GROUP
-from shoal.releases.published import published_columns, read
+from shoal.releases.anatomy import GROUP
+from shoal.releases.published import Published
 from shoal.tables.schema import plain
 from shoal.tables.set_cells import read_sets
 
@@ -101,25 +101,22 @@ def _short(name: str) -> str:
     return repr(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")
 
 
-def exposure(
-    released: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str] = ()
-) -> Exposure | None:
+def exposure(published: Published, sensitive: Sequence[str] = ()) -> Exposure | None:
     """Count the rows that are unique by everything that is published; None if nothing is exact.
 
     Parameters
     ----------
-    released
-        The published table.
-    quasi
-        Its quasi-identifiers, typed pairs included; every other plain column is taken for exact.
+    published
+        The published table and its classes: every plain column besides the quasi-identifiers is
+        taken for exact.
     sensitive
         Those of the others that are sensitive.
     """
-    parts = published_columns(released, quasi)
-    exact = [name for name in released.columns if name not in parts and _exact(released, name)]
+    released = published.frame
+    rest = [name for name in released.columns if name not in published.columns]
+    exact = [name for name in rest if _exact(released, name)]
     if not exact:
         return None
-    published = read(released, quasi)
     # By number: a published column may be called anything.
     cells = pl.DataFrame([pl.Series("0", published.labels)]).with_columns(
         released[name].alias(str(place)) for place, name in enumerate(exact, 1)
