@@ -349,8 +349,8 @@ class Release(Generic[FrameT]):
         """
         from shoal.api.showing import write_page
 
-        asked = {"audience": audience, "verdict": verdict, "attacks": attacks, "title": title}
-        write_page(self, Path(path), force=force, **asked)
+        asked: dict[str, Any] = {"verdict": verdict, "attacks": attacks, "title": title}
+        write_page(self, Path(path), force=force, audience=audience, **asked)
 
     def write(
         self, path: str | PathLike[str], *, force: bool = False, into: str | None = None
