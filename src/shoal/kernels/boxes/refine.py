@@ -14,23 +14,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels import inner, kernel
-from shoal.kernels.boxes.candidate_groups import KEEP, WIDEN, find_candidates, mark_cover
-from shoal.kernels.boxes.geometry import Floats, Ints, Parts, Shape, Words, loss_with
-from shoal.kernels.boxes.regrow import draw, regrow
-from shoal.kernels.boxes.try_moves import try_moves
+from shoal.kernels import inlined, inner, kernel
+from shoal.kernels.boxes.candidate_groups import (
+    KEEP,
+    WIDEN,
+    Covered,
+    find_candidates,
+    mark_again,
+)
+from shoal.kernels.boxes.classes import Classes
+from shoal.kernels.boxes.conditions import Conditions
+from shoal.kernels.boxes.geometry import Boxes, Codes, Extents, Floats, Ints, Words, loss_with
+from shoal.kernels.boxes.groups import State, new_seen
+from shoal.kernels.boxes.regrow import Pool, draw, regrow
+from shoal.kernels.boxes.try_moves import Moves, Touched, try_moves
 
 WINDOW = 24
 """How far on either side a class is looked through for neighbours."""
 TOUCH = 256
 """Groups that one trial may touch."""
+LIFE = 30
+"""Rounds for which a row's candidates are remembered."""
 
 
 class Work(NamedTuple):
     """Room for trials, made once for many of them. Few large arrays: each takes time to compile."""
 
     rows: Ints
-    """``[7, rows]``: the pool, where each goes, its home; the moves: row, to, from; the ruins."""
+    """``[7, rows]``: the pool, where each goes, where else; the moves: row, to, from; the ruins."""
     groups: Ints
     """``[3, groups]``: stamps and counts."""
     touch: Ints
@@ -48,6 +59,10 @@ class Work(NamedTuple):
     cost: Floats
     """New losses of the groups touched."""
     price: Floats
+    candidates: Ints
+    """``[all rows, KEEP]``: the cheapest groups elsewhere."""
+    born: Ints
+    """The round in which a row's candidates were looked up."""
     seen: Ints
     stamps: Ints
     """Running numbers, the last of them the groups and rows that trials have looked at."""
@@ -55,18 +70,17 @@ class Work(NamedTuple):
     words: Words
 
 
-def new_work(columns: int, largest: int, most: int, groups: int, values: int, bits: Words) -> Work:
+def new_work(boxes: Boxes, most: int, rows: int, groups: int, values: int) -> Work:
     """Return room for trials.
 
     Parameters
     ----------
-    columns, largest
-        Number of columns, and the size of the largest domain.
     most
         Rows of a group that a trial may take apart.
-    groups, values
-        Number of group numbers and of sensitive values.
+    rows, groups, values
+        Number of rows, of group numbers and of sensitive values.
     """
+    columns = boxes.size.size
     room = 3 * most + 2 * WINDOW + 8  # rows in one trial: three groups, and what others spare
     return Work(
         rows=np.empty((7, room), np.int64),
@@ -79,281 +93,277 @@ def new_work(columns: int, largest: int, most: int, groups: int, values: int, bi
         part=np.empty((columns, room)),
         cost=np.empty(TOUCH),
         price=np.empty(KEEP),
-        seen=np.zeros(max(largest, 1) + 1, np.int64),
+        candidates=np.full((rows, KEEP), -1),
+        born=np.full(rows, -1 - LIFE),
+        seen=new_seen(boxes),
         stamps=np.zeros(4, np.int64),
         hist=np.zeros(values, np.int64),
-        words=np.empty((WIDEN + 1, bits.shape[1]), np.uint64),
+        words=np.empty((WIDEN + 1, (groups + 63) // 64), np.uint64),
     )
 
 
 @kernel
 def trials(
-    space: Shape,
+    boxes: Boxes,
     k: int,
-    rule: Parts,
-    codes: Ints,
-    sens: Ints,
-    state: Parts,
-    bits: Words,
-    at: Ints,
-    share: Ints,
-    seq: Ints,
-    cls: Ints,
+    rule: Conditions | None,
+    codes: Codes,
+    sens: Codes,
+    state: State,
+    covered: Covered,
+    classes: Classes,
     picks: Ints,
     most: int,
-    home: Ints,
-    born: Ints,
     now: int,
-    life: int,
     heat: float,
     seed: Words,
     work: Work,
 ) -> tuple[float, int]:
-    """Run one trial at every place of `picks` in `seq` (rows class after class, classes in `cls`).
+    """Run one trial at every place of `picks` in the classes' rows.
 
     Returns the change of the total loss and the number of trials that stayed.
     """
-    kind, dsize, off, tab = space
-    grp, nxt, prv, head, size, cost, lo, hi, miss, free, live = state
-    m = len(kind)
-    rows, groups = work.rows, work.groups
-    pool, into, away, ruined = rows[0], rows[1], rows[2], rows[6]
-    moved, dest, back = rows[3], rows[4], rows[5]
-    mark, given, gmark = groups[0], groups[1], groups[2]
-    touched, nsize, ncost = work.touch[0], work.touch[1], work.cost
-    nlo, nhi, nmiss = work.boxes[0], work.boxes[1], work.boxes[2]
-    box, row, part = work.box, work.codes, work.part
-    credit, wsum, price = work.worth[0], work.worth[1], work.price
-    seen, stamps, hist, words = work.seen, work.stamps, work.hist, work.words
+    rows, groups, touch = work.rows, work.groups, work.touch
+    mark, ruined, stamps = groups[0], rows[6], work.stamps
+    pool = Pool(
+        rows[0],
+        work.codes,
+        rows[1],
+        rows[2],
+        work.worth[0],
+        groups[1],
+        work.box,
+        work.part,
+        work.worth[1],
+    )
+    moves = Moves(rows[3], rows[4], rows[5])
+    changed = Extents(work.boxes[0], work.boxes[1], work.boxes[2])
+    touched = Touched(touch[0], touch[1], work.cost, changed, groups[2])
     gain, stayed = 0.0, 0
     for pick in range(len(picks)):
         here = picks[pick]
         stamps[2] += 1
-        t = stamps[2]
-        a = grp[seq[here]]
-        if cost[a] <= 0.0 or size[a] > most or live[0] < 5:
+        a = state.chains.group[classes.rows[here]]
+        if state.cost[a] <= 0.0 or state.size[a] > most or state.live[0] < 5:
             continue
-        # 1. free the rows of this group and of up to two that it meets in the class
-        ruins = 1 + draw(seed, 3)
-        ruined[0], mark[a], q, old = a, t, 1, cost[a]
-        nf = _gather(nxt, head[a], pool, 0)
-        for w in range(2, 2 * WINDOW + 2):
-            i = here + w // 2 if w % 2 else here - w // 2
-            if q == ruins or i < 0 or i >= len(seq) or cls[i] != cls[here]:
-                continue
-            g = grp[seq[i]]
-            if mark[g] != t and cost[g] > 0.0 and size[g] <= most:
-                ruined[q], mark[g] = g, t
-                q += 1
-                old += cost[g]
-                nf = _gather(nxt, head[g], pool, nf)
-        # 2. rows that other groups of the class can spare
-        n = nf
-        for w in range(2, 2 * WINDOW + 2):
-            i = here + w // 2 if w % 2 else here - w // 2
-            if i < 0 or i >= len(seq) or cls[i] != cls[here]:
-                continue
-            g = grp[seq[i]]
-            if mark[g] != t and k < size[g] <= most:
-                given[g] = 0
-                pool[n], credit[n] = seq[i], cost[g] / size[g]
-                n += 1
-        gaps = n < 0
-        for i in range(n):
-            into[i] = -1
-            for j in range(m):
-                row[j, i] = codes[pool[i], j]
-                gaps |= row[j, i] == dsize[j]
-        # 3. candidates, looked up again once in a while
-        for i in range(nf):
-            r = pool[i]
-            cap = 3.0 * cost[grp[r]] / size[grp[r]] + 0.5
-            if now - born[r] > life:
-                stamps[3] += find_candidates(
-                    kind,
-                    dsize,
-                    off,
-                    tab,
-                    bits,
-                    at,
-                    share,
-                    lo,
-                    hi,
-                    miss,
-                    size,
-                    cost,
-                    codes,
-                    r,
-                    grp[r],
-                    cap,
-                    words,
-                    home,
-                    price,
-                )
-                born[r] = now
-            away[i], credit[i] = -1, cap
-            for x in range(KEEP):
-                h = home[r, x]
-                if h >= 0 and mark[h] != t and 0 < size[h] <= most:
-                    d = (
-                        loss_with(
-                            kind,
-                            dsize,
-                            off,
-                            tab,
-                            lo,
-                            hi,
-                            miss,
-                            h,
-                            size[h],
-                            codes,
-                            r,
-                            cost[h] + credit[i],
-                        )
-                        - cost[h]
-                    )
-                    if d < credit[i]:
-                        away[i], credit[i] = h, d
-        # 4. grow new groups while that is cheaper than going home
+        ruins, freed, old = _free(state, classes, here, most, seed, pool, mark, stamps[2], ruined)
+        n, gaps = _spare(boxes, k, codes, state, classes, here, most, pool, freed, mark, stamps[2])
+        _look_up(boxes, codes, state, covered, most, pool, freed, mark, now, work)
         lean = draw(seed, 1024) / 1023.0
-        made, left, new = 0, nf, 0.0
-        while left >= 2 and made <= q:
-            stamps[3] += n
-            z, spent, worth = regrow(
-                kind,
-                dsize,
-                off,
-                tab,
-                k,
-                rule,
-                sens,
-                grp,
-                size,
-                pool,
-                row,
-                into,
-                credit,
-                nf,
-                n,
-                left,
-                made,
-                lean,
-                given,
-                gaps,
-                box,
-                hist,
-                part,
-                wsum,
-                seed,
-            )
-            if z < k or spent >= worth:
-                for i in range(n):
-                    if into[i] == made:
-                        into[i] = -1
-                        if i >= nf:
-                            given[grp[pool[i]]] -= 1
-                break
-            made += 1
-            new += spent
-            left = 0
-            for i in range(nf):
-                left += into[i] < 0
-            if new > old:
-                break
-        # 5. if it may be better, try it for real
-        moves, lost = 0, new > old
-        for i in range(n):
-            if into[i] >= 0:
-                moved[moves], dest[moves] = pool[i], free[live[0] - 1 - into[i]]
-                moves += 1
-                if i >= nf:
-                    new -= credit[i]
-            elif i < nf:
-                lost |= away[i] < 0
-                new += credit[i]
-                moved[moves], dest[moves] = pool[i], away[i]
-                moves += 1
+        made, new = _grow_anew(
+            boxes, k, rule, sens, state, pool, freed, n, ruins, lean, gaps, old, work, seed
+        )
+        count, new, lost = _plan(state, pool, freed, n, new, new > old, moves)
         allow = -1e-9
         if heat > 0.0:
             allow = -heat * np.log((1 + draw(seed, 1 << 30)) / (1 << 30))
-        if (
-            lost or new > 1.1 * old + allow
-        ):  # candidates shared by several rows can still bring 10 % or so
-            continue
+        if lost or new > 1.1 * old + allow:
+            continue  # candidates shared by several rows can still bring 10 % or so
         n, change = try_moves(
-            kind,
-            dsize,
-            off,
-            tab,
+            boxes,
             k,
             rule,
             codes,
             sens,
-            grp,
-            nxt,
-            prv,
-            head,
-            size,
-            cost,
-            lo,
-            hi,
-            miss,
-            moved,
-            dest,
-            back,
+            state,
             moves,
+            count,
             touched,
-            gmark,
-            nlo,
-            nhi,
-            nmiss,
-            nsize,
-            ncost,
-            seen,
+            work.seen,
             stamps,
-            hist,
+            work.hist,
             allow,
         )
         if n > 0:
             gain += change
             stayed += 1
-            live[0] -= made
-            for i in range(q):
-                free[live[0]] = ruined[i]
-                live[0] += 1
+            state.live[0] -= made
+            for i in range(ruins):
+                state.free[state.live[0]] = ruined[i]
+                state.live[0] += 1
             for i in range(n):
-                _mark(kind, dsize, off, tab, bits, at, share, lo, hi, miss, size, touched[i], most)
+                mark_again(boxes, covered, state, touched.group[i], most)
     return gain, stayed
 
 
+@inlined
+def _neighbour(classes: Classes, here: int, w: int) -> int:
+    """Return the w-th place around `here`, to and fro from 2 on; -1 outside of its class."""
+    i = here + w // 2 if w % 2 else here - w // 2
+    return i if 0 <= i < len(classes.of) and classes.of[i] == classes.of[here] else -1
+
+
 @inner
-def _gather(nxt: Ints, r: int, pool: Ints, n: int) -> int:
+def _gather(after: Ints, r: int, pool: Ints, n: int) -> int:
     while r >= 0:
         pool[n] = r
         n += 1
-        r = nxt[r]
+        r = after[r]
     return n
 
 
-@inner
-def _mark(
-    kind: Ints,
-    dsize: Ints,
-    off: Ints,
-    tab: Floats,
-    bits: Words,
-    at: Ints,
-    share: Ints,
-    lo: Ints,
-    hi: Ints,
-    miss: Ints,
-    size: Ints,
-    g: int,
+@inlined
+def _free(
+    state: State,
+    classes: Classes,
+    here: int,
     most: int,
+    seed: Words,
+    pool: Pool,
+    mark: Ints,
+    t: int,
+    ruined: Ints,
+) -> tuple[int, int, float]:
+    """Free the rows of a group and of up to two that it meets in its class.
+
+    Returns how many groups and how many rows that is, and what the groups lose.
+    """
+    chains = state.chains
+    a = chains.group[classes.rows[here]]
+    wanted = 1 + draw(seed, 3)
+    ruined[0], mark[a], ruins, old = a, t, 1, state.cost[a]
+    freed = _gather(chains.after, chains.first[a], pool.row, 0)
+    for w in range(2, 2 * WINDOW + 2):
+        i = _neighbour(classes, here, w)
+        if ruins == wanted or i < 0:
+            continue
+        g = chains.group[classes.rows[i]]
+        if mark[g] != t and state.cost[g] > 0.0 and state.size[g] <= most:
+            ruined[ruins], mark[g] = g, t
+            ruins += 1
+            old += state.cost[g]
+            freed = _gather(chains.after, chains.first[g], pool.row, freed)
+    return ruins, freed, old
+
+
+@inlined
+def _spare(
+    boxes: Boxes,
+    k: int,
+    codes: Codes,
+    state: State,
+    classes: Classes,
+    here: int,
+    most: int,
+    pool: Pool,
+    freed: int,
+    mark: Ints,
+    t: int,
+) -> tuple[int, bool]:
+    """Add rows that other groups of the class can spare.
+
+    Returns how many rows the pool has, and whether one of them misses a value.
+    """
+    n = freed
+    for w in range(2, 2 * WINDOW + 2):
+        i = _neighbour(classes, here, w)
+        if i < 0:
+            continue
+        g = state.chains.group[classes.rows[i]]
+        if mark[g] != t and k < state.size[g] <= most:
+            pool.given[g] = 0
+            pool.row[n], pool.credit[n] = classes.rows[i], state.cost[g] / state.size[g]
+            n += 1
+    gaps = n < 0
+    for i in range(n):
+        pool.into[i] = -1
+        for j in range(len(boxes.kind)):
+            pool.codes[j, i] = codes[pool.row[i], j]
+            gaps |= pool.codes[j, i] == boxes.size[j]
+    return n, gaps
+
+
+@inlined
+def _look_up(
+    boxes: Boxes,
+    codes: Codes,
+    state: State,
+    covered: Covered,
+    most: int,
+    pool: Pool,
+    freed: int,
+    mark: Ints,
+    now: int,
+    work: Work,
 ) -> None:
-    """Bits of a group that has changed."""
-    word, bit = g // 64, ~(np.uint64(1) << np.uint64(g % 64))
-    for v in range(len(bits)):
-        bits[v, word] &= bit
-    if 0 < size[g] <= most:
-        mark_cover(kind, dsize, off, tab, bits, at, share, lo, hi, miss, g)
+    """Find the cheapest group elsewhere for every freed row; candidates live for some rounds."""
+    size, cost = state.size, state.cost
+    for i in range(freed):
+        r = pool.row[i]
+        own = state.chains.group[r]
+        cap = 3.0 * cost[own] / size[own] + 0.5
+        if now - work.born[r] > LIFE:
+            work.stamps[3] += find_candidates(
+                boxes, covered, state, codes, r, cap, work.words, work.candidates, work.price
+            )
+            work.born[r] = now
+        pool.away[i], pool.credit[i] = -1, cap
+        for x in range(KEEP):
+            h = work.candidates[r, x]
+            if h >= 0 and mark[h] != work.stamps[2] and 0 < size[h] <= most:
+                limit = cost[h] + pool.credit[i]
+                d = loss_with(boxes, state.extents, h, size[h], codes, r, limit) - cost[h]
+                if d < pool.credit[i]:
+                    pool.away[i], pool.credit[i] = h, d
+
+
+@inlined
+def _grow_anew(
+    boxes: Boxes,
+    k: int,
+    rule: Conditions | None,
+    sens: Codes,
+    state: State,
+    pool: Pool,
+    freed: int,
+    n: int,
+    ruins: int,
+    lean: float,
+    gaps: bool,
+    old: float,
+    work: Work,
+    seed: Words,
+) -> tuple[int, float]:
+    """Grow new groups while going elsewhere is dearer; return how many, and their loss."""
+    made, left, new = 0, freed, 0.0
+    while left >= 2 and made <= ruins:
+        work.stamps[3] += n
+        z, spent, worth = regrow(
+            boxes, k, rule, sens, state, pool, freed, n, left, made, lean, gaps, work.hist, seed
+        )
+        if z < k or spent >= worth:
+            for i in range(n):
+                if pool.into[i] == made:
+                    pool.into[i] = -1
+                    if i >= freed:
+                        pool.given[state.chains.group[pool.row[i]]] -= 1
+            break
+        made += 1
+        new += spent
+        left = 0
+        for i in range(freed):
+            left += pool.into[i] < 0
+        if new > old:
+            break
+    return made, new
+
+
+@inlined
+def _plan(
+    state: State, pool: Pool, freed: int, n: int, new: float, lost: bool, moves: Moves
+) -> tuple[int, float, bool]:
+    """List the moves; return how many, what is lost with them, and whether they are hopeless."""
+    count = 0
+    for i in range(n):
+        if pool.into[i] >= 0:
+            moves.row[count] = pool.row[i]
+            moves.to[count] = state.free[state.live[0] - 1 - pool.into[i]]
+            count += 1
+            if i >= freed:
+                new -= pool.credit[i]
+        elif i < freed:
+            lost |= pool.away[i] < 0
+            new += pool.credit[i]
+            moves.row[count], moves.to[count] = pool.row[i], pool.away[i]
+            count += 1
+    return count, new, lost
