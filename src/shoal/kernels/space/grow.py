@@ -15,7 +15,8 @@ import numpy.typing as npt
 from shoal.kernels import inner, kernel
 from shoal.kernels.limits import Limits, Tally, ban, clear, note
 from shoal.kernels.space.costs import Group, Space, add, cost, start
-from shoal.kernels.space.tree import Tree, furthest, nearest, take
+from shoal.kernels.space.search import Search, furthest, nearest
+from shoal.kernels.space.tree import take
 
 FREE, TAKEN, SPILLED = 0, 1, 2
 """States of a row: may still be taken; in a group; was in a group that could not be finished."""
@@ -34,9 +35,7 @@ class Stock(NamedTuple):
 
 @kernel
 def grow(
-    space: Space,
-    group: Group,
-    tree: Tree,
+    search: Search,
     limits: Limits,
     tally: Tally,
     stock: Stock,
@@ -44,9 +43,6 @@ def grow(
     state: npt.NDArray[np.int8],
     spread_seeds: bool | None,
     members: npt.NDArray[np.int64],
-    stack: npt.NDArray[np.int64],
-    bounds: npt.NDArray[np.float64],
-    visits: npt.NDArray[np.int64],
 ) -> int:
     """Fill the rows of ``members`` with one group each; return how many groups there are.
 
@@ -59,9 +55,8 @@ def grow(
     spread_seeds
         True: take as next seed the row furthest from the last seed instead. None leaves the search
         for it out of what is compiled.
-    visits
-        One number, to which the tree nodes and entries looked at are added.
     """
+    space, group, tree = search.space, search.group, search.tree
     codes, target = tree.codes, limits.target
     head, tail, left, rows = stock.head, stock.tail, stock.left, stock.rows
     limited = tally.known.size > 0
@@ -69,7 +64,7 @@ def grow(
     while groups < members.shape[0]:
         if spread_seeds is not None and seed >= 0:
             start(space, group, codes[seed])
-            seed = furthest(space, group, tree, left, stack, bounds)
+            seed = furthest(search, left)
         else:
             while at < seeds.size and state[seeds[at]] != FREE:
                 at += 1
@@ -85,7 +80,7 @@ def grow(
                 pure = pure and not tally.banned[tree.tag[seed]]
             if size > 0 and not (pure and left[seed] > 0):
                 # A group of equal rows takes its equals first: nothing else is free of cost.
-                e, _ = nearest(space, group, tree, left, tally.banned, stack, bounds, visits)
+                e, _ = nearest(search, left, tally.banned)
                 pure = pure and e == seed
             if e < 0:
                 break

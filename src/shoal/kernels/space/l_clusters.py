@@ -6,18 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import kernel
-from shoal.kernels.space.cluster_index import ClusterIndex, add_cluster, nearest_clusters, widen
-from shoal.kernels.space.costs import Group, Space, add, start
+from shoal.kernels.space.cluster_index import ClusterIndex, add_cluster, widen
+from shoal.kernels.space.costs import add, start
 from shoal.kernels.space.covers import Covers, join_into, start_cover
 from shoal.kernels.space.grow import Stock
-from shoal.kernels.space.tree import Tree, nearest, take
+from shoal.kernels.space.search import Search, nearest, nearest_clusters
+from shoal.kernels.space.tree import take
 
 
 @kernel
 def form_clusters(
-    space: Space,
-    group: Group,
-    tree: Tree,
+    search: Search,
     covers: Covers,
     index: ClusterIndex,
     stock: Stock,
@@ -27,9 +26,6 @@ def form_clusters(
     labels: npt.NDArray[np.int64],
     banned: npt.NDArray[np.bool_],
     members: npt.NDArray[np.int64],
-    stack: npt.NDArray[np.int64],
-    bounds: npt.NDArray[np.float64],
-    visits: npt.NDArray[np.int64],
 ) -> int:
     """Build the clusters (step 2 of the paper); return how many there are.
 
@@ -37,6 +33,7 @@ def form_clusters(
     for. The last tag stands for a missing sensitive value: such a row neither starts a cluster nor
     is taken for its diversity. ``unassigned`` counts the rows of each tag, ``labels`` is -1 before.
     """
+    space, group, tree = search.space, search.group, search.tree
     codes, none = tree.codes, banned.size - 1
     head, tail, left, rows = stock.head, stock.tail, stock.left, stock.rows
     values = 0
@@ -76,11 +73,10 @@ def form_clusters(
             if size == l:  # diverse enough: from here on any row will do
                 for t in range(banned.size):
                     banned[t] = False
-            e, price = nearest(space, group, tree, left, banned, stack, bounds, visits)
-            cheaper = nearest_clusters(
-                space, group, tree, index, covers, clusters, price, stack, bounds, visits
-            )
-            if cheaper > 0:  # a cluster is strictly cheaper than any row
+            e, price = nearest(search, left, banned)
+            if (
+                nearest_clusters(search, index, covers, clusters, price) > 0
+            ):  # a cluster is strictly cheaper than any row
                 other = index.best[0]
                 join_into(space, covers, other, clusters)
                 widen(tree, index, covers, other)
