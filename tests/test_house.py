@@ -133,7 +133,7 @@ def python(code: str) -> str:
         ("import shoal", {"numpy", "polars", "numba", "pydantic", "typer", "rich", "pandas"}),
         (
             "from shoal.cli.app import build; build(None)",
-            {"numpy", "polars", "numba", "pydantic", "pandas", "matplotlib"},
+            {"numpy", "polars", "numba", "pydantic", "pandas"},
         ),
     ],
     ids=["import", "help"],

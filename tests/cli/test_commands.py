@@ -15,6 +15,11 @@ from tests.cli.conftest import QUASI, Run
 HEAD = ("anonymize", "people.csv", *QUASI, "--sensitive", "disease", "--identifier", "name")
 
 
+@pytest.fixture
+def shoal(command: Run) -> Run:
+    return command
+
+
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as file:
         return list(csv.DictReader(file))

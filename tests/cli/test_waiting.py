@@ -84,8 +84,8 @@ def test_compiling_is_said_once(folder: Path) -> None:
     assert done.stderr.count("Compiling the search for this machine.") == 1
 
 
-def test_a_second_process_does_not_compile(shoal: Run) -> None:
-    assert shoal(*ARGUMENTS).returncode == 0
-    again = shoal(*ARGUMENTS, "--force")
+def test_a_second_process_does_not_compile(command: Run) -> None:
+    assert command(*ARGUMENTS).returncode == 0
+    again = command(*ARGUMENTS, "--force")
     assert again.returncode == 0
     assert again.stderr == ""

@@ -152,8 +152,8 @@ def test_refinement_is_compiled_ahead_as_it_is_used(diverse):
 
 
 def test_a_process_that_compiles_ahead_ends_with_the_one_that_asked():
-    code = "import time; from shoal.groupers.ahead import follow; follow(); time.sleep(600)"
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as asked:
+    words = [sys.executable, "-m", "shoal.base.workers", "shoal.groupers.ahead"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as asked:
         asked.stdin.close()
         assert asked.wait(60) == 0
 

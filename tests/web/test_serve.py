@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from shoal.tables import demo
+from tests.processes import alive, children
 from tests.web.conftest import address, serving
 
 SHOAL = Path(sys.executable).with_name("shoal")
@@ -20,16 +21,6 @@ SHOAL = Path(sys.executable).with_name("shoal")
 
 def folders(root: Path) -> list[Path]:
     return list(root.glob("shoal-page-*"))
-
-
-def children(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(word) for word in listed.read_text().split()] if listed.exists() else []
-
-
-def alive(pid: int) -> bool:
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")

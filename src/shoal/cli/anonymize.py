@@ -29,6 +29,7 @@ from shoal.cli.options import (
     ReportFile,
     Sensitive,
     Table,
+    TrustPlan,
     methods_help,
     with_rules,
 )
@@ -52,6 +53,7 @@ def command(
     ],
     data: PlannedData = None,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     table: Table = None,
     query: Query = None,
     query_file: QueryFile = None,
@@ -175,7 +177,12 @@ def command(
     from shoal.verbs.anonymize import STAGES, anonymize
 
     full = base_plan(
-        plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed
+        plan,
+        trust=trust_plan,
+        missing=missing,
+        delimiter=delimiter,
+        hierarchies=hierarchies,
+        seed=seed,
     ).override(rules=rules, release={} if typed is None else {"typed": typed})
     chosen = method or full.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]

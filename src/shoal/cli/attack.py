@@ -18,6 +18,7 @@ from shoal.cli.options import (
     Released,
     SecondTable,
     Sensitive,
+    TrustPlan,
 )
 from shoal.tables.sources.source import Place, place
 
@@ -34,6 +35,7 @@ def command(
     ],
     released: Released,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     known: Annotated[
         list[str] | None,
         typer.Option(
@@ -118,7 +120,9 @@ def command(
     inputs = [path for path in (original, released, plan, control, st) if path is not None]
     if json is not None:
         check_output(json, force=force, inputs=inputs)
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    full = base_plan(
+        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+    )
     columns = load(original, full).columns if known or sensitive else []
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", ShoalWarning)

@@ -22,6 +22,7 @@ from shoal.cli.options import (
     ReportFile,
     SecondTable,
     Sensitive,
+    TrustPlan,
     with_rules,
 )
 from shoal.tables.sources.source import Place, place
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 def command(
     released: Released,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     table: Annotated[
         str | None,
         typer.Option("--table", metavar="NAME", help="Which table of a database was published."),
@@ -101,7 +103,9 @@ def command(
             check_output(file, force=force, inputs=inputs)
     check_apart([], {flag: file for flag, file in extras.items() if file is not None})
     to = reporting.reader(report, audience)
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    full = base_plan(
+        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+    )
     columns = load(released, full, released=True).columns
     named = {
         Role.QUASI: split_names(quasi, columns),

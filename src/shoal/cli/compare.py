@@ -23,6 +23,7 @@ from shoal.cli.options import (
     Quasi,
     ReportFile,
     Sensitive,
+    TrustPlan,
     with_grid,
 )
 
@@ -40,6 +41,7 @@ STOPPING = (
 def command(
     data: Data,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     identifier: Identifier = None,
@@ -122,7 +124,7 @@ def command(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE.svg", help="Draw the privacy-utility frontier."),
+        typer.Option("--plot", metavar="FILE.svg|.html", help="Draw the privacy-utility frontier."),
     ] = None,
     report: ReportFile = None,
     force: Force = False,
@@ -152,7 +154,14 @@ def command(
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed)
+    full = base_plan(
+        plan,
+        trust=trust_plan,
+        missing=missing,
+        delimiter=delimiter,
+        hierarchies=hierarchies,
+        seed=seed,
+    )
     wanted = split_names(methods, ())
     labels = tuple(choice.label for choice in choices(full, wanted, grid))
 
@@ -205,6 +214,7 @@ def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) 
     """Refuse what cannot be written before the work starts."""
     from shoal.base.atomic import check_output
     from shoal.base.errors import OutputError
+    from shoal.show.charts import check_picture
 
     seen: dict[Path, str] = {}
     for name, path in files.items():
@@ -214,11 +224,8 @@ def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) 
                 f"--{seen[target]} and --{name} both name {path}. Give each a file of its own."
             )
         seen[target] = name
-    if "plot" in files and files["plot"].suffix.lower() != ".svg":
-        raise OutputError(
-            f"The frontier is drawn as SVG, and {files['plot']} does not end in .svg. Give it that "
-            "ending."
-        )
+    if "plot" in files:
+        check_picture(files["plot"])
 
 
 def _write(

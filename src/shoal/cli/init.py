@@ -33,6 +33,7 @@ def command(
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.roles import Role
     from shoal.cli.options import base_plan, located
+    from shoal.plan.origin import leads_out
     from shoal.tables.sources.source import Source
     from shoal.verbs.inspect import inspect
 
@@ -62,4 +63,8 @@ def command(
         if column.role is Role.UNDECIDED:
             say.line(f"  undecided, not released: {column.name} ({column.reason})")
     named = "" if isinstance(where, Source) else f"{where} "
-    say.line(f"  shoal anonymize {named}--plan {out} -o release.csv")
+    places = [hierarchies, where.address.path] if isinstance(where, Source) else [hierarchies]
+    server = isinstance(where, Source) and where.address.path is None
+    outside = server or any(path is not None and leads_out(path, folder) for path in places)
+    trust = " --trust-plan" if outside else ""
+    say.line(f"  shoal anonymize {named}--plan {out}{trust} -o release.csv")

@@ -13,6 +13,7 @@ from shoal.cli.options import (
     Query,
     QueryFile,
     Table,
+    TrustPlan,
 )
 
 
@@ -26,6 +27,7 @@ def command(
     missing: Missing = None,
     delimiter: Delimiter = None,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
 ) -> None:
     """Show what a table holds: columns, missing values, how unique its rows are.
 
@@ -37,7 +39,9 @@ def command(
     from shoal.tables.prepare import load
     from shoal.verbs.inspect import inspect
 
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    full = base_plan(
+        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+    )
     where = located(data, full, table, query, query_file)
     frame = load(where, full)
     found = inspect(frame, quasi=split_names(quasi, frame.columns), plan=full)

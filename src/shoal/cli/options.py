@@ -67,6 +67,14 @@ PlanFile = Annotated[
     Path | None,
     typer.Option("--plan", metavar="FILE", help="A plan.toml; flags given here override it."),
 ]
+TrustPlan = Annotated[
+    bool,
+    typer.Option(
+        "--trust-plan",
+        help="Let the plan read files outside its own folder and ask a server. Only for a plan "
+        "that you wrote or read.",
+    ),
+]
 Quasi = Annotated[
     list[str] | None,
     typer.Option(
@@ -293,11 +301,12 @@ def base_plan(
     delimiter: str | None = None,
     hierarchies: Path | None = None,
     seed: int | None = None,
+    trust: bool = False,
 ) -> Plan:
     """Read the plan, if there is one, and apply the flags that say how to read the table."""
     from shoal.plan.plan import Plan
 
-    plan = Plan() if path is None else Plan.read(path)
+    plan = Plan() if path is None else Plan.read(path, trust=trust)
     data: dict[str, Any] = {}
     if missing is not None:
         data["missing"] = list(dict.fromkeys(["", *missing]))

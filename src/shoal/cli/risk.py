@@ -19,6 +19,7 @@ from shoal.cli.options import (
     Released,
     SecondTable,
     Sensitive,
+    TrustPlan,
 )
 from shoal.tables.sources.source import Place, place
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 def command(
     released: Released,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     original: Annotated[
@@ -88,7 +90,9 @@ def command(
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
     if json is not None:
         check_output(json, force=force, inputs=inputs)
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    full = base_plan(
+        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+    )
     columns = load(released if original is None else original, full, released=True).columns
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", ShoalWarning)

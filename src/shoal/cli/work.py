@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -34,17 +33,12 @@ def compiling() -> str:
 def ahead(*, diverse: bool) -> None:
     """Compile what the method `shoal` needs last in another process, which ends with this one."""
     from shoal.base.threads import workers
-    from shoal.groupers.ahead import DIVERSE
+    from shoal.base.workers import Worker
     from shoal.kernels import kept
 
     if kept() and workers() > 1:
         with contextlib.suppress(OSError):  # no room for a process: the run itself compiles all
-            subprocess.Popen(  # noqa: S603 -- a module of ours
-                [sys.executable, "-m", "shoal.groupers.ahead", *([DIVERSE] if diverse else [])],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+            Worker("shoal.groupers.ahead", quiet=True).send("compile", diverse=diverse)
 
 
 def watch(

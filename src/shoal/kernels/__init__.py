@@ -76,6 +76,8 @@ class _Cache(FunctionCache):
 def _compiled(function: F, **options: Any) -> F:
     base = _base()
     made = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    if made is function:  # NUMBA_DISABLE_JIT=1: to measure which lines tests reach
+        return function
     # A plain 0 is a type of its own to numba: a function that one kernel hands a 0 and another one
     # a number would be compiled twice.
     find = made.get_call_template

@@ -14,13 +14,15 @@ import polars as pl
 from shoal.base.address import is_database
 from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
 from shoal.base.roles import Kind, Role
+from shoal.plan.origin import mistrust
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import from_native, read_table
+from shoal.tables.guessing import guess
 from shoal.tables.hierarchy import read_directory, read_hierarchy
-from shoal.tables.schema import Column, Schema, declare, guess, unknown_column
+from shoal.tables.schema import Column, Schema, declare, unknown_column
 from shoal.tables.sources.source import Source, place
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
@@ -148,7 +150,12 @@ def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = 
         return data
     found = place(data, table, query)
     if isinstance(found, Source) and found.table is None and found.query is None:
-        found = replace(found, table=plan.data.table, query=plan.data.query)
+        found = replace(found, table=plan.data.table, query=plan.data.query, own=plan.trusted)
+        if found.query is not None and found.address.path is None and not plan.trusted:
+            raise mistrust(
+                f"The plan holds a query for {found.address}, and a query can call whatever "
+                "functions that server has"
+            )
     return found
 
 
@@ -166,6 +173,10 @@ def _from(found: Path | Source, plan: Plan) -> Path | Source:
     if isinstance(found, Path):
         return place(plan.path(str(found)))
     if found.address.path is None:
+        if not plan.trusted:
+            raise mistrust(
+                f"The plan names the server {found.address}, which would be sent your password"
+            )
         return found
     return replace(found, address=replace(found.address, path=plan.path(str(found.address.path))))
 

@@ -11,8 +11,9 @@ import polars as pl
 
 from shoal.base.roles import Role
 from shoal.plan.plan import Plan
+from shoal.tables.guessing import guess
 from shoal.tables.prepare import Hierarchies, gather, load, locate
-from shoal.tables.schema import Column, Schema, guess, plain
+from shoal.tables.schema import Column, Schema, plain
 
 _SIZES = (2, 5, 10)
 

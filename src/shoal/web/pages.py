@@ -15,10 +15,10 @@ from starlette.responses import Response
 
 from shoal.base.errors import ShoalError
 from shoal.base.roles import Kind
+from shoal.base.workers import Died
 from shoal.plan.plan import Plan
 from shoal.tables import demo
 from shoal.web import drafts, forms
-from shoal.web.jobs import Died
 from shoal.web.respond import (
     THEME,
     THEMES,

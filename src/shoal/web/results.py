@@ -13,6 +13,7 @@ import polars as pl
 
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import ShoalError
+from shoal.base.workers import plain
 from shoal.catalog import find_method
 from shoal.measures.risks import assess
 from shoal.measures.risks.results import Attacks
@@ -23,7 +24,6 @@ from shoal.show.figures import attacks_chart
 from shoal.tables.files import write_table
 from shoal.verbs.outcome import Outcome
 from shoal.web.profiles import clip
-from shoal.web.worker import plain
 
 _EXAMPLES = 6
 _DRAWN = 16  # columns whose distribution is drawn

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from shoal.base.errors import InputError, ShoalError
+from shoal.base.workers import Died, Refused
 from shoal.plan.plan import Plan
 from shoal.web import drafts
 from shoal.web.drafts import Draft
-from shoal.web.jobs import Died, Refused, Worker
+from shoal.web.jobs import Desk
 from shoal.web.private import safe_name
 
 STAGES = ("read", "encode", "group", "recode", "verify", "attack", "measure", "write")
@@ -101,7 +102,7 @@ class Workbench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.tables: dict[int, Table] = {}
-        self.desk, self.press = Worker(), Worker()
+        self.desk, self.press = Desk(), Desk()
         self._queue: asyncio.Queue[tuple[Table, Run]] = asyncio.Queue()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._count = 0

@@ -1,6 +1,7 @@
 """Figures about a release, drawn from plain data."""
 
 from shoal.show.figures.distributions import Distribution, distribution
+from shoal.show.figures.estimates import estimates_chart
 from shoal.show.figures.plots import Plots, attacks_chart
 from shoal.show.figures.reading import Reading, read_column
 from shoal.show.figures.subject import FEW, Subject
@@ -13,5 +14,6 @@ __all__ = [
     "Subject",
     "attacks_chart",
     "distribution",
+    "estimates_chart",
     "read_column",
 ]

@@ -44,6 +44,14 @@ class Database(Protocol):
         """Return the schema that a new table without one goes to."""
         ...
 
+    def confine(self, query: str | None, *, own: bool) -> None:
+        """From here on let a table, or this one query, be read and nothing else happen.
+
+        A text that is not exactly one SELECT is refused before any of it runs. ``own``: the words
+        are the user's, not those of a plan that somebody else may have written.
+        """
+        ...
+
     def reads(self, select: str) -> set[tuple[str, str]]:
         """Return schema and name of all tables that a query reads, those under views too.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from shoal.tables.sources.arrow import frames, unsigned
 from shoal.tables.sources.database import Found
 from shoal.tables.sources.faults import told
 from shoal.tables.sources.identifiers import Name, quote, read_name
-from shoal.tables.sources.wrapping import check_columns
+from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
 
 _TYPES = {
     pl.String: "varchar",
@@ -32,6 +33,8 @@ _TYPES = {
 # Types that Arrow or polars has no place for, or that say more as text.
 _AS_TEXT = ("INTERVAL", "BIT", "BIGNUM", "VARINT", "UNION", "MAP", "TIME WITH", "GEOMETRY", "UUID")
 _NEW = "shoal_rows"
+# What reads files in a query: read_csv(...), parquet_scan(...), glob(...), from 'file'.
+_FILES = re.compile(r"\b(?:read_\w+|\w+_scan|glob|sniff_csv)\s*\(|\b(?:from|join)\s*'", re.I)
 
 
 def connect(address: Address, *, write: bool) -> Duck:
@@ -98,6 +101,20 @@ class Duck:
     def home(self) -> str:
         """Return the schema in use."""
         return str(self._run("select current_schema()")[0][0])
+
+    def confine(self, query: str | None, *, own: bool) -> None:
+        """Refuse other files than this one, unless the user's own query names them."""
+        import duckdb
+
+        if query is not None:
+            kinds = [statement.type for statement in duckdb.extract_statements(bare(query))]
+            if len(kinds) != 1:
+                raise not_one_select(self._address, f"it has {len(kinds)} statements")
+            if kinds[0] != duckdb.StatementType.SELECT:
+                raise not_one_select(self._address, f"it is of the kind {kinds[0].name}")
+        if query is None or not own or not _FILES.search(query):
+            self._run("set enable_external_access = false")
+        self._run("set lock_configuration = true")
 
     def reads(self, select: str) -> set[tuple[str, str]]:
         """Ask which tables a query names, those under views too."""

@@ -19,7 +19,7 @@ from shoal.tables.sources.database import BATCH, Found
 from shoal.tables.sources.duck import file_identity, missing
 from shoal.tables.sources.faults import told
 from shoal.tables.sources.identifiers import Name, quote
-from shoal.tables.sources.wrapping import check_columns
+from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
 
 _TYPES = {
     pl.String: "TEXT",
@@ -31,24 +31,37 @@ _TYPES = {
 }
 # The first row says what every column is, because the driver looks at the first rows only.
 _FIRST = {"integer": "0", "real": "0.0", "text": "''", "blob": "x''"}
+# All that a query may do; what attaches files, sets pragmas or writes is not among it.
+_READING = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+}
+_LOADING = "load_extension"  # the one function that runs code from a file
 
 
 def connect(address: Address, *, write: bool) -> Lite:
     """Open the file; a new one is made only for writing."""
-    import adbc_driver_sqlite.dbapi as driver
-
     assert address.path is not None
     if not write and not address.path.exists():
         raise missing(address)
-    mode = "rwc" if write else "ro"
     with told(address, f"Cannot open {address}", OutputError if write else InputError):
-        lite = Lite(driver.connect(_uri(address, mode)), address)
+        lite = Lite(_connected(address, "rwc" if write else "ro"), address)
         try:
             lite.tables()  # a file that is no database says so only now
+            if write:  # the pages of a table that is replaced stay in the file: as zeros
+                lite.erase()
         except BaseException:
             lite.close()
             raise
         return lite
+
+
+def _connected(address: Address, mode: str) -> Any:
+    import adbc_driver_sqlite.dbapi as driver
+
+    return driver.connect(_uri(address, mode))
 
 
 def _uri(address: Address, mode: str) -> str:
@@ -69,6 +82,10 @@ class Lite:
         with self._connection.cursor() as cursor:
             cursor.execute(sql, values or None)
             return list(cursor.fetchall()) if cursor.description else []
+
+    def erase(self) -> None:
+        """Let SQLite overwrite whatever it deletes from now on."""
+        self._run("pragma secure_delete = on")
 
     def identity(self) -> object:
         """Tell the file, by whatever name it is reached."""
@@ -96,6 +113,32 @@ class Lite:
     def home(self) -> str:
         """Return ``main``, the only schema of a file."""
         return "main"
+
+    def confine(self, query: str | None, *, own: bool) -> None:
+        """Let SQLite tell, while it prepares the query, whether it does more than read."""
+        if query is None:
+            return
+        refused: list[str] = []
+
+        def judge(action: int, _: str | None, function: str | None, *__: Any) -> int:
+            loads = action == sqlite3.SQLITE_FUNCTION and function == _LOADING
+            if action in _READING and not loads:
+                return sqlite3.SQLITE_OK
+            refused.append(function or "")
+            return sqlite3.SQLITE_DENY
+
+        self.close()  # as in `reads`: only Python's own library can tell, and one at a time
+        with contextlib.closing(sqlite3.connect(_uri(self._address, "ro"), uri=True)) as judging:
+            judging.set_authorizer(judge)
+            try:
+                judging.execute(f"explain {bare(query)}").close()
+            except sqlite3.ProgrammingError:
+                raise not_one_select(self._address, "it has several statements") from None
+            except sqlite3.DatabaseError:
+                if refused:
+                    raise not_one_select(self._address, "it does more than that") from None
+                raise
+        self._connection = _connected(self._address, "ro")
 
     def reads(self, select: str) -> set[tuple[str, str]]:
         """Let SQLite tell what it would read while it prepares the query."""

@@ -16,7 +16,7 @@ from shoal.tables.sources.arrow import frames, numbers, unsigned
 from shoal.tables.sources.database import Found
 from shoal.tables.sources.faults import told
 from shoal.tables.sources.identifiers import Name, quote
-from shoal.tables.sources.wrapping import check_columns
+from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
 
 _KINDS = {"r": "table", "p": "partitioned table", "v": "view", "m": "view", "f": "foreign table"}
 # Read as they are; enumerations and domains arrive under their base type. Whatever is not here
@@ -113,6 +113,18 @@ class Postgres:
                 f"{self._address} has no schema on its search path. Name one: --into schema.table"
             )
         return str(found)
+
+    def confine(self, query: str | None, *, own: bool) -> None:
+        """Let the server prepare the text alone: it must be whole, and one statement."""
+        if query is None:
+            return
+        with self._connection.cursor() as cursor:
+            try:
+                cursor.adbc_execute_schema(bare(query))
+            except Exception as fault:
+                if "multiple commands" not in str(fault):
+                    raise
+                raise not_one_select(self._address, "it has several statements") from None
 
     def reads(self, select: str) -> set[tuple[str, str]]:
         """Ask the planner which tables it would visit."""
