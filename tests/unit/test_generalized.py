@@ -68,7 +68,7 @@ def one_group(rows):
         None if found[1].star[0] else (int(found[1].lo[0]), int(found[1].hi[0])),
         None if found[2].star[0] else tuple(found[2].members.tolist()),
     )
-    return keys, [join.width[0] for join in found]
+    return keys, np.array([join.width[0] for join in found])
 
 
 rows_of_three = st.lists(st.tuples(*[st.integers(0, 5)] * 3), min_size=1, max_size=5)
