@@ -22,7 +22,8 @@ from shoal.kernels.boxes.conditions import Conditions, stated
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import State, start_state
 from shoal.kernels.boxes.lattice import Ladders
-from shoal.kernels.boxes.refine import new_work, trials
+from shoal.kernels.boxes.refine import trials
+from shoal.kernels.boxes.shard import Shard, new_work
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -137,10 +138,11 @@ def refine(
     sensitive = sensitive_of(data, conditions)
     hashed, classes = new_hashed(n), Classes(np.zeros(n, np.int64), np.zeros(n, np.int64))
     most = 4 * k + 60  # larger groups, all of one tuple as a rule, stay as they are
-    luck = np.array([rng.integers(1, 2**62)], np.uint64)
+    luck = int(rng.integers(1, 2**62))
     covered = new_covered(boxes, state.size.size)
     mark_all(boxes, covered, state, most)
-    work = new_work(boxes, most, n, state.size.size, conditions.share.size)
+    work = new_work(boxes, most, n, state.size.size, conditions.share.size, luck)
+    shard = Shard(boxes, data.codes, sensitive, k, most, state, covered, classes, work)
     best, labels = state.cost.sum(), state.chains.group.copy()
     heat = effort.heat * best / n
     per_round = max(50, n // k // 2)
@@ -161,10 +163,7 @@ def refine(
             continue
         picks = _draw(running, per_round, rng)
         warmth = cooling((turn + now / rounds) / effort.passes)
-        trials(
-            *(boxes, k, stated(conditions), data.codes, sensitive, state, covered, classes),
-            *(picks, most, now, heat * warmth, luck, work),
-        )
+        trials(shard, stated(conditions), picks, now, heat * warmth)
         loss = state.cost.sum()
         if loss < best or heat * warmth > 0.0:
             best, labels = loss, state.chains.group.copy()

@@ -10,170 +10,47 @@ all cases of this.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
-from shoal.kernels.boxes.candidate_groups import (
-    KEEP,
-    WIDEN,
-    Covered,
-    find_candidates,
-    mark_again,
-)
+from shoal.kernels.boxes.candidate_groups import KEEP, find_candidates, mark_again
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions
-from shoal.kernels.boxes.geometry import Boxes, Codes, Extents, Floats, Ints, Words, loss_with
-from shoal.kernels.boxes.groups import State, new_seen
+from shoal.kernels.boxes.geometry import Extents, Ints, loss_with
 from shoal.kernels.boxes.regrow import Pool, draw, regrow
+from shoal.kernels.boxes.shard import LIFE, WINDOW, Shard, Work
 from shoal.kernels.boxes.try_moves import Moves, Touched, try_moves
-
-WINDOW = 24
-"""How far on either side a class is looked through for neighbours."""
-TOUCH = 256
-"""Groups that one trial may touch."""
-LIFE = 30
-"""Rounds for which a row's candidates are remembered."""
-
-
-class Work(NamedTuple):
-    """Room for trials, made once for many of them. Few large arrays: each takes time to compile."""
-
-    rows: Ints
-    """``[7, rows]``: the pool, where each goes, where else; the moves: row, to, from; the ruins."""
-    groups: Ints
-    """``[3, groups]``: stamps and counts."""
-    touch: Ints
-    """``[2, TOUCH]``: the groups touched, and their new sizes."""
-    boxes: Ints
-    """``[3, TOUCH, m]``: their new boxes."""
-    box: Ints
-    """``[3, m]``: the box that grows."""
-    codes: Ints
-    """``[m, rows]``"""
-    worth: Floats
-    """``[2, rows]``: what a row costs elsewhere, and the widths once it has joined."""
-    part: Floats
-    """``[m, rows]``: those widths by column."""
-    cost: Floats
-    """New losses of the groups touched."""
-    price: Floats
-    candidates: Ints
-    """``[all rows, KEEP]``: the cheapest groups elsewhere."""
-    born: Ints
-    """The round in which a row's candidates were looked up."""
-    seen: Ints
-    stamps: Ints
-    """Running numbers, the last of them the groups and rows that trials have looked at."""
-    hist: Ints
-    words: Words
-
-
-def new_work(boxes: Boxes, most: int, rows: int, groups: int, values: int) -> Work:
-    """Return room for trials.
-
-    Parameters
-    ----------
-    most
-        Rows of a group that a trial may take apart.
-    rows, groups, values
-        Number of rows, of group numbers and of sensitive values.
-    """
-    columns = boxes.size.size
-    room = 3 * most + 2 * WINDOW + 8  # rows in one trial: three groups, and what others spare
-    return Work(
-        rows=np.empty((7, room), np.int64),
-        groups=np.full((3, groups), -1),
-        touch=np.empty((2, TOUCH), np.int64),
-        boxes=np.empty((3, TOUCH, columns), np.int64),
-        box=np.empty((3, columns), np.int64),
-        codes=np.empty((columns, room), np.int64),
-        worth=np.empty((2, room)),
-        part=np.empty((columns, room)),
-        cost=np.empty(TOUCH),
-        price=np.empty(KEEP),
-        candidates=np.full((rows, KEEP), -1),
-        born=np.full(rows, -1 - LIFE),
-        seen=new_seen(boxes),
-        stamps=np.zeros(4, np.int64),
-        hist=np.zeros(values, np.int64),
-        words=np.empty((WIDEN + 1, (groups + 63) // 64), np.uint64),
-    )
 
 
 @kernel
 def trials(
-    boxes: Boxes,
-    k: int,
-    rule: Conditions | None,
-    codes: Codes,
-    sens: Codes,
-    state: State,
-    covered: Covered,
-    classes: Classes,
-    picks: Ints,
-    most: int,
-    now: int,
-    heat: float,
-    seed: Words,
-    work: Work,
+    shard: Shard, rule: Conditions | None, picks: Ints, now: int, heat: float
 ) -> tuple[float, int]:
     """Run one trial at every place of `picks` in the classes' rows.
 
     Returns the change of the total loss and the number of trials that stayed.
     """
-    rows, groups, touch = work.rows, work.groups, work.touch
-    mark, ruined, stamps = groups[0], rows[6], work.stamps
-    pool = Pool(
-        rows[0],
-        work.codes,
-        rows[1],
-        rows[2],
-        work.worth[0],
-        groups[1],
-        work.box,
-        work.part,
-        work.worth[1],
-    )
-    moves = Moves(rows[3], rows[4], rows[5])
-    changed = Extents(work.boxes[0], work.boxes[1], work.boxes[2])
-    touched = Touched(touch[0], touch[1], work.cost, changed, groups[2])
-    gain, stayed = 0.0, 0
+    state, work, most = shard.state, shard.work, shard.most
+    pool, moves, touched = _pool(work), _moves(work), _touched(work)
+    ruined, stamps, gain, stayed = work.rows[6], work.stamps, 0.0, 0
     for pick in range(len(picks)):
         here = picks[pick]
         stamps[2] += 1
-        a = state.chains.group[classes.rows[here]]
+        a = state.chains.group[shard.classes.rows[here]]
         if state.cost[a] <= 0.0 or state.size[a] > most or state.live[0] < 5:
             continue
-        ruins, freed, old = _free(state, classes, here, most, seed, pool, mark, stamps[2], ruined)
-        n, gaps = _spare(boxes, k, codes, state, classes, here, most, pool, freed, mark, stamps[2])
-        _look_up(boxes, codes, state, covered, most, pool, freed, mark, now, work)
-        lean = draw(seed, 1024) / 1023.0
-        made, new = _grow_anew(
-            boxes, k, rule, sens, state, pool, freed, n, ruins, lean, gaps, old, work, seed
-        )
-        count, new, lost = _plan(state, pool, freed, n, new, new > old, moves)
+        ruins, freed, old = _free(shard, pool, here, ruined)
+        n, gaps = _spare(shard, pool, here, freed)
+        _look_up(shard, pool, freed, now)
+        lean = draw(work.seed, 1024) / 1023.0
+        made, new = _grow_anew(shard, rule, pool, freed, n, ruins, lean, gaps, old)
+        count, new, lost = _plan(shard, pool, freed, n, new, new > old, moves)
         allow = -1e-9
         if heat > 0.0:
-            allow = -heat * np.log((1 + draw(seed, 1 << 30)) / (1 << 30))
+            allow = -heat * np.log((1 + draw(work.seed, 1 << 30)) / (1 << 30))
         if lost or new > 1.1 * old + allow:
             continue  # candidates shared by several rows can still bring 10 % or so
-        n, change = try_moves(
-            boxes,
-            k,
-            rule,
-            codes,
-            sens,
-            state,
-            moves,
-            count,
-            touched,
-            work.seen,
-            stamps,
-            work.hist,
-            allow,
-        )
+        n, change = try_moves(shard, rule, moves, count, touched, allow)
         if n > 0:
             gain += change
             stayed += 1
@@ -182,8 +59,36 @@ def trials(
                 state.free[state.live[0]] = ruined[i]
                 state.live[0] += 1
             for i in range(n):
-                mark_again(boxes, covered, state, touched.group[i], most)
+                mark_again(shard.boxes, shard.covered, state, touched.group[i], most)
     return gain, stayed
+
+
+@inlined
+def _pool(work: Work) -> Pool:
+    rows, worth, groups = work.rows, work.worth, work.groups
+    return Pool(
+        rows[0],
+        work.codes,
+        rows[1],
+        rows[2],
+        worth[0],
+        groups[0],
+        groups[1],
+        work.box,
+        work.part,
+        worth[1],
+    )
+
+
+@inlined
+def _moves(work: Work) -> Moves:
+    return Moves(work.rows[3], work.rows[4], work.rows[5])
+
+
+@inlined
+def _touched(work: Work) -> Touched:
+    changed = Extents(work.boxes[0], work.boxes[1], work.boxes[2])
+    return Touched(work.touch[0], work.touch[1], work.cost, changed, work.groups[2])
 
 
 @inlined
@@ -203,24 +108,15 @@ def _gather(after: Ints, r: int, pool: Ints, n: int) -> int:
 
 
 @inlined
-def _free(
-    state: State,
-    classes: Classes,
-    here: int,
-    most: int,
-    seed: Words,
-    pool: Pool,
-    mark: Ints,
-    t: int,
-    ruined: Ints,
-) -> tuple[int, int, float]:
+def _free(shard: Shard, pool: Pool, here: int, ruined: Ints) -> tuple[int, int, float]:
     """Free the rows of a group and of up to two that it meets in its class.
 
     Returns how many groups and how many rows that is, and what the groups lose.
     """
-    chains = state.chains
+    state, classes, t = shard.state, shard.classes, shard.work.stamps[2]
+    chains, mark = state.chains, pool.mark
     a = chains.group[classes.rows[here]]
-    wanted = 1 + draw(seed, 3)
+    wanted = 1 + draw(shard.work.seed, 3)
     ruined[0], mark[a], ruins, old = a, t, 1, state.cost[a]
     freed = _gather(chains.after, chains.first[a], pool.row, 0)
     for w in range(2, 2 * WINDOW + 2):
@@ -228,7 +124,7 @@ def _free(
         if ruins == wanted or i < 0:
             continue
         g = chains.group[classes.rows[i]]
-        if mark[g] != t and state.cost[g] > 0.0 and state.size[g] <= most:
+        if mark[g] != t and state.cost[g] > 0.0 and state.size[g] <= shard.most:
             ruined[ruins], mark[g] = g, t
             ruins += 1
             old += state.cost[g]
@@ -237,56 +133,34 @@ def _free(
 
 
 @inlined
-def _spare(
-    boxes: Boxes,
-    k: int,
-    codes: Codes,
-    state: State,
-    classes: Classes,
-    here: int,
-    most: int,
-    pool: Pool,
-    freed: int,
-    mark: Ints,
-    t: int,
-) -> tuple[int, bool]:
+def _spare(shard: Shard, pool: Pool, here: int, freed: int) -> tuple[int, bool]:
     """Add rows that other groups of the class can spare.
 
     Returns how many rows the pool has, and whether one of them misses a value.
     """
-    n = freed
+    state, classes, n = shard.state, shard.classes, freed
     for w in range(2, 2 * WINDOW + 2):
         i = _neighbour(classes, here, w)
         if i < 0:
             continue
         g = state.chains.group[classes.rows[i]]
-        if mark[g] != t and k < state.size[g] <= most:
+        if pool.mark[g] != shard.work.stamps[2] and shard.k < state.size[g] <= shard.most:
             pool.given[g] = 0
             pool.row[n], pool.credit[n] = classes.rows[i], state.cost[g] / state.size[g]
             n += 1
     gaps = n < 0
     for i in range(n):
         pool.into[i] = -1
-        for j in range(len(boxes.kind)):
-            pool.codes[j, i] = codes[pool.row[i], j]
-            gaps |= pool.codes[j, i] == boxes.size[j]
+        for j in range(len(shard.boxes.kind)):
+            pool.codes[j, i] = shard.codes[pool.row[i], j]
+            gaps |= pool.codes[j, i] == shard.boxes.size[j]
     return n, gaps
 
 
 @inlined
-def _look_up(
-    boxes: Boxes,
-    codes: Codes,
-    state: State,
-    covered: Covered,
-    most: int,
-    pool: Pool,
-    freed: int,
-    mark: Ints,
-    now: int,
-    work: Work,
-) -> None:
+def _look_up(shard: Shard, pool: Pool, freed: int, now: int) -> None:
     """Find the cheapest group elsewhere for every freed row; candidates live for some rounds."""
+    boxes, codes, state, work = shard.boxes, shard.codes, shard.state, shard.work
     size, cost = state.size, state.cost
     for i in range(freed):
         r = pool.row[i]
@@ -294,13 +168,13 @@ def _look_up(
         cap = 3.0 * cost[own] / size[own] + 0.5
         if now - work.born[r] > LIFE:
             work.stamps[3] += find_candidates(
-                boxes, covered, state, codes, r, cap, work.words, work.candidates, work.price
+                boxes, shard.covered, state, codes, r, cap, work.words, work.candidates, work.price
             )
             work.born[r] = now
         pool.away[i], pool.credit[i] = -1, cap
         for x in range(KEEP):
             h = work.candidates[r, x]
-            if h >= 0 and mark[h] != work.stamps[2] and 0 < size[h] <= most:
+            if h >= 0 and pool.mark[h] != work.stamps[2] and 0 < size[h] <= shard.most:
                 limit = cost[h] + pool.credit[i]
                 d = loss_with(boxes, state.extents, h, size[h], codes, r, limit) - cost[h]
                 if d < pool.credit[i]:
@@ -309,11 +183,8 @@ def _look_up(
 
 @inlined
 def _grow_anew(
-    boxes: Boxes,
-    k: int,
+    shard: Shard,
     rule: Conditions | None,
-    sens: Codes,
-    state: State,
     pool: Pool,
     freed: int,
     n: int,
@@ -321,22 +192,18 @@ def _grow_anew(
     lean: float,
     gaps: bool,
     old: float,
-    work: Work,
-    seed: Words,
 ) -> tuple[int, float]:
     """Grow new groups while going elsewhere is dearer; return how many, and their loss."""
     made, left, new = 0, freed, 0.0
     while left >= 2 and made <= ruins:
-        work.stamps[3] += n
-        z, spent, worth = regrow(
-            boxes, k, rule, sens, state, pool, freed, n, left, made, lean, gaps, work.hist, seed
-        )
-        if z < k or spent >= worth:
+        shard.work.stamps[3] += n
+        z, spent, worth = regrow(shard, rule, pool, freed, n, left, made, lean, gaps)
+        if z < shard.k or spent >= worth:
             for i in range(n):
                 if pool.into[i] == made:
                     pool.into[i] = -1
                     if i >= freed:
-                        pool.given[state.chains.group[pool.row[i]]] -= 1
+                        pool.given[shard.state.chains.group[pool.row[i]]] -= 1
             break
         made += 1
         new += spent
@@ -350,14 +217,13 @@ def _grow_anew(
 
 @inlined
 def _plan(
-    state: State, pool: Pool, freed: int, n: int, new: float, lost: bool, moves: Moves
+    shard: Shard, pool: Pool, freed: int, n: int, new: float, lost: bool, moves: Moves
 ) -> tuple[int, float, bool]:
     """List the moves; return how many, what is lost with them, and whether they are hopeless."""
-    count = 0
+    free, live, count = shard.state.free, shard.state.live[0], 0
     for i in range(n):
         if pool.into[i] >= 0:
-            moves.row[count] = pool.row[i]
-            moves.to[count] = state.free[state.live[0] - 1 - pool.into[i]]
+            moves.row[count], moves.to[count] = pool.row[i], free[live - 1 - pool.into[i]]
             count += 1
             if i >= freed:
                 new -= pool.credit[i]

@@ -8,8 +8,8 @@ import numpy as np
 
 from shoal.kernels import inlined, inner
 from shoal.kernels.boxes.conditions import Conditions, add, shortfall
-from shoal.kernels.boxes.geometry import SET, Boxes, Codes, Floats, Ints, Words, cover, span
-from shoal.kernels.boxes.groups import State
+from shoal.kernels.boxes.geometry import SET, Boxes, Floats, Ints, Words, cover, span
+from shoal.kernels.boxes.shard import Shard
 
 DEAR = 40.0
 """What a row costs elsewhere counts up to here while groups grow."""
@@ -27,6 +27,8 @@ class Pool(NamedTuple):
     """The group that takes a freed row at the least cost, -1 for none."""
     credit: Floats
     """What the row costs elsewhere."""
+    mark: Ints
+    """Per group: the number of the last trial that took it apart."""
     given: Ints
     """How many rows each other group has given."""
     box: Ints
@@ -82,11 +84,8 @@ def _join(boxes: Boxes, pool: Pool, n: int, pick: int) -> None:
 
 @inlined
 def _cheapest(
-    boxes: Boxes,
-    k: int,
+    shard: Shard,
     rule: Conditions | None,
-    sens: Codes,
-    state: State,
     pool: Pool,
     freed: int,
     n: int,
@@ -94,9 +93,9 @@ def _cheapest(
     lean: float,
     gaps: bool,
     short: float,
-    hist: Ints,
 ) -> tuple[int, float]:
     """Return the row to add to a group of z rows, -1 for none, and the loss with it."""
+    k, boxes, state, sens, hist = shard.k, shard.boxes, shard.state, shard.sens, shard.work.hist
     best, pick, paid = np.inf, -1, 0.0
     pressed = short > 0.0 and short >= k - z
     for i in range(n):
@@ -129,11 +128,8 @@ def _cheapest(
 
 @inner
 def regrow(
-    boxes: Boxes,
-    k: int,
+    shard: Shard,
     rule: Conditions | None,
-    sens: Codes,
-    state: State,
     pool: Pool,
     freed: int,
     n: int,
@@ -141,8 +137,6 @@ def regrow(
     made: int,
     lean: float,
     gaps: bool,
-    hist: Ints,
-    seed: Words,
 ) -> tuple[int, float, float]:
     """Grow group number `made` from a random free row; returns size, loss, worth of its rows.
 
@@ -151,7 +145,8 @@ def regrow(
     and than the group's average, or while the rule still asks for other sensitive values. The first
     `freed` of the `n` rows are freed ones; `gaps` = some row of the pool misses a value.
     """
-    x, pick = draw(seed, left), 0
+    boxes, hist = shard.boxes, shard.work.hist
+    x, pick = draw(shard.work.seed, left), 0
     while pool.into[pick] >= 0 or x > 0:
         x -= pool.into[pick] < 0
         pick += 1
@@ -163,20 +158,18 @@ def regrow(
         worth += pool.credit[pick]
         pool.into[pick] = made
         if pick >= freed:
-            pool.given[state.chains.group[pool.row[pick]]] += 1
+            pool.given[shard.state.chains.group[pool.row[pick]]] += 1
         _join(boxes, pool, n, pick)
         short = 0.0
         if rule is not None:
-            add(rule.base, sens, pool.row[pick], 1, hist)
+            add(rule.base, shard.sens, pool.row[pick], 1, hist)
             short = shortfall(rule, hist)
-        pick, paid = _cheapest(
-            boxes, k, rule, sens, state, pool, freed, n, z, lean, gaps, short, hist
-        )
+        pick, paid = _cheapest(shard, rule, pool, freed, n, z, lean, gaps, short)
         if pick < 0:
             break
         more = paid - spent
         dear = pick >= freed or more > pool.credit[pick] or more > spent / z + 1e-9
-        if z >= k and short == 0.0 and dear:
+        if z >= shard.k and short == 0.0 and dear:
             break
     if rule is not None:
         if shortfall(rule, hist) > 0.0:

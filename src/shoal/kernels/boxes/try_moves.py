@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from shoal.kernels import inner
 from shoal.kernels.boxes.conditions import Conditions
-from shoal.kernels.boxes.geometry import Boxes, Codes, Extents, Floats, Ints
-from shoal.kernels.boxes.groups import State, holds, link, measure, unlink
+from shoal.kernels.boxes.geometry import Extents, Floats, Ints
+from shoal.kernels.boxes.groups import holds, link, measure, unlink
+from shoal.kernels.boxes.shard import Shard
 
 
 class Moves(NamedTuple):
@@ -32,25 +33,19 @@ class Touched(NamedTuple):
 
 @inner
 def try_moves(
-    boxes: Boxes,
-    k: int,
+    shard: Shard,
     rule: Conditions | None,
-    codes: Codes,
-    sens: Codes,
-    state: State,
     moves: Moves,
     count: int,
     touched: Touched,
-    seen: Ints,
-    stamps: Ints,
-    hist: Ints,
     allow: float,
 ) -> tuple[int, float]:
     """Make the moves; keep them if the loss grows by at most `allow` and every group is allowed.
 
     Returns the number of groups touched, 0 if everything is as it was, and the change of loss.
     """
-    chains, extents, changed = state.chains, state.extents, touched.extents
+    boxes, state, work, changed = shard.boxes, shard.state, shard.work, touched.extents
+    chains, extents, after, stamps = state.chains, state.extents, state.chains.after, work.stamps
     stamps[0] += 1
     n, old = 0, 0.0
     for i in range(count):
@@ -74,11 +69,11 @@ def try_moves(
             touched.size[i], touched.cost[i] = 0, 0.0
             continue
         stamps[1] += len(boxes.kind)
-        z, cost = measure(boxes, codes, chains.after, first, changed, i, seen, stamps[1])
+        z, cost = measure(boxes, shard.codes, after, first, changed, i, work.seen, stamps[1])
         touched.size[i], touched.cost[i] = z, cost
         new += cost
-        if new > old + allow or not holds(k, rule, sens, chains.after, first, z, hist):
-            good = False
+        good = new <= old + allow and holds(shard.k, rule, shard.sens, after, first, z, work.hist)
+        if not good:
             break
     if good and abs(new - old) > 1e-9:  # most changes of nothing put the same groups together again
         for i in range(n):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inlined, inner, kernel
 from shoal.kernels.limits import Limits, Tally, ban, clear, note
 from shoal.kernels.space.costs import Group, Space, add, cost, start
 from shoal.kernels.space.search import Search, furthest, nearest
@@ -31,6 +31,21 @@ class Stock(NamedTuple):
     rows: npt.NDArray[np.int64]
     entry_of: npt.NDArray[np.int64]
     """Entry of each row."""
+
+
+@inlined
+def take_row(search: Search, stock: Stock, e: int, fresh: bool) -> int:
+    """Take a row of an entry, the first one of a group if it is a fresh one, and return it."""
+    if fresh:
+        row = stock.rows[stock.head[e]]
+        stock.head[e] += 1
+    else:
+        stock.tail[e] -= 1
+        row = stock.rows[stock.tail[e]]
+        add(search.space, search.group, search.tree.codes[e])
+    stock.left[e] -= 1
+    take(search.tree, stock.left, e)
+    return row
 
 
 @kernel
@@ -57,8 +72,7 @@ def grow(
         for it out of what is compiled.
     """
     space, group, tree = search.space, search.group, search.tree
-    codes, target = tree.codes, limits.target
-    head, tail, left, rows = stock.head, stock.tail, stock.left, stock.rows
+    codes, target, left = tree.codes, limits.target, stock.left
     limited = tally.known.size > 0
     at, seed, groups = 0, -1, 0
     while groups < members.shape[0]:
@@ -84,17 +98,9 @@ def grow(
                 pure = pure and e == seed
             if e < 0:
                 break
-            if size == 0:
-                row = rows[head[e]]
-                head[e] += 1
-            else:
-                tail[e] -= 1
-                row = rows[tail[e]]
-                add(space, group, codes[e])
+            row = take_row(search, stock, e, size == 0)
             members[groups, size] = row
             state[row] = TAKEN
-            left[e] -= 1
-            take(tree, left, e)
             note(limits, tally, tree.tag[e])
             size += 1
         if size == target:

@@ -7,11 +7,10 @@ import numpy.typing as npt
 
 from shoal.kernels import kernel
 from shoal.kernels.space.cluster_index import ClusterIndex, add_cluster, widen
-from shoal.kernels.space.costs import add, start
+from shoal.kernels.space.costs import start
 from shoal.kernels.space.covers import Covers, join_into, start_cover
-from shoal.kernels.space.grow import Stock
+from shoal.kernels.space.grow import Stock, take_row
 from shoal.kernels.space.search import Search, nearest, nearest_clusters
-from shoal.kernels.space.tree import take
 
 
 @kernel
@@ -35,7 +34,6 @@ def form_clusters(
     """
     space, group, tree = search.space, search.group, search.tree
     codes, none = tree.codes, banned.size - 1
-    head, tail, left, rows = stock.head, stock.tail, stock.left, stock.rows
     values = 0
     for t in range(none):
         values += 1 if unassigned[t] > 0 else 0
@@ -51,19 +49,12 @@ def form_clusters(
         start(space, group, codes[seed])
         start_cover(space, covers, clusters, codes[seed])
         while True:
-            if size == 0:
-                row = rows[head[e]]
-                head[e] += 1
-            else:
-                tail[e] -= 1
-                row = rows[tail[e]]
-                add(space, group, codes[e])
+            row = take_row(search, stock, e, size == 0)
+            if size > 0:
                 start_cover(space, covers, spare, codes[e])
                 join_into(space, covers, clusters, spare)
             members[size] = row
             labels[row] = clusters
-            left[e] -= 1
-            take(tree, left, e)
             banned[tree.tag[e]] = True
             unassigned[tree.tag[e]] -= 1
             values -= 1 if unassigned[tree.tag[e]] == 0 else 0
@@ -73,14 +64,12 @@ def form_clusters(
             if size == l:  # diverse enough: from here on any row will do
                 for t in range(banned.size):
                     banned[t] = False
-            e, price = nearest(search, left, banned)
-            if (
-                nearest_clusters(search, index, covers, clusters, price) > 0
-            ):  # a cluster is strictly cheaper than any row
-                other = index.best[0]
-                join_into(space, covers, other, clusters)
-                widen(tree, index, covers, other)
-                target = other
+            e, price = nearest(search, stock.left, banned)
+            # A cluster must be strictly cheaper than any row.
+            if nearest_clusters(search, index, covers, clusters, price) > 0:
+                target = index.best[0]
+                join_into(space, covers, target, clusters)
+                widen(tree, index, covers, target)
                 break
             if e < 0:
                 break

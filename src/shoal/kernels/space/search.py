@@ -261,6 +261,16 @@ def _scan_entries(
     return _Best(worst, last, found, seen)
 
 
+@inlined
+def _barred(banned: npt.NDArray[np.bool_]) -> np.uint64:
+    """Return the banned tags, a bit each; none when there are more than bits."""
+    barred = np.uint64(0)
+    for t in range(banned.size if banned.size <= 64 else 0):
+        if banned[t]:
+            barred |= np.uint64(1) << np.uint64(t)
+    return barred
+
+
 @inner
 def _search(
     search: Search,
@@ -283,9 +293,7 @@ def _search(
     if index is not None:
         alive = index.below
     if banned is not None:
-        for t in range(banned.size if banned.size <= 64 else 0):
-            if banned[t]:
-                barred |= np.uint64(1) << np.uint64(t)
+        barred = _barred(banned)
     best, visits = _Best(limit, -1, 0, 0), 0
     stack[0], bounds[0], top = 0, -np.inf if left is not None else 0.0, 1 if alive[0] > 0 else 0
     while top > 0:
