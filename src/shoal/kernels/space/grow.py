@@ -71,9 +71,8 @@ def grow(
         True: take as next seed the row furthest from the last seed instead. None leaves the search
         for it out of what is compiled.
     """
-    space, group, tree = search.space, search.group, search.tree
-    codes, target, left = tree.codes, limits.target, stock.left
-    limited = tally.known.size > 0
+    space, group, tree, codes = search.space, search.group, search.tree, search.tree.codes
+    target, left, limited = limits.target, stock.left, tally.known.size > 0
     at, seed, groups = 0, -1, 0
     while groups < members.shape[0]:
         if spread_seeds is not None and seed >= 0:

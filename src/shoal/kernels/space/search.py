@@ -271,6 +271,31 @@ def _barred(banned: npt.NDArray[np.bool_]) -> np.uint64:
     return barred
 
 
+@inlined
+def _bound(
+    search: Search,
+    terms: _Terms,
+    banned: npt.NDArray[np.bool_] | None,
+    barred: np.uint64,
+    index: ClusterIndex | None,
+    node: int,
+    limit: float,
+) -> float:
+    """Return what the best thing below a node costs at the least; infinity when there is none."""
+    space, group, tree = search.space, search.group, search.tree
+    if index is not None:
+        if index.below[node] == 0:
+            return np.inf
+        return _least_join(space, group, terms, tree, index, node, limit)
+    if tree.alive[node] == 0:
+        return np.inf
+    if banned is None:
+        return -_most_width(space, group, terms, tree, node)
+    if (tree.tags[node] & ~barred) == np.uint64(0):
+        return np.inf
+    return _least_cost(space, group, terms, tree, node, limit)
+
+
 @inner
 def _search(
     search: Search,
@@ -289,13 +314,10 @@ def _search(
     """
     space, group, tree = search.space, search.group, search.tree
     stack, bounds, terms = search.stack, search.bounds, _terms(search.space, search.group)
-    alive, barred = tree.alive, np.uint64(0)
-    if index is not None:
-        alive = index.below
+    best, visits, barred = _Best(limit, -1, 0, 0), 0, np.uint64(0)
     if banned is not None:
         barred = _barred(banned)
-    best, visits = _Best(limit, -1, 0, 0), 0
-    stack[0], bounds[0], top = 0, -np.inf if left is not None else 0.0, 1 if alive[0] > 0 else 0
+    stack[0], bounds[0], top = 0, -np.inf if left is not None else 0.0, 1
     while top > 0:
         top -= 1
         node, bound = stack[top], bounds[top]
@@ -311,17 +333,8 @@ def _search(
             continue
         near, far, near_bound, far_bound = -1, -1, np.inf, np.inf
         for child in (node + 1, tree.right[node]):
-            if alive[child] == 0:
-                continue
-            if index is not None:
-                bound = _least_join(space, group, terms, tree, index, child, best.cost)
-            elif banned is None:
-                bound = -_most_width(space, group, terms, tree, child)
-            elif (tree.tags[child] & ~barred) == np.uint64(0):
-                continue
-            else:
-                bound = _least_cost(space, group, terms, tree, child, best.cost)
-            visits += 1
+            bound = _bound(search, terms, banned, barred, index, child, best.cost)
+            visits += 1 if bound < np.inf else 0
             ahead = tree.begin[child] if index is None else 0
             if bound > best.cost or (bound == best.cost and ahead > best.number):
                 continue
