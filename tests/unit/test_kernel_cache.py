@@ -265,5 +265,5 @@ def test_a_run_goes_on_without_the_process_that_compiles_ahead(monkeypatch):
 
     monkeypatch.setattr(workers.subprocess, "Popen", full)
     monkeypatch.setenv("SHOAL_THREADS", "2")
-    work.ahead(diverse=True)
+    work.ahead("shoal", diverse=True)
     assert asked
