@@ -3,18 +3,38 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests tools benchmarks experiments
-# A file of tests stays together, so that a server or browser is started once.
-SPREAD := -n 2 --dist loadfile
+# Compiled Python is kept, even where it is not by default: rewriting tests takes long.
+TESTED := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+# A group of tests (tests/conftest.py) stays together; groups start in the order of collection.
+SPREAD := -n 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: demo test lint bench reproduce docs clean
+.PHONY: demo test test-quick kernels coverage lint bench reproduce docs clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
 
-# The quick checks first: style, types, then the tests from small to large.
-test: lint
-	$(BIN)/python -m pytest $(SPREAD) tests/unit tests/test_house.py
-	$(BIN)/python -m pytest $(SPREAD) tests/contracts tests/cli tests/experiments tests/db tests/docs tests/web tests/spark
+# Style and types, and beside them the contracts, which compile every kernel once for all that
+# follow; then all other tests, those marked slow last.
+test: $(VENV)/.stamp-dev
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint kernels
+	$(TESTED) $(SPREAD) --ignore tests/contracts
+
+# For the inner loop: what is not marked slow, in less than a minute once kernels are compiled.
+test-quick: $(VENV)/.stamp-dev
+	$(TESTED) $(SPREAD) -m "not slow"
+
+kernels: $(VENV)/.stamp-dev
+	$(TESTED) tests/contracts
+
+# Which lines of the core the tests reach, with the kernels as plain Python; below 90 % it fails.
+# Plain numpy warns of what compiled code computes without a word (x / 0, hashes that wrap around).
+coverage: export NUMBA_DISABLE_JIT = 1
+coverage: $(VENV)/.stamp-dev
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(SPREAD) -W ignore::RuntimeWarning -m "not compiled" \
+		tests/unit tests/contracts tests/cli tests/db tests/web
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check $(CODE)

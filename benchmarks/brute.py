@@ -8,7 +8,7 @@ import numpy.typing as npt
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.kernels import kernel
-from shoal.kernels.space import Group, Space, add, new_group, start
+from shoal.kernels.space.costs import Group, Space, add, new_group, start
 
 
 @kernel

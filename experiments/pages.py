@@ -71,9 +71,9 @@ def write_summary(folder: Path) -> Path:
         "",
         "Every claim of the four papers that our methods come from, asked of our own figures.",
         "Renew all of it with `make reproduce`, one of them with `python -m experiments PAPER`.",
-        "The plan and the claims of a paper are in its folder. A verdict is computed, never written",
-        "by hand. Each page names the digest of the code that measured it; other code measures",
-        "everything again.",
+        "The plan and the claims of a paper are in its folder. A verdict is computed, never",
+        "written by hand. Each page names the digest of the code that measured it; other code",
+        "measures everything again.",
         "",
     ]
     counts: dict[str, int] = {}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -95,28 +95,18 @@ def test_every_way_to_estimate(shoal: Run, made: Path, method: str) -> None:
 
 
 def test_a_plot_is_drawn(shoal: Run, made: Path) -> None:
-    words = ("estimate", "d.csv", "--by", "sex", "--of", "disease", "--plot", "e.svg")
-    assert shoal(*words).returncode == 0
-    first = (made / "e.svg").read_text()
-    assert "<svg" in first
-    assert "Date" not in first
-
-
-def test_without_matplotlib_the_table_is_shown(shoal: Run, made: Path) -> None:
-    (made / "hide.py").write_text(
-        "import sys\nsys.modules['matplotlib'] = None\nsys.argv = ['shoal', *sys.argv[1:]]\n"
-        "from shoal.cli import main\nmain()\n"
-    )
-    import subprocess
-
-    words = ["estimate", "d.csv", "--of", "disease", "--plot", "e.svg"]
-    done = subprocess.run(
-        [sys.executable, "hide.py", *words], cwd=made, capture_output=True, text=True
-    )
-    assert done.returncode == 2
-    assert "flu" in done.stdout
-    assert "pip install 'shoal[plot]'" in done.stderr
-    assert not (made / "e.svg").exists()
+    words = ("estimate", "d.csv", "--by", "sex", "--of", "disease", "--plot")
+    for name in ("e.svg", "again.svg", "e.html"):
+        done = shoal(*words, name)
+        assert done.returncode == 0, done.stderr
+    drawn = (made / "e.svg").read_text()
+    assert drawn == (made / "again.svg").read_text()
+    ElementTree.fromstring(drawn)
+    for said in ("Share of disease by sex", "flu, f", "secret, m"):
+        assert said in drawn
+    assert "<svg" in (made / "e.html").read_text()
+    assert "The numbers" in (made / "e.html").read_text()
+    assert "already exists" in shoal(*words, "e.svg").stderr
 
 
 def test_too_large_an_l(refused: Refused) -> None:
@@ -147,7 +137,10 @@ def test_estimates_that_cannot_be(refused: Refused, made: Path) -> None:
     message = refused("estimate", "d.csv", "--of", "disease", "--method", "emm")
     assert "Did you mean 'em'?" in message
     message = refused("estimate", "d.csv", "--of", "disease", "--plot", "e.txt")
-    assert ".svg, .png, .pdf" in message
+    assert "does not end in .svg or .html. Give it one of the two endings" in message
+    for name in ("e.png", "e.pdf"):
+        message = refused("estimate", "d.csv", "--of", "disease", "--plot", name)
+        assert "write FILE.html, open it in a browser and print it to a file" in message
     message = refused("estimate", "d.csv", "--of", "disease", "--json", "a.csv")
     assert "already exists" in message
     assert "nowhere.csv does not exist" in refused("estimate", "nowhere.csv", "--of", "x")

@@ -39,6 +39,8 @@ def compiles(data, rule, rng, **options):
     return real(data, rule, rng, **options)
 kaim.group = compiles
 from shoal.cli import main
+
+pytestmark = pytest.mark.compiled
 main()
 """
 
@@ -84,8 +86,8 @@ def test_compiling_is_said_once(folder: Path) -> None:
     assert done.stderr.count("Compiling the search for this machine.") == 1
 
 
-def test_a_second_process_does_not_compile(shoal: Run) -> None:
-    assert shoal(*ARGUMENTS).returncode == 0
-    again = shoal(*ARGUMENTS, "--force")
+def test_a_second_process_does_not_compile(command: Run) -> None:
+    assert command(*ARGUMENTS).returncode == 0
+    again = command(*ARGUMENTS, "--force")
     assert again.returncode == 0
     assert again.stderr == ""

@@ -309,7 +309,7 @@ def test_passwords_come_from_the_usual_places(
     # A plan made from it repeats the run.
     assert shoal("init", bare, "--table", "patients", "-o", "plan.toml")[0] == 0
     code, out, said = shoal(
-        "anonymize", "--plan", "plan.toml", "--method", "mondrian", "-o", "o.csv"
+        "anonymize", "--plan", "plan.toml", "--trust-plan", "--method", "mondrian", "-o", "o.csv"
     )
     assert code == 0, said
     assert "60 rows in" in out
@@ -362,7 +362,7 @@ def test_the_library_takes_an_address(server: Server) -> None:
     outcome = shoal.anonymize(
         keeper(server), table="patients", quasi=["age", "sex"], method="mondrian", k=3
     )
-    assert isinstance(outcome.release, pl.DataFrame)
+    assert isinstance(outcome.frame, pl.DataFrame)
     assert "127.0.0.1" not in outcome.to_json()
     with pytest.raises(InputError, match=r"There is no table to read. Name a file or the address"):
         shoal.anonymize(quasi=["age"])

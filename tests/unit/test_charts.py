@@ -248,8 +248,10 @@ def test_a_chart_is_saved_with_its_style_and_read_by_any_program(tmp_path):
     assert tree.find("{http://www.w3.org/2000/svg}style").text == CSS
     with pytest.raises(OutputError, match="already exists"):
         chart.save(tmp_path / "x.svg")
-    with pytest.raises(ParameterError, match=r"does not end in \.svg"):
+    with pytest.raises(OutputError, match=r"does not end in \.svg or \.html\. For PNG, write"):
         chart.save(tmp_path / "x.png")
+    chart.save(tmp_path / "x.html")
+    assert chart.html() in (tmp_path / "x.html").read_text()
     assert "<style>" in chart._repr_html_()
 
 

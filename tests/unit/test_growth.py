@@ -8,7 +8,7 @@ from shoal.coding.tuples import entries
 from shoal.groupers import k_member, kaim
 from shoal.groupers.growth import grow_groups, in_turns, settle_rows
 from shoal.groupers.limits import limits_of
-from shoal.kernels.plant import plant
+from shoal.kernels.space.build_tree import build_tree
 from shoal.privacy import AlphaK, KAnonymity
 from tests.naive import growth, joins
 from tests.tables import encoded
@@ -24,7 +24,7 @@ def as_sets(partition):
 def twin(data, space, k, seed, cost, distance=None):
     """The naive partition, with the kernel's numbering of the entries as tie-break."""
     distinct, entry, count = entries(data.codes)
-    _, order = plant(space, distinct, count, np.zeros(count.size, np.int32))
+    _, order = build_tree(space, distinct, count, np.zeros(count.size, np.int32))
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     seeds = np.random.default_rng(seed).permutation(data.rows).tolist()
@@ -79,6 +79,7 @@ def test_missing_drop_leaves_out_the_incomplete_rows():
     assert sorted([*part.rows, *part.left_out]) == list(range(60))
 
 
+@pytest.mark.compiled
 def test_search_visits_few_entries():
     """A guard against losing the pruning: brute force looks at n / 2 entries per row on average."""
     data = encoded(np.random.default_rng(3), 4000, "ttooo", missing=0.02)

@@ -9,7 +9,7 @@ from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers import l_clustering
-from shoal.groupers.beds import beds
+from shoal.groupers.blocks import cut_blocks
 from shoal.groupers.growth import stock_of
 from shoal.measures.losses.ncp import iloss, relative_loss
 from shoal.privacy import All, KAnonymity, LDiversity
@@ -31,10 +31,10 @@ def twin(data, l, seed):  # noqa: E741
     codes = data.sensitive["s0"]
     tags = np.where(codes < 0, len(data.sensitive_names["s0"]), codes).astype(np.int32)
     space = make_space(data)
-    (bed,) = beds(data, space, tags, seeds)
-    _, stock = stock_of(space, bed)
+    (block,) = cut_blocks(data, space, tags, seeds)
+    _, stock = stock_of(space, block)
     entry = np.empty(data.rows, np.int64)
-    entry[bed.rows] = stock.entry_of
+    entry[block.rows] = stock.entry_of
     values = [None if c < 0 else int(c) for c in codes]
     groups = naive.cluster(
         range(data.rows),

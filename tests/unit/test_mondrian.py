@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shoal.base.errors import Infeasible
 from shoal.coding.encode import Encoded
 from shoal.groupers import mondrian
-from shoal.kernels.mondrian import median
+from shoal.kernels.space.mondrian import median
 from shoal.measures.losses import iloss
 from shoal.privacy import (
     All,

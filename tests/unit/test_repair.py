@@ -7,7 +7,7 @@ from shoal.base.errors import Infeasible
 from shoal.base.partition import Partition
 from shoal.coding.space import make_space
 from shoal.groupers.repair import partners, repair, unions
-from shoal.kernels.covers import cover_groups, join_cost, new_covers
+from shoal.kernels.space.covers import cover_groups, join_cost, new_covers
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, EntropyLDiversity, KAnonymity, LDiversity, TCloseness
 from tests.tables import encoded

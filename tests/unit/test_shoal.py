@@ -11,8 +11,8 @@ from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import Effort, refine
-from shoal.kernels.groups import start_state
-from shoal.kernels.lattice import Frontier
+from shoal.kernels.boxes.groups import start_state
+from shoal.kernels.boxes.lattice import Frontier
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import (
     All,

@@ -9,12 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from shoal.api.functions import inspect
 from shoal.base.roles import Role
 from shoal.catalog import METHODS, RULES
 from shoal.cli.options import parse_options, split_names
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rules_asked
-from shoal.verbs.inspect import inspect
 from shoal.web import drafts, forms
 from shoal.web.private import private_folder, safe_name
 from shoal.web.profiles import profile
@@ -123,7 +123,7 @@ def test_what_flags_cannot_say_is_left_to_the_plan(made) -> None:
 
 def test_what_nobody_decided_about_is_not_released() -> None:
     draft = drafts.first_draft(PROFILE)
-    assert "note" not in draft["columns"]
+    assert draft["columns"]["note"]["role"] == "undecided"
     assert draft["columns"]["diagnosis"]["role"] == "sensitive"
     read = drafts.from_form({"role.0": "quasi", "role.3": "nonsense"}, PROFILE, draft)
     assert list(read["columns"]) == ["age"]

@@ -12,6 +12,12 @@ class Role(StrEnum):
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     OTHER = "other"
+    UNDECIDED = "undecided"
+
+    @property
+    def published(self) -> bool:
+        """Whether a release holds such columns, generalized or as they are."""
+        return self in (Role.QUASI, Role.SENSITIVE, Role.OTHER)
 
 
 class Kind(StrEnum):

@@ -55,8 +55,8 @@ def command(
         Path | None,
         typer.Option(
             "--plot",
-            metavar="FILE",
-            help="Draw the estimates: .svg, .png or .pdf; needs matplotlib (shoal[plot]).",
+            metavar="FILE.svg|.html",
+            help="Draw the estimates; a page (.html) can be printed to PDF from a browser.",
         ),
     ] = None,
     force: Force = False,
@@ -68,37 +68,29 @@ def command(
     Works on every shape of release: sets of dummy values, Anatomy's two tables, generalized cells
     (every value under a cell is taken as equally likely; give the hierarchies it was made with).
     """
+    from shoal.api.opening import read_release
     from shoal.base.atomic import atomic_file, check_output
-    from shoal.cli.options import split_names
-    from shoal.show.plotting import check_library, check_plot
-    from shoal.show.plotting import plot as draw
-    from shoal.verbs.estimate import estimate
+    from shoal.cli.options import named_roles, split_names
+    from shoal.show.charts import check_picture
+    from shoal.show.figures import estimates_chart
+    from shoal.tables.prepare import merge
 
-    form = check_plot(plot) if plot is not None else ""
+    if plot is not None:
+        check_picture(plot)
     for path in (json, plot):
         if path is not None:
             check_output(path, force=force, inputs=[released])
-    found = estimate(
-        released,
-        of,
-        split_names(by, ()) or (),
-        method=method,
-        level=level,
-        st=st,
-        quasi=split_names(quasi, ()),
-        hierarchies=hierarchies,
+    release = read_release(
+        released, merge(None, hierarchies=hierarchies), roles=named_roles(quasi), st=st
     )
+    found = release.estimate(of, split_names(by, ()) or (), method=method, level=level)
     report(found, top)
-    # The table is there with or without the library that draws.
-    if plot is not None:
-        check_library()
     if json is not None:
         with atomic_file(json, force=force, inputs=[released]) as stream:
             stream.write(found.to_json().encode())
         say.line(f"Wrote {json}.")
     if plot is not None:
-        with atomic_file(plot, force=force, inputs=[released]) as stream:
-            draw(found.counts, stream, form)
+        estimates_chart(found.counts).save(plot, force=force)
         say.line(f"Wrote {plot}.")
 
 

@@ -30,15 +30,18 @@ def command(
     """
     import os
 
+    from shoal.api.opening import read
     from shoal.base.atomic import atomic_file, check_output
-    from shoal.cli.options import base_plan, located
+    from shoal.base.roles import Role
+    from shoal.cli.options import located
+    from shoal.plan.origin import leads_out
+    from shoal.tables.prepare import merge
     from shoal.tables.sources.source import Source
-    from shoal.verbs.inspect import inspect
 
     check_output(out, force=force, inputs=[data])
-    plan = base_plan(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    plan = merge(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
     where = located(data, plan, table, query, query_file)
-    found = inspect(where, plan=plan)
+    found = read(where, plan).inspect()
     columns = {
         column.name: {"role": column.role.value}
         | ({"kind": column.kind.value} if column.kind else {})
@@ -57,5 +60,12 @@ def command(
     with atomic_file(out, force=force, inputs=[data]) as stream:
         stream.write(plan.to_toml(reasons).encode())
     say.line(f"Wrote {out}: {len(columns)} columns, roles guessed. Check them, then run:")
+    for column in found.schema.columns:
+        if column.role is Role.UNDECIDED:
+            say.line(f"  undecided, not released: {column.name} ({column.reason})")
     named = "" if isinstance(where, Source) else f"{where} "
-    say.line(f"  shoal anonymize {named}--plan {out} -o release.csv")
+    places = [hierarchies, where.address.path] if isinstance(where, Source) else [hierarchies]
+    server = isinstance(where, Source) and where.address.path is None
+    outside = server or any(path is not None and leads_out(path, folder) for path in places)
+    trust = " --trust-plan" if outside else ""
+    say.line(f"  shoal anonymize {named}--plan {out}{trust} -o release.csv")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.coding.encode import Encoded
-from shoal.kernels.space import Space
+from shoal.kernels.space.costs import Space
 from shoal.tables.domain import SET, Domain, Ordered, Taxonomy
 
 Measure = Literal["ncp", "entropy"]

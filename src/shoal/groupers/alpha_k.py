@@ -21,11 +21,11 @@ from shoal.coding.tuples import entries
 from shoal.groupers.gower import coordinates, make_field
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
-from shoal.kernels.covers import cover_groups, new_covers
-from shoal.kernels.exchange import Clusters, Market, exchange, populate, settle
-from shoal.kernels.gower import GAP, Field, Supply, new_heap, refill
+from shoal.kernels.gower.exchange import Clusters, Market, exchange, populate, settle
+from shoal.kernels.gower.search import GAP, Field, Supply, new_heap, refill
+from shoal.kernels.gower.seeded import Store, Survey, cluster
 from shoal.kernels.limits import EPS, Limits, new_tally
-from shoal.kernels.seeded import Store, Survey, cluster
+from shoal.kernels.space.covers import cover_groups, new_covers
 from shoal.privacy import All, AlphaK, Rule, flatten
 
 Ints = npt.NDArray[np.int64]
@@ -245,7 +245,7 @@ def _clusters(
         point=point,
         tag=tags,
         centres=around,
-        takers=_supply(around, np.zeros(around.home.size, np.int64)),
+        takers=_supply(around, np.zeros(around.leaf.size, np.int64)),
     )
     return members[:made], centres, market
 

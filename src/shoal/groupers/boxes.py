@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.coding.encode import Encoded
-from shoal.kernels.boxes import CLIMB, ORDERED, SET, TABLE, TABLE_LIMIT, Boxes
+from shoal.kernels.boxes.geometry import CLIMB, ORDERED, SET, TABLE, TABLE_LIMIT, Boxes
 from shoal.tables.domain import Domain, Ordered, Taxonomy
 
 Floats = npt.NDArray[np.float64]

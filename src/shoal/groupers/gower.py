@@ -8,8 +8,8 @@ import polars as pl
 
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
-from shoal.kernels.gower import GAP, Field
-from shoal.kernels.plant import plant
+from shoal.kernels.gower.search import GAP, Field
+from shoal.kernels.space.build_tree import build_tree
 from shoal.tables.domain import Domain, Nominal, Ordered
 
 Floats = npt.NDArray[np.float64]
@@ -79,7 +79,7 @@ def make_field(x: Floats, numeric: Bools, labels: Ints | None = None) -> tuple[F
     weights = [1.0 if numeric[j] else max(domains[j].size - 1.0, 1.0) for j in range(numeric.size)]
     space = make_space(Encoded(names, codes, tuple(domains), {}, {}), weights=weights)
     size = x.shape[0]
-    tree, order = plant(space, codes, np.ones(size, np.int64), np.zeros(size, np.int32))
+    tree, order = build_tree(space, codes, np.ones(size, np.int64), np.zeros(size, np.int32))
     known_below = tree.lo <= tree.hi
     lo, hi = np.full(tree.lo.shape, GAP), np.full(tree.lo.shape, GAP)
     for j, table in enumerate(tables):
@@ -97,7 +97,7 @@ def make_field(x: Floats, numeric: Bools, labels: Ints | None = None) -> tuple[F
         end=tree.end,
         right=tree.right,
         parent=tree.parent,
-        home=tree.home,
+        leaf=tree.leaf,
         lo=lo,
         hi=hi,
         bag=tree.bag,

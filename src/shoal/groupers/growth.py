@@ -1,6 +1,6 @@
 """What the greedy clustering methods share: growth within limits, and the rows left over.
 
-A large table is cut along the tree of its entries into *beds* of neighbouring rows that are grown
+A large table is cut along the tree of its entries into *blocks* of neighbouring rows that are grown
 one by one, on all cores. Where the cuts are depends on the table alone, so neither the number of
 cores nor their speed changes the answer, and the work grows in proportion to the rows.
 """
@@ -14,24 +14,24 @@ from shoal.base.partition import Partition
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
-from shoal.groupers.beds import BED, Bed, beds
+from shoal.groupers.blocks import BLOCK, Block, cut_blocks
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
-from shoal.kernels.covers import cover_groups, new_covers
-from shoal.kernels.grow import FREE, Stock, grow, place
 from shoal.kernels.limits import Limits, new_tally
-from shoal.kernels.parks import new_park, park_all
-from shoal.kernels.plant import plant
-from shoal.kernels.settle import new_held, settle
-from shoal.kernels.space import Space, new_group
-from shoal.kernels.tree import Tree, stack_for
+from shoal.kernels.space.build_tree import build_tree
+from shoal.kernels.space.cluster_index import add_all, new_index
+from shoal.kernels.space.costs import Space, new_group
+from shoal.kernels.space.covers import cover_groups, new_covers
+from shoal.kernels.space.grow import FREE, Stock, grow, place_leftovers
+from shoal.kernels.space.settle import new_held, settle
+from shoal.kernels.space.tree import Tree, stack_for
 from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
 Tags = npt.NDArray[np.int32]
 
 PART = 0.9
-"""Share of a bed's rows that is grouped before the beds are cut anew."""
+"""Share of a block's rows that is grouped before the blocks are cut anew."""
 CHANGES = 300
 """How often another tag may begin while rows left over are settled, with fewer tags than that."""
 
@@ -44,7 +44,7 @@ def grow_groups(
     *,
     spread_seeds: bool = False,
     visits: Ints | None = None,
-    most: int = BED,
+    most: int = BLOCK,
 ) -> Partition:
     """Grow groups to their target size, then let each row left over join its nearest group.
 
@@ -54,10 +54,10 @@ def grow_groups(
     limits, tags = limits_of(data, rule)
     seeds = rng.permutation(data.rows)
     labels = np.full(data.rows, -1, np.int64)
-    members, last, home = _stages(data, space, limits, tags, seeds, spread_seeds, visits, most)
+    members, last, joins = _stages(data, space, limits, tags, seeds, spread_seeds, visits, most)
     labels[members.ravel()] = np.repeat(np.arange(members.shape[0]), limits.target)
-    labels[last[: home.size]] = home
-    rest = last[home.size :]
+    labels[last[: joins.size]] = joins
+    rest = last[joins.size :]
     if not members.size:
         labels[:] = 0
     elif rest.size:
@@ -67,7 +67,7 @@ def grow_groups(
 
 def grow_members(data: Encoded, space: Space, limits: Limits, tags: Tags, seeds: Ints) -> Ints:
     """Return the rows of as many groups of the target size as can be grown, a group a row."""
-    return _stages(data, space, limits, tags, seeds, False, None, BED)[0]
+    return _stages(data, space, limits, tags, seeds, False, None, BLOCK)[0]
 
 
 def _stages(
@@ -80,24 +80,24 @@ def _stages(
     visits: Ints | None,
     most: int,
 ) -> tuple[Ints, Ints, Ints]:
-    """Grow in beds, a part of their rows at a time, until what is left fits into one bed.
+    """Grow in blocks, a part of their rows at a time, until what is left fits into one block.
 
-    The last rows of a bed would have to go far for company: they get another chance in the next
+    The last rows of a block would have to go far for company: they get another chance in the next
     stage, among all rows left. Returns the groups, the rows that none of them took, and the groups
     that those may join at the least cost when no limits speak against it.
     """
     grown = []
     while True:
-        every = beds(data, space, tags, rows, most)
+        every = cut_blocks(data, space, tags, rows, most)
         part = 1.0 if len(every) == 1 else PART
 
-        def work(bed: Bed, part: float = part) -> tuple[Ints, Tree, Stock, Ints]:
-            return _grow(space, limits, bed, spread_seeds, part)
+        def work(block: Block, part: float = part) -> tuple[Ints, Tree, Stock, Ints]:
+            return _grow(space, limits, block, spread_seeds, part)
 
         left = np.ones(data.rows, np.bool_)
         made = share(work, every)
-        for bed, (found, _, _, seen) in zip(every, made, strict=True):
-            grown.append(bed.rows[found])
+        for block, (found, _, _, seen) in zip(every, made, strict=True):
+            grown.append(block.rows[found])
             left[grown[-1]] = False
             if visits is not None:
                 visits += seen
@@ -107,19 +107,19 @@ def _stages(
             most = most if rest.size < rows.size / 2 else rest.size
             rows = rest
             continue
-        home = np.empty(0, np.int64)
+        joins = np.empty(0, np.int64)
         found, tree, stock, _ = made[-1]
         if not limits.share.size and found.size:
-            home = _place(space, tree, stock, found) + sum(map(len, grown[:-1]))
-        return np.concatenate(grown), rest, home
+            joins = _place_last(space, tree, stock, found) + sum(map(len, grown[:-1]))
+        return np.concatenate(grown), rest, joins
 
 
 def _grow(
-    space: Space, limits: Limits, bed: Bed, spread_seeds: bool, part: float
+    space: Space, limits: Limits, block: Block, spread_seeds: bool, part: float
 ) -> tuple[Ints, Tree, Stock, Ints]:
-    """Return groups grown of a part of a bed, what they were grown with, and the visits it took."""
-    tree, stock = stock_of(space, bed)
-    members = np.empty((int(part * bed.rows.size) // limits.target, limits.target), np.int64)
+    """Return groups grown of a part of a block, what they were grown with, and the visits made."""
+    tree, stock = stock_of(space, block)
+    members = np.empty((int(part * block.rows.size) // limits.target, limits.target), np.int64)
     stack, bounds = stack_for(tree)
     seen = np.zeros(1, np.int64)
     groups = grow(
@@ -129,8 +129,8 @@ def _grow(
         limits,
         new_tally(limits),
         stock,
-        np.arange(bed.rows.size),
-        np.full(bed.rows.size, FREE, np.int8),
+        np.arange(block.rows.size),
+        np.full(block.rows.size, FREE, np.int8),
         spread_seeds or None,
         members,
         stack,
@@ -140,16 +140,18 @@ def _grow(
     return members[:groups], tree, stock, seen
 
 
-def _place(space: Space, tree: Tree, stock: Stock, members: Ints) -> Ints:
+def _place_last(space: Space, tree: Tree, stock: Stock, members: Ints) -> Ints:
     """Return the group that each row left over is cheapest to join, in the order of the rows."""
     left = np.ones(stock.entry_of.size, np.bool_)
     left[members.ravel()] = False
     rest = stock.entry_of[left]
-    home = np.empty(rest.size, np.int64)
+    joins = np.empty(rest.size, np.int64)
     if rest.size:
         price = np.empty((rest.size, members.shape[0]))
-        place(space, new_group(space), tree.codes, stock.entry_of[members], rest, price, home)
-    return home
+        place_leftovers(
+            space, new_group(space), tree.codes, stock.entry_of[members], rest, price, joins
+        )
+    return joins
 
 
 def settle_rows(
@@ -167,21 +169,21 @@ def settle_rows(
     one group, for the repair.
     """
     space = make_space(data)
-    (bed,) = beds(data, space, tags, np.arange(data.rows), data.rows)
-    tree, stock = stock_of(space, bed)
+    (block,) = cut_blocks(data, space, tags, np.arange(data.rows), data.rows)
+    tree, stock = stock_of(space, block)
     groups = members.shape[0]
     covers = new_covers(space, groups + 1)
     starts = np.arange(groups + 1) * limits.target
     cover_groups(space, covers, data.codes, members.ravel(), starts)
-    park = new_park(tree, stock.left.size, groups, limits.target)
-    park_all(tree, park, covers, stock.entry_of[members[:, 0]])
+    index = new_index(tree, stock.left.size, groups, limits.target)
+    add_all(tree, index, covers, stock.entry_of[members[:, 0]])
     stack, bounds = stack_for(tree)
     settle(
         space,
         new_group(space),
         tree,
         covers,
-        park,
+        index,
         limits,
         new_held(limits, groups),
         stock.entry_of,
@@ -210,12 +212,12 @@ def in_turns(rest: Ints, tags: Tags) -> Ints:
     return order[np.argsort(turn, kind="stable")]
 
 
-def stock_of(space: Space, bed: Bed) -> tuple[Tree, Stock]:
-    """Return the tree over the entries of a bed and the rows in it."""
-    tree, order = plant(space, bed.codes, bed.count, bed.tag)
+def stock_of(space: Space, block: Block) -> tuple[Tree, Stock]:
+    """Return the tree over the entries of a block and the rows in it."""
+    tree, order = build_tree(space, block.codes, block.count, block.tag)
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
-    count, entry = bed.count[order], rank[bed.entry]
+    count, entry = block.count[order], rank[block.entry]
     tail = np.cumsum(count)
     rows = np.argsort(entry, kind="stable")
     return tree, Stock(tail - count, tail, count, rows, entry)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,33 +9,32 @@ from shoal.base.errors import ParameterError
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
-from shoal.groupers.beds import beds
+from shoal.groupers.blocks import cut_blocks
 from shoal.groupers.growth import stock_of
 from shoal.groupers.limits import NO_LIMITS
 from shoal.groupers.repair import repair
-from shoal.kernels.clusters import form_clusters
-from shoal.kernels.covers import new_covers
-from shoal.kernels.parks import new_park
-from shoal.kernels.settle import new_held, settle
-from shoal.kernels.space import new_group
-from shoal.kernels.tree import stack_for
-from shoal.privacy import EntropyLDiversity, Rule, flatten
+from shoal.kernels.space.cluster_index import new_index
+from shoal.kernels.space.costs import new_group
+from shoal.kernels.space.covers import new_covers
+from shoal.kernels.space.l_clusters import form_clusters
+from shoal.kernels.space.settle import new_held, settle
+from shoal.kernels.space.tree import stack_for
+from shoal.privacy import Rule, flatten
 
 
 def diversity(rule: Rule) -> tuple[str, int]:
     """Return the sensitive column to diversify and how many different values a cluster needs."""
-    found: list[tuple[int, str]] = []
-    for part in flatten([rule]):
-        if isinstance(part, EntropyLDiversity):
-            found.append((math.ceil(part.l), part.column))
-        elif part.column is not None and isinstance(values := getattr(part, "l", None), int):
-            found.append((values, part.column))
-    if not found:
+    wanted = [
+        (part.diversity, part.column)
+        for part in flatten([rule])
+        if part.diversity is not None and part.column is not None
+    ]
+    if not wanted:
         raise ParameterError(
             "The method 'l-clustering' builds clusters of different sensitive values and needs an "
             f"l-diversity rule. Got: {rule.describe()}. Add one (--l 3), or use another method."
         )
-    values, column = max(found, key=lambda pair: pair[0])
+    values, column = max(wanted, key=lambda pair: pair[0])
     return column, values
 
 
@@ -75,11 +72,11 @@ def cluster(
     codes = data.sensitive[column]
     tags = np.where(codes < 0, none, codes).astype(np.int32)
     seeds = rng.permutation(data.rows)
-    (bed,) = beds(data, space, tags, seeds, data.rows)
-    tree, stock = stock_of(space, bed)
+    (block,) = cut_blocks(data, space, tags, seeds, data.rows)
+    tree, stock = stock_of(space, block)
     room = data.rows // values + 2
     covers = new_covers(space, room)
-    park = new_park(tree, stock.left.size, room, values)
+    index = new_index(tree, stock.left.size, room, values)
     own = np.full(data.rows, -1, np.int64)  # rows stand in the order of the seeds until the end
     seen = np.zeros(1, np.int64) if visits is None else visits
     grown, (stack, bounds) = new_group(space), stack_for(tree)
@@ -88,7 +85,7 @@ def cluster(
         grown,
         tree,
         covers,
-        park,
+        index,
         stock,
         np.arange(data.rows),
         np.bincount(tags, minlength=none + 1),
@@ -105,7 +102,7 @@ def cluster(
         grown,
         tree,
         covers,
-        park,
+        index,
         NO_LIMITS,
         new_held(NO_LIMITS, room),
         stock.entry_of,

@@ -17,8 +17,8 @@ from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers.judge import Bools, Ints, Judge
-from shoal.kernels.mondrian import cut, divide, measure
-from shoal.kernels.space import Space
+from shoal.kernels.space.costs import Space
+from shoal.kernels.space.mondrian import cut, divide, measure
 from shoal.privacy import Rule
 
 

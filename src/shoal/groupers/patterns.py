@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from shoal.coding.encode import Encoded
 from shoal.groupers.boxes import node_widths, places
-from shoal.kernels.lattice import Ladders
+from shoal.kernels.boxes.lattice import Ladders
 from shoal.tables.domain import Domain, Ordered, Taxonomy
 
 Floats = npt.NDArray[np.float64]

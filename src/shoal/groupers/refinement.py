@@ -16,19 +16,19 @@ import numpy.typing as npt
 from shoal.base.threads import workers
 from shoal.coding.encode import Encoded
 from shoal.groupers.conditions import sensitive_of
-from shoal.kernels.attempt import by_class
-from shoal.kernels.boxes import Boxes
-from shoal.kernels.conditions import Conditions, parts
-from shoal.kernels.groups import State, start_state
-from shoal.kernels.homes import KEEP, cover_bits, mark_all
-from shoal.kernels.lattice import Ladders, signatures
-from shoal.kernels.refine import new_work, trials
+from shoal.kernels.boxes.candidate_groups import KEEP, cover_bits, mark_all
+from shoal.kernels.boxes.conditions import Conditions, parts
+from shoal.kernels.boxes.geometry import Boxes
+from shoal.kernels.boxes.groups import State, start_state
+from shoal.kernels.boxes.lattice import Ladders, signatures
+from shoal.kernels.boxes.refine import new_work, trials
+from shoal.kernels.boxes.try_moves import by_class
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 LIFE = 30
-"""Rounds for which a row's homes are remembered."""
+"""Rounds for which a row's candidates are remembered."""
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from shoal.base.partition import GroupStats, Histogram, Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
-from shoal.kernels.covers import cover_groups, new_covers
-from shoal.kernels.parks import new_park, park_all
-from shoal.kernels.partners import find_partners
-from shoal.kernels.plant import plant
-from shoal.kernels.space import Space, new_group
-from shoal.kernels.tree import stack_for
+from shoal.kernels.space.build_tree import build_tree
+from shoal.kernels.space.cluster_index import add_all, new_index
+from shoal.kernels.space.costs import Space, new_group
+from shoal.kernels.space.covers import cover_groups, new_covers
+from shoal.kernels.space.partners import find_partners
+from shoal.kernels.space.tree import stack_for
 from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
@@ -67,11 +67,11 @@ def partners(
     covers = new_covers(space, partition.groups + 1)
     cover_groups(space, covers, data.codes, partition.rows, partition.starts)
     codes, entry, count = entries(data.codes[partition.rows[partition.starts[:-1]]])
-    tree, order = plant(space, codes, count, np.zeros(count.size, np.int32))
+    tree, order = build_tree(space, codes, count, np.zeros(count.size, np.int32))
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
-    park = new_park(tree, count.size, partition.groups, int(partition.sizes.min()), wanted)
-    park_all(tree, park, covers, rank[entry])
+    index = new_index(tree, count.size, partition.groups, int(partition.sizes.min()), wanted)
+    add_all(tree, index, covers, rank[entry])
     near = np.empty((wanting.size, wanted), np.int64)
     stack, bounds = stack_for(tree)
     find_partners(
@@ -79,7 +79,7 @@ def partners(
         new_group(space),
         tree,
         covers,
-        park,
+        index,
         wanting,
         np.empty(space.kind.size, np.int32),
         near,

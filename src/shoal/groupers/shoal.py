@@ -29,13 +29,13 @@ from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
-from shoal.kernels.boxes import Boxes
-from shoal.kernels.conditions import Conditions, parts
-from shoal.kernels.groups import start_state
-from shoal.kernels.lattice import Frontier, Ladders
-from shoal.kernels.peel import peel, workspace
-from shoal.kernels.place import place_rows
-from shoal.kernels.propose import propose
+from shoal.kernels.boxes.conditions import Conditions, parts
+from shoal.kernels.boxes.geometry import Boxes
+from shoal.kernels.boxes.groups import start_state
+from shoal.kernels.boxes.lattice import Frontier, Ladders
+from shoal.kernels.boxes.peel import peel, workspace
+from shoal.kernels.boxes.place_leftovers import place_leftovers
+from shoal.kernels.boxes.propose import propose
 from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
@@ -217,6 +217,8 @@ def place_rest(
         seen = np.zeros(int(boxes.size.max()) + 2, np.int64)
         hidden = sensitive_of(data, conditions)
         hist = np.zeros(conditions.share.size, np.int64)
-        place_rows(shape, parts(conditions), data.codes, hidden, tuple(state), groups, seen, hist)
+        place_leftovers(
+            shape, parts(conditions), data.codes, hidden, tuple(state), groups, seen, hist
+        )
         labels = renumbered(state.grp)
     return Partition.from_labels(np.maximum(labels, 0))

@@ -22,6 +22,7 @@ _COLUMNS = """
 #   quasi       others may know it (age, zip code): generalized
 #   sensitive   what must not be learned about a person (diagnosis): released as it is
 #   other       harmless: released as it is
+#   undecided   nobody has decided yet: not released; change it to one of the others
 # Kinds of a quasi-identifier: taxonomy (has a hierarchy), ordered (numbers, dates), set (names).
 
 """

@@ -74,8 +74,8 @@ def _rows(text: str, path: Path, column: str) -> list[list[str]]:
     for number, row in enumerate(rows, 1):
         if len(row) > 1 and any(not label.strip() for label in row[1:]):
             raise SchemaError(
-                f"The hierarchy of column {column!r} has an empty label in row {number} "
-                f"({';'.join(row)!r}). Give every group a name; repeat a label to fill up "
+                f"The hierarchy of column {column!r} has an empty label in row {number}. "
+                "Give every group a name; repeat a label to fill up "
                 f"(file {path})."
             )
     return rows

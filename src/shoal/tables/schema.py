@@ -7,12 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from shoal.base import names as vocabulary
 from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Kind, Role
 from shoal.tables.cells import blank, holds_numbers, typed
-
-_ENOUGH = 20  # rows below which "all different" means nothing
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class Column:
     name
         Its name in the table.
     role
-        Dropped, generalized, protected, or passed through.
+        Dropped, generalized, protected, passed through, or held back until somebody decides.
     kind
         For a quasi-identifier how it is generalized; None for the others.
     reason
@@ -126,6 +123,11 @@ class Schema:
         """Names of the columns that are passed through."""
         return self.names(Role.OTHER)
 
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Names of the columns that nobody has decided about, which no release holds."""
+        return self.names(Role.UNDECIDED)
+
     def faults(self, frame: pl.DataFrame, taxonomies: Iterable[str] = ()) -> list[str]:
         """Say everything that keeps this schema from fitting ``frame``, without its values."""
         have = set(taxonomies)
@@ -208,6 +210,7 @@ def declare(
     sensitive: Sequence[str] = (),
     identifier: Sequence[str] = (),
     other: Sequence[str] = (),
+    undecided: Sequence[str] = (),
     kinds: Mapping[str, Kind | str] | None = None,
     missing: Mapping[str, Sequence[str]] | None = None,
     order: Mapping[str, Sequence[str]] | None = None,
@@ -226,6 +229,7 @@ def declare(
         Role.SENSITIVE: sensitive,
         Role.IDENTIFIER: identifier,
         Role.OTHER: other,
+        Role.UNDECIDED: undecided,
     }
     roles: dict[str, list[Role]] = {}
     for role, names in named.items():
@@ -271,76 +275,6 @@ def declare(
     return Schema(tuple(columns))
 
 
-def guess(
-    frame: pl.DataFrame,
-    *,
-    roles: Mapping[str, Role | str] | None = None,
-    kinds: Mapping[str, Kind | str] | None = None,
-    taxonomies: Iterable[str] = (),
-) -> Schema:
-    """Guess the role and kind of every column of ``frame``, with reasons.
-
-    Parameters
-    ----------
-    roles, kinds
-        What is already known; the rest is guessed.
-    taxonomies
-        Names of the columns that have a hierarchy.
-
-    Notes
-    -----
-    A guess is a proposal for a person to read: a name says little about what an attacker knows.
-    """
-    roles, kinds, have = roles or {}, kinds or {}, set(taxonomies)
-    faults = [
-        unknown_column(name, frame.columns)
-        for name in dict.fromkeys([*roles, *kinds])
-        if name not in frame.columns
-    ]
-    if faults:
-        raise SchemaError(faults)
-    columns = []
-    for name in frame.columns:
-        series = frame[name]
-        role, reason = (
-            (Role(roles[name]), "declared") if name in roles else guess_role(series, name)
-        )
-        kind = None
-        if role is Role.QUASI:
-            if name in kinds:
-                kind, why = Kind(kinds[name]), "kind declared"
-            else:
-                kind, why = guess_kind(series, name in have)
-            reason = f"{reason}; {why}"
-        columns.append(Column(name, role, kind, reason))
-    return Schema(tuple(columns))
-
-
-def guess_role(series: pl.Series, name: str) -> tuple[Role, str]:
-    """Guess what part a column plays, and say why."""
-    known = series.drop_nulls()
-    if known.is_empty():
-        return Role.OTHER, "it is entirely missing"
-    if not plain(series.dtype):
-        return Role.OTHER, f"its type {series.dtype} holds more than one value a cell"
-    distinct = known.n_unique()
-    each = len(known) / distinct
-    word, place = (
-        vocabulary.telling(name, words) for words in (vocabulary.IDENTIFYING, vocabulary.QUASI)
-    )
-    # 'admission_type_id' and 'country_name' have few values: they describe, they do not name.
-    if word and (each < 1.1 or (not place and each <= 20 and distinct > 100)):
-        return Role.IDENTIFIER, f"its name says {word!r} and it has {distinct:,} different values"
-    harm = vocabulary.telling(name, vocabulary.SENSITIVE)
-    if harm:
-        return Role.SENSITIVE, f"its name says {harm!r}, something to protect"
-    if place:
-        return Role.QUASI, f"its name says {place!r}, something that others may know"
-    if len(known) >= _ENOUGH and each < 1.1 and (textual(known.dtype) or _counts_up(known)):
-        return Role.IDENTIFIER, "nearly every row has a value of its own"
-    return Role.OTHER, "nothing in its name or values suggests another role"
-
-
 def guess_kind(series: pl.Series, has_taxonomy: bool) -> tuple[Kind, str]:
     """Guess how a quasi-identifier should be generalized, and say why."""
     if has_taxonomy:
@@ -356,11 +290,3 @@ def guess_kind(series: pl.Series, has_taxonomy: bool) -> tuple[Kind, str]:
     if mixed:
         return Kind.SET, f"it mixes numbers ({mixed[0]!r}) with texts ({mixed[1]!r})"
     return Kind.SET, "it holds names without an order"
-
-
-def _counts_up(known: pl.Series) -> bool:
-    """Tell whether the values are a running number: 1, 2, 3 ... in some order."""
-    if not known.dtype.is_integer():
-        return False
-    low, high = known.min(), known.max()
-    return isinstance(low, int) and isinstance(high, int) and high - low < 2 * len(known)

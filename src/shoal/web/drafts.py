@@ -26,6 +26,7 @@ ROLES = {
     Role.SENSITIVE.value: "must not be learned about a person: rules protect it",
     Role.IDENTIFIER.value: "names a person: never released",
     Role.OTHER.value: "harmless: released as it is",
+    Role.UNDECIDED.value: "nobody has decided yet: not released",
     LEFT_OUT: "not released",
 }
 KINDS = {
@@ -36,16 +37,11 @@ KINDS = {
 
 
 def first_draft(profile: Mapping[str, Any]) -> Draft:
-    """Return the draft that the guesses make; nothing harmless is released before a person says so.
-
-    A guessed 'other' means that nothing was found out: such a column is left out until someone
-    decides.
-    """
+    """Return the draft that the guesses make; what nobody decided about is not released."""
     columns = {}
     for column in profile["columns"]:
-        if column["role"] != Role.OTHER.value:
-            kind = {"kind": column["kind"]} if column["kind"] else {}
-            columns[column["name"]] = {"role": column["role"], **kind}
+        kind = {"kind": column["kind"]} if column["kind"] else {}
+        columns[column["name"]] = {"role": column["role"], **kind}
     rule = {"name": DEFAULT_RULE, **defaults(RULES[DEFAULT_RULE].params)}
     return {
         "columns": columns,
@@ -229,11 +225,11 @@ def _flags_suffice(plan: Plan, profile: Mapping[str, Any]) -> bool:
         if name.startswith("-") or not name.strip() or name != name.strip():
             return False
     names = [rule.name for rule in plan.rules]
-    firsts = [RULES[name].flags[0][0] for name in names]
-    special = any(rule.column is not None or rule.spec.get("values") for rule in plan.rules)
+    lists = {p.name for name in names for p in RULES[name].params if p.type is tuple}
+    special = any(rule.column is not None or lists & {*rule.spec} for rule in plan.rules)
     # Two rules behind one flag (--l), or with a k of their own, cannot both be said.
-    alone = len(set(firsts)) == len(firsts) and not {"k-anonymity", "alpha-k-anonymity"} <= {*names}
-    return alone and not special
+    flags = [flag for name in names for flag, _ in RULES[name].flags]
+    return len(set(flags)) == len(flags) and not special
 
 
 def _rule_flags(spec: Mapping[str, Any]) -> list[str]:

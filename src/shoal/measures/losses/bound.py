@@ -13,8 +13,8 @@ import numpy as np
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
-from shoal.kernels.bound import distances
-from shoal.kernels.space import new_group
+from shoal.kernels.space.bound import distances
+from shoal.kernels.space.costs import new_group
 
 SAMPLE_WORK = 300_000_000
 """Cells compared before the bound is taken from a sample of the rows: about a second."""

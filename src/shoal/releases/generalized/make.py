@@ -177,12 +177,15 @@ def generalize(
                 f"The quasi-identifier {name!r} was not encoded, so it cannot be generalized: "
                 f"encoded are {', '.join(map(repr, data.names))}. Encode with the same schema."
             )
-        return [] if column.role is Role.IDENTIFIER else [frame[name].gather(rows)]
+        return [frame[name].gather(rows)] if column.role.published else []
 
     declared = [name for name in frame.columns if name in schema]
     columns = [column for part in share(one, declared) for column in part]
     check_names([column.name for column in columns])
     return Generalized(pl.DataFrame(columns), rows)
+
+
+publish = generalize  # what every shape calls it
 
 
 def written(column: Column, join: Join, groups: Ints, *, typed: bool) -> list[pl.Series]:

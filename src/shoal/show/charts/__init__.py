@@ -1,7 +1,7 @@
 """Charts as pieces of SVG, made by hand: no script, no library, the same bytes every time."""
 
 from shoal.show.charts.columns import histogram
-from shoal.show.charts.paper import WIDTH, Chart
+from shoal.show.charts.paper import WIDTH, Chart, check_picture
 from shoal.show.charts.plane import Line, Point, best_of, lines, scatter
 from shoal.show.charts.rows import bars, intervals, paired_bars
 from shoal.show.charts.style import CSS, FIGURE_CSS
@@ -15,6 +15,7 @@ __all__ = [
     "Point",
     "bars",
     "best_of",
+    "check_picture",
     "histogram",
     "intervals",
     "lines",

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.atomic import atomic_file
-from shoal.base.errors import ParameterError
+from shoal.base.errors import OutputError, ParameterError
 from shoal.show.charts.scales import Scale
 from shoal.show.charts.style import CSS, FIGURE_CSS
 from shoal.show.charts.words import escape, fit, say, width
@@ -72,18 +72,36 @@ class Chart:
         return f"<style>{CSS}{FIGURE_CSS}</style>{self.html()}"
 
     def save(self, path: Path | str, *, force: bool = False) -> None:
-        """Write the picture as a file of its own, which must end in ``.svg``."""
-        path = Path(path)
-        if path.suffix.lower() != ".svg":
-            raise ParameterError(
-                f"A chart is saved as SVG, and {str(path)!r} does not end in .svg. Give it that "
-                "ending."
-            )
+        """Write a file: the picture (``.svg``), or with its words and numbers (``.html``)."""
+        form = check_picture(path)
+        with atomic_file(Path(path), force=force) as stream:
+            stream.write((self._page() if form == "html" else self._drawing()).encode())
+
+    def _drawing(self) -> str:
         start, rest = self.svg.split(">", 1)
         start = start.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-        whole = f"{start}><style>{CSS}</style>{rest}\n"
-        with atomic_file(path, force=force) as stream:
-            stream.write(f'<?xml version="1.0" encoding="UTF-8"?>\n{whole}'.encode())
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{start}><style>{CSS}</style>{rest}\n'
+
+    def _page(self) -> str:
+        return (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            f"<title>{escape(self.title)}</title><style>{CSS}{FIGURE_CSS}</style></head>"
+            f"<body>{self.html()}</body></html>\n"
+        )
+
+
+def check_picture(path: Path | str) -> str:
+    """Return the form that a file's name asks for, or say which there are."""
+    form = Path(path).suffix.lower().removeprefix(".")
+    if form not in ("svg", "html"):
+        named = f"A chart is saved as SVG or HTML, and {str(path)!r} does not end in .svg or .html."
+        if form in ("png", "pdf"):
+            raise OutputError(
+                f"{named} For {form.upper()}, write FILE.html, open it in a browser and print it "
+                "to a file."
+            )
+        raise OutputError(f"{named} Give it one of the two endings.")
+    return form
 
 
 def _table(frame: pl.DataFrame) -> str:

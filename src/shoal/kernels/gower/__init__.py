@@ -1,0 +1,1 @@
+"""Clusters by Gower's mixed dissimilarity: exact searches, and exchanges of rows."""
