@@ -117,6 +117,10 @@ def command(
         ),
     ] = None,
     force: Force = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Write nothing when there is anything to warn about."),
+    ] = False,
     engine: Annotated[
         str,
         typer.Option(
@@ -164,7 +168,7 @@ def command(
 
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
-    on_spark = _on_spark(engine, master, driver_tuples)
+    on_spark = _on_spark(engine, master, driver_tuples, strict=strict)
     goal = Output.of(out, into, json, force, report)
     if on_spark:
         reporting.refuse_on_spark(report, audience)
@@ -218,7 +222,9 @@ def command(
             for role, given in named.items()
             if (names := split_names(given, frame.columns)) is not None
         }
-        outcome = anonymize(frame, plan=full.override(roles=roles), progress=progress)
+        outcome = anonymize(
+            frame, plan=full.override(roles=roles), progress=progress, strict=strict
+        )
         outcome.seconds["read"] += reading
         page = ""
         if reader is not None:
@@ -239,7 +245,7 @@ def command(
     say.line(f"Wrote {goal}.")
 
 
-def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> bool:
+def _on_spark(engine: str, master: str | None, driver_tuples: int | None, *, strict: bool) -> bool:
     """Tell whether Spark does the work, and refuse its flags without it."""
     from shoal.base.errors import ParameterError, nearest
 
@@ -253,6 +259,11 @@ def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> boo
         raise ParameterError(
             "--master and --driver-tuples are for Spark, and the engine is local. Add "
             "--engine spark, or leave them out."
+        )
+    if engine == "spark" and strict:
+        raise ParameterError(
+            "--strict looks at the whole table for what to warn about, which Spark does not. Leave "
+            "it out, or leave out --engine spark."
         )
     return engine == "spark"
 

@@ -16,12 +16,13 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.compiling import announced
-from shoal.base.errors import Infeasible, NotVerified, ShoalWarning
+from shoal.base.errors import Infeasible, NotVerified, ParameterError, Refused, ShoalWarning
 from shoal.base.params import check_options
 from shoal.base.roles import Role
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.measures.cautions import Matter, cautions
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit, rule_spec
 from shoal.privacy import All, Rule, flatten
@@ -102,6 +103,7 @@ def anonymize(
     query: str | None = None,
     progress: Progress | None = None,
     engine: Spark | None = None,
+    strict: bool = False,
 ) -> Outcome:
     """Anonymize a table and check the release before handing it over.
 
@@ -138,6 +140,8 @@ def anonymize(
     engine
         Carry the plan out on Spark, which takes folders of Parquet or CSV too. A Spark frame
         needs this only to be told more than the defaults.
+    strict
+        Refuse instead of warning: whatever would be warned about ends the run.
 
     Raises
     ------
@@ -145,6 +149,8 @@ def anonymize(
         When no release of this table can keep the promise.
     NotVerified
         When the release does not keep it; nothing is handed over.
+    Refused
+        When there is something to warn about and ``strict`` was asked for.
     """
     clock = Clock(progress or (lambda stage: None))
     start = time.perf_counter()
@@ -169,11 +175,17 @@ def anonymize(
     extra = tuple(rule for rule in flatten(rules or ()) if not rule_spec(rule))
     if engine is not None or is_spark_frame(data):
         check_no_database(data, table, query)
+        if strict:
+            raise ParameterError(
+                "strict (--strict) looks at the whole table for what to warn about, which Spark "
+                "does not. Leave it out, or leave out the engine."
+            )
         return _on_spark(data, full.filled(), hierarchies, extra, engine or Spark(), clock, start)
     data = locate(data, full, table, query)
     with heard() as said:
         with clock.stage("read"):
             taken = take_in(data, full.filled(), hierarchies)
+        _caution(taken, extra, strict=strict)
         outcome, release = execute(taken, taken.plan, clock, extra)
     outcome.seconds["total"] = time.perf_counter() - start
     published = {
@@ -181,7 +193,27 @@ def anonymize(
         for name, table in release.tables().items()
     }
     texts = tuple(dict.fromkeys(said))
+    refuse_if(texts if strict else ())
     return replace(outcome, release=published["release"], tables=published, warnings=texts)
+
+
+def _caution(taken: Taken, extra: tuple[Rule, ...], *, strict: bool) -> None:
+    """Warn of what is allowed and still a risk, before any work."""
+    specs = [part.spec for part in taken.plan.rules]
+    rules = (*build_rules(specs, taken.schema.sensitive), *extra)
+    texts = cautions(Matter(taken.frame, taken.schema, taken.plan, taken.taxonomies, rules))
+    refuse_if(texts if strict else ())
+    for text in texts:
+        warnings.warn(text, ShoalWarning, stacklevel=3)
+
+
+def refuse_if(texts: Sequence[str]) -> None:
+    """End a strict run that has something to warn about."""
+    if texts:
+        raise Refused(
+            "Nothing was released, because warnings are errors here (--strict, strict=True):\n"
+            + "\n".join(texts)
+        )
 
 
 def _on_spark(

@@ -128,6 +128,7 @@ class Outcome:
             "rows_out": self.rows_out,
             "groups": self.groups,
             "notes": dict(self.notes),
+            "warnings": list(self.warnings),
             "loss": {
                 "rate": self.loss.rate,
                 "generalization": self.loss.generalization,
