@@ -13,6 +13,7 @@ import polars as pl
 
 from shoal.base.address import is_database
 from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
+from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
 from shoal.plan.origin import mistrust
 from shoal.plan.plan import Plan
@@ -59,6 +60,7 @@ def merge(
     :meth:`shoal.plan.plan.Plan.override`.
     """
     base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
+    check_unicode(_listed(missing or ()), "missing")
     if instead is not None:
         base = base.with_rules([spec for rule in flatten(instead) if (spec := rule_spec(rule))])
     return base.override(
