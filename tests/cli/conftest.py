@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from unittest import mock
 
 import pytest
+
+from tests import inprocess
 
 SHOAL = str(Path(sys.executable).with_name("shoal"))
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -57,35 +56,9 @@ def command(folder: Path) -> Run:
 
 @pytest.fixture
 def shoal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command as :func:`command` does, in this process: that spares seconds of loading."""
-    from shoal.cli.app import run
-
+    """Run a command as :func:`command` does, in this process."""
     monkeypatch.chdir(folder)
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    monkeypatch.setenv("COLUMNS", "80")  # as where there is no terminal
-
-    def call(*words: str | Path) -> subprocess.CompletedProcess[str]:
-        texts = [str(word) for word in words]
-        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-        with (
-            mock.patch.object(sys, "argv", ["shoal", *texts]),
-            mock.patch.dict(os.environ),
-            warnings.catch_warnings(),
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-        ):
-            warnings.resetwarnings()
-            try:
-                code = run()
-            except SystemExit as end:
-                code = int(end.code or 0)
-        said = []
-        for stream in (out, err):
-            stream.flush()
-            said.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
-        return subprocess.CompletedProcess(texts, code, *said)
-
-    return call
+    return partial(inprocess.shoal, folder)
 
 
 @pytest.fixture

@@ -22,9 +22,12 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 
-pytestmark = pytest.mark.skipif(
-    BROWSER is None, reason="Chromium is not installed (Debian: apt-get install chromium)"
-)
+pytestmark = [
+    pytest.mark.compiled,
+    pytest.mark.skipif(
+        BROWSER is None, reason="Chromium is not installed (Debian: apt-get install chromium)"
+    ),
+]
 
 
 def report(audience: str = "steward", **more: object) -> str:

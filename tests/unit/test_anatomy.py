@@ -75,6 +75,7 @@ def test_eight_rows_make_four_groups_of_two():
     assert outcome.achieved == {"frequency_l": 2.0}
 
 
+@pytest.mark.slow
 def test_groups_are_random():
     """Every partner is met: the first row's group is no function of its place."""
     partners = set()
@@ -126,6 +127,7 @@ def test_estimates_and_beliefs_by_hand():
     assert view.risk("ill") == {"worst_posterior": 0.5, "mean_posterior": 0.5}
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_when_nothing_ties_the_columns():
     rng = np.random.default_rng(7)
     held = []

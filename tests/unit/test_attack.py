@@ -40,6 +40,8 @@ people = st.tuples(
 )
 
 
+@pytest.mark.compiled
+@pytest.mark.slow
 @given(st.lists(people, min_size=2, max_size=14), st.integers(1, 3), st.randoms())
 def test_the_loop_finds_the_same(table, m, random):
     if all(row[2] is None for row in table):
@@ -269,6 +271,7 @@ def test_small_shares_stay_visible():
     ]
 
 
+@pytest.mark.slow
 def test_the_patients_of_the_demo():
     sizes = {}
     for k in (3, 12):

@@ -29,7 +29,7 @@ class Diverse:
 @pytest.fixture
 def diverse(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = catalog.RuleEntry(
-        "diverse", "x", "y 2000", f"{__name__}:Diverse", (("d", "count"),), sensitive=True
+        "diverse", "x", "z", "y 2000", f"{__name__}:Diverse", (("d", "count"),), sensitive=True
     )
     monkeypatch.setitem(catalog.RULES, "diverse", entry)
 

@@ -36,6 +36,7 @@ def people(n=400, seed=0):
     return pl.DataFrame({"age": age, "town": town, "ill": ill, "seen": seen})
 
 
+@pytest.mark.slow
 def test_the_original_teaches_more_than_the_commonest_value():
     frame = people()
     task = make_task(frame, SCHEMA, "ill")

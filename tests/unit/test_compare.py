@@ -174,6 +174,7 @@ def test_the_table_is_read_and_encoded_once(monkeypatch, tmp_path):
     assert counts == {"take_in": 1, "encode": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 def test_every_shape_of_release():
     found = shoal.compare(
@@ -238,6 +239,7 @@ def test_without_scikit_learn(monkeypatch):
         shoal.compare(people(), **settings, classifier=True)
 
 
+@pytest.mark.slow
 def test_every_kind_of_column_can_be_asked_and_learnt_from():
     rng = np.random.default_rng(0)
     n = 200

@@ -62,6 +62,7 @@ ranges = st.sampled_from([None, "1", "[1-3]", "[2-9]", "*", "4"])
 numbers = st.sampled_from([None, 1, 2, 4, 7])
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(notated, ranges), min_size=1, max_size=8),
     st.lists(st.tuples(values, numbers), min_size=1, max_size=12),
@@ -86,6 +87,7 @@ def test_the_population_is_counted_as_the_loop_counts_it(rows, population):
     assert found.marketer == pytest.approx(np.mean(found.per_row_journalist))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(values, numbers), min_size=1, max_size=12))
 def test_a_table_is_its_own_population(population):
     frame = pl.DataFrame(population, schema={"p": pl.String, "q": pl.Int64}, orient="row")

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import typing
 import warnings
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import shoal.releases.generalized.coverage
 from shoal.base.errors import ParameterError, SchemaError, ShoalError
+from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.privacy import All, KAnonymity
 from shoal.releases.generalized.check import verify
@@ -28,6 +30,8 @@ class Distinct:
     column: str
     least: int
     name = "distinct"
+    params = (Param("least", "how many", int, safer="more"),)
+    figures: typing.ClassVar = {"l": "least"}
 
     def holds(self, stats):
         return stats.histograms[self.column].distinct >= self.least

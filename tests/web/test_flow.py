@@ -90,7 +90,7 @@ class Steward:
 def steward(tmp_path_factory) -> Iterator[Steward]:
     app = build(tmp_path_factory.mktemp("page"), KEYS, Doors("127.0.0.1", 8124))
     with TestClient(app, base_url=BASE) as client:
-        client.get("/", params={"token": KEYS.token})
+        client.get("/", params={"token": KEYS.tickets.issue()})
         yield Steward(client)
 
 
@@ -114,6 +114,18 @@ def test_the_table_is_shown_but_not_what_names_or_harms(steward, patients) -> No
     assert not shown & set(frame["patient"].cast(pl.String))
     assert not shown & set(frame["diagnosis"].drop_nulls())
     assert len(seen["sample"]) <= 8
+
+
+def test_the_page_shows_what_singles_people_out(steward, patients) -> None:
+    seen = steward.get(f"{patients}/see")["profile"]["singling"]
+    alone = {each["columns"][0]: each for each in seen["columns"]}
+    assert alone["patient"]["unique"] == 5000
+    assert alone["sex"]["unique"] == 0
+    assert "patient" not in seen["tried"]
+    assert seen["together"][0]["columns"] == ["admitted", "age"]
+    page = steward.client.get(f"{patients}/see", headers={"accept": "text/html"}).text
+    assert "What singles people out" in page
+    assert "Separation" in page
 
 
 def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shoal.base.errors import ParameterError, nearest
-from shoal.catalog.entries import LossEntry, Method, RuleEntry
+from shoal.catalog.entries import LossEntry, Method, Reading, RuleEntry
+from shoal.catalog.losses import LOSSES
 from shoal.catalog.methods import METHODS
-from shoal.catalog.rules import LOSSES, RULES
+from shoal.catalog.rules import RULES
 
 DEFAULT_METHOD = "shoal"
 
@@ -25,6 +26,7 @@ __all__ = [
     "RULES",
     "LossEntry",
     "Method",
+    "Reading",
     "RuleEntry",
     "find_method",
     "find_rule",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.catalog import DEFAULT_RULE
+from shoal.catalog import RULES
 from shoal.cli import reporting, say
 from shoal.cli.options import (
     Audience,
@@ -232,8 +232,7 @@ def command(
             page = reporting.of_run(outcome, where, reader)
         return outcome, page
 
-    diverse = any(part.spec["name"] != DEFAULT_RULE for part in full.rules)
-    first = partial(ahead, diverse=diverse) if chosen == "shoal" else None
+    first = partial(ahead, chosen, diverse=any(RULES[part.name].sensitive for part in full.rules))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the outcome carries them; shown below
         outcome, page = watch(work, (*STAGES, "report"), first=first)
@@ -282,6 +281,8 @@ def _directory(given: Path | Source) -> Path:
 
 def tell(outcome: Outcome) -> None:
     """Say in a few lines what came out."""
+    from shoal.privacy.base import reached
+
     loss = outcome.loss
     left = outcome.rows_in - outcome.rows_out
     kept = "every row kept" if not left else f"{left:,} rows left out"
@@ -295,8 +296,7 @@ def tell(outcome: Outcome) -> None:
         found = (f"{name} {_figures(value)}" for name, value in outcome.notes.items())
         say.line(f"Found    {'; '.join(found)}")
     for result in outcome.verdict.rules:
-        reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
-        say.line(f"Verified {result.promise}; reached: {reached}")
+        say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
 
 
 def _figures(value: Any) -> str:

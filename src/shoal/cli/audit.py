@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -138,11 +137,12 @@ def command(
 
 def tell(verdict: Verdict) -> None:
     """Say what was found, the worst classes first."""
+    from shoal.privacy.base import reached
+
     say.line(f"{verdict.rows:,} rows in {verdict.classes:,} classes")
     for result in verdict.rules:
         mark = "holds " if result.holds else "BROKEN"
-        reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
-        say.line(f"{mark}   {result.promise}; reached: {reached}")
+        say.line(f"{mark}   {result.promise}; reached: {reached(result.achieved)}")
     _models(verdict)
     for fault in verdict.faults:
         say.line(f"Fault    {fault}")
@@ -159,22 +159,11 @@ def tell(verdict: Verdict) -> None:
     say.line("The file keeps its promise." if verdict.holds else "The file breaks its promise.")
 
 
-# The figures of a column, as the table shows them: key, and what it is called there.
-_SHOWN = {
-    "l": "l",
-    "entropy_l": "entropy l",
-    "frequency_l": "frequency l",
-    "alpha": "alpha",
-    "t_equal": "t equal",
-    "t_ordered": "t ordered",
-    "beta": "beta",
-    "enhanced_beta": "enhanced beta",
-    "delta": "delta",
-}
-
-
 def _models(verdict: Verdict) -> None:
     """Show what every privacy model says of the sensitive columns."""
+    from shoal.measures.models import shown
+    from shoal.privacy.base import said
+
     for name, figures in verdict.models.get("posterior", {}).items():
         worst, mean = figures["worst_posterior"], figures["mean_posterior"]
         say.line(
@@ -187,11 +176,8 @@ def _models(verdict: Verdict) -> None:
     if not columns:
         return
     say.line("\nEvery privacy model, for the weakest class:")
+    figures = shown()
     say.table(
-        ("sensitive", *_SHOWN.values()),
-        [(name, *(_figure(figures[key]) for key in _SHOWN)) for name, figures in columns.items()],
+        ("sensitive", *figures.values()),
+        [(name, *(said(own[key]) for key in figures)) for name, own in columns.items()],
     )
-
-
-def _figure(value: float) -> str:
-    return "none" if math.isinf(value) else f"{value:.4g}"

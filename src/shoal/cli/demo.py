@@ -34,6 +34,7 @@ def command(
     Example: shoal demo --out demo
     """
     from shoal.base.atomic import check_output
+    from shoal.catalog import DEFAULT_METHOD
     from shoal.cli.anonymize import tell
     from shoal.cli.work import ahead, watch
     from shoal.tables import demo
@@ -64,7 +65,7 @@ def command(
             progress=progress,
         ),
         STAGES,
-        first=partial(ahead, diverse=False),
+        first=partial(ahead, DEFAULT_METHOD, diverse=False),
     )
     _show("Before", frame)
     _show(f"After: whoever you look for hides among at least {K}", _crowd(outcome.release))

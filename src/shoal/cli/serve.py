@@ -39,8 +39,9 @@ def command(
     Example: shoal serve patients.csv
 
     Needs pip install 'shoal[web]'. The page talks to this machine only, and asks for the key that
-    is part of the address printed here. Files stay where they are; uploads and results are kept in
-    a private folder that is removed at the end.
+    is part of the address printed here: it works once and for a minute, and Enter prints another.
+    Files stay where they are; uploads and results are kept in a private folder that is removed at
+    the end.
     """
     from shoal.web.serving import serve
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -21,23 +19,22 @@ from shoal.kernels.space.covers import new_covers
 from shoal.kernels.space.l_clusters import form_clusters
 from shoal.kernels.space.settle import new_held, settle
 from shoal.kernels.space.tree import stack_for
-from shoal.privacy import EntropyLDiversity, Rule, flatten
+from shoal.privacy import Rule, flatten
 
 
 def diversity(rule: Rule) -> tuple[str, int]:
     """Return the sensitive column to diversify and how many different values a cluster needs."""
-    found: list[tuple[int, str]] = []
-    for part in flatten([rule]):
-        if isinstance(part, EntropyLDiversity):
-            found.append((math.ceil(part.l), part.column))
-        elif part.column is not None and isinstance(values := getattr(part, "l", None), int):
-            found.append((values, part.column))
-    if not found:
+    wanted = [
+        (part.diversity, part.column)
+        for part in flatten([rule])
+        if part.diversity is not None and part.column is not None
+    ]
+    if not wanted:
         raise ParameterError(
             "The method 'l-clustering' builds clusters of different sensitive values and needs an "
             f"l-diversity rule. Got: {rule.describe()}. Add one (--l 3), or use another method."
         )
-    values, column = max(found, key=lambda pair: pair[0])
+    values, column = max(wanted, key=lambda pair: pair[0])
     return column, values
 
 

@@ -19,6 +19,7 @@ from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
 from shoal.plan import text as plan_text
 from shoal.plan.faults import option_faults, said
 from shoal.plan.origin import Origin, leads_out, mistrust
+from shoal.plan.rule_specs import crowd
 
 
 class _Part(BaseModel):
@@ -334,8 +335,9 @@ def _one_role_each(roles: Mapping[Role, Sequence[str]]) -> None:
 
 def _included(rule: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> bool:
     """Tell whether k-anonymity is part of another rule asked for with it, as of (alpha, k)."""
+    own = crowd([rule])
     return rule["name"] == DEFAULT_RULE and any(
-        "k" in rule and other.get("k", 0) >= rule["k"] for other in rules if other is not rule
+        0 < own <= crowd([other]) for other in rules if other is not rule
     )
 
 

@@ -272,7 +272,9 @@ def _verdict(
     return Verdict(
         holds=not faults,
         rules=tuple(results),
-        achieved=weakest(result.achieved for result in results),
+        achieved=weakest(
+            (rule, result.achieved) for rule, result in zip(rules, results, strict=True)
+        ),
         rows=rows,
         classes=classes,
         faults=tuple(faults),

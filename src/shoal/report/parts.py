@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.catalog import RULES
 from shoal.measures.risks import Risk
+from shoal.privacy.base import reached
 from shoal.releases.anatomy.make import COUNT, GROUP
 from shoal.releases.generalized.check import Verdict
-from shoal.report.words import PLAIN, ROLES
+from shoal.report.words import ROLES
 from shoal.show.charts import Chart
 from shoal.show.charts.words import say
 from shoal.show.figures import Plots, Subject, read_column
@@ -42,18 +44,13 @@ def promises(verdict: Verdict) -> list[Promise]:
     return [
         Promise(
             rule.promise[:1].upper() + rule.promise[1:] + ".",
-            PLAIN.get(rule.name, ""),
+            RULES[rule.name].plain if rule.name in RULES else "",
             rule.holds,
-            ", ".join(f"{name} = {_figure(value)}" for name, value in rule.achieved.items()),
+            reached(rule.achieved),
             rule.failing,
         )
         for rule in verdict.rules
     ]
-
-
-def _figure(value: Any) -> str:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return say(float(value)) if number else str(value)
 
 
 @dataclass(frozen=True)

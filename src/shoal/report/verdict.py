@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,32 +10,22 @@ import polars as pl
 from shoal import __version__
 from shoal.base.errors import SchemaError
 from shoal.base.roles import Role
+from shoal.measures.models import shown
 from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
+from shoal.plan.rule_specs import crowd
+from shoal.privacy.base import said
 from shoal.releases.anatomy.make import COUNT, GROUP
 from shoal.releases.generalized.check import Verdict
 from shoal.report.outcome import Origin
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, promises
 from shoal.report.release import sections
-from shoal.show.charts.words import say
 from shoal.show.figures import FEW, Subject
 from shoal.tables.prepare import Hierarchies, gather, load, resolve
 from shoal.tables.schema import Column
 from shoal.tables.set_cells import read_sets
 from shoal.verbs.audit_exact import second_table
-
-# The figures of a sensitive column under every privacy model, and what they are called.
-_MODELS = {
-    "l": "l",
-    "entropy_l": "entropy l",
-    "frequency_l": "frequency l",
-    "alpha": "alpha",
-    "t_equal": "t equal",
-    "t_ordered": "t ordered",
-    "beta": "beta",
-    "delta": "delta",
-}
 
 
 def audited(
@@ -70,7 +59,7 @@ def audited(
     known = [*quasi, *hidden, *plan.names(Role.IDENTIFIER)]
     ends = {f"{name}{end}" for name in quasi for end in ("_lo", "_hi")}
     rest = [name for name in frame.columns if name not in (*known, *ends, GROUP)]
-    k = max((int(part.spec.get("k", 0)) for part in plan.filled().rules), default=0)
+    k = crowd([part.spec for part in plan.filled().rules])
     columns = [_column(plan, name, Role.QUASI, kinds) for name in quasi]
     columns += [_column(plan, name, Role.SENSITIVE, kinds) for name in hidden]
     columns += [_column(plan, name, Role.OTHER, kinds) for name in rest]
@@ -177,8 +166,6 @@ def _models(verdict: Verdict) -> dict[str, Any] | None:
     columns = verdict.models.get("columns", {})
     if not columns:
         return None
-    rows = [
-        (name, ["none" if math.isinf(figures[key]) else say(figures[key]) for key in _MODELS])
-        for name, figures in columns.items()
-    ]
-    return {"names": list(_MODELS.values()), "rows": rows}
+    figures = shown()
+    rows = [(name, [said(own[key]) for key in figures]) for name, own in columns.items()]
+    return {"names": list(figures.values()), "rows": rows}

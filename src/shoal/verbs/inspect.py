@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from shoal.base.roles import Role
+from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
 from shoal.tables.guessing import guess
 from shoal.tables.prepare import Hierarchies, gather, load, locate
@@ -46,6 +48,8 @@ class Inspection:
     below
         For each size: rows whose quasi-identifiers are shared by fewer than so many rows; 2 tells
         the rows that are unique.
+    frame
+        The table as it was read.
     """
 
     rows: int
@@ -54,11 +58,22 @@ class Inspection:
     vmr: float
     rmr: float
     below: dict[int, int]
+    frame: pl.DataFrame = field(repr=False, compare=False)
 
     @property
     def unique(self) -> int:
         """Number of rows that are alone with their quasi-identifiers."""
         return self.below.get(2, 0)
+
+    @cached_property
+    def singling(self) -> Singling:
+        """Which columns, and which few together, single rows out; identifiers only by themselves.
+
+        Found out when it is first asked for: of a large table this takes some seconds.
+        """
+        names = [column.name for column in self.schema.columns]
+        together = [name for name in names if name not in self.schema.identifier]
+        return singling_out(self.frame, names, together=together)
 
 
 def inspect(
@@ -109,6 +124,7 @@ def inspect(
         vmr=sum(frame[name].null_count() for name in names) / cells if cells else 0.0,
         rmr=_incomplete(frame, names),
         below=_below(frame, names),
+        frame=frame,
     )
 
 

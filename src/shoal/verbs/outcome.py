@@ -13,6 +13,7 @@ import polars as pl
 from shoal.base.errors import ShoalError
 from shoal.measures.losses import Loss
 from shoal.plan.plan import Plan
+from shoal.plan.rule_specs import crowd
 from shoal.releases.generalized.check import Verdict
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
@@ -86,7 +87,7 @@ class Outcome:
                 "Figures are drawn from tables on this machine, and this release is on Spark. Draw "
                 "them from a part of it, or from the figures of the run (to_dict)."
             )
-        k = max((int(part.spec.get("k", 0)) for part in self.plan.rules), default=0)
+        k = crowd([part.spec for part in self.plan.rules])
         return Subject(
             self.published,
             self.schema.columns,

@@ -105,6 +105,7 @@ def build(
 
     table, run = "/tables/{table:int}", "/tables/{table:int}/runs/{run:int}"
     column = f"{table}/columns/{{column:int}}"
+    static = _static()
     app = Starlette(
         routes=[
             Route("/", pages.opening),
@@ -137,6 +138,7 @@ def build(
                 say=respond.plain_page,
                 too_large=respond.too_large,
                 limit=limit,
+                free=frozenset(f"/static/{name}" for name in static),
             ),
             Middleware(_Twins),
         ],
@@ -150,5 +152,5 @@ def build(
     )
     app.state.keys, app.state.limit = keys, limit
     app.state.templates = respond.environment()
-    app.state.static = _static()
+    app.state.static = static
     return app

@@ -225,11 +225,11 @@ def _flags_suffice(plan: Plan, profile: Mapping[str, Any]) -> bool:
         if name.startswith("-") or not name.strip() or name != name.strip():
             return False
     names = [rule.name for rule in plan.rules]
-    firsts = [RULES[name].flags[0][0] for name in names]
-    special = any(rule.column is not None or rule.spec.get("values") for rule in plan.rules)
+    lists = {p.name for name in names for p in RULES[name].params if p.type is tuple}
+    special = any(rule.column is not None or lists & {*rule.spec} for rule in plan.rules)
     # Two rules behind one flag (--l), or with a k of their own, cannot both be said.
-    alone = len(set(firsts)) == len(firsts) and not {"k-anonymity", "alpha-k-anonymity"} <= {*names}
-    return alone and not special
+    flags = [flag for name in names for flag, _ in RULES[name].flags]
+    return len(set(flags)) == len(flags) and not special
 
 
 def _rule_flags(spec: Mapping[str, Any]) -> list[str]:

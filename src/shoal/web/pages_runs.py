@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
-from shoal.catalog import METHODS
+from shoal.catalog import DEFAULT_RULE, METHODS
 from shoal.web.pages import table_of
 from shoal.web.respond import back, bench, error_page, form_of, page, texts
 from shoal.web.state import STAGES, Run, Table
@@ -89,7 +89,7 @@ async def runs(request: Request) -> Response:
 
 def _able(table: Table) -> list[str]:
     """Return the methods that can keep the rules of the draft, and k-anonymity with them."""
-    asked = {rule["name"] for rule in table.draft["rules"]} | {"k-anonymity"}
+    asked = {rule["name"] for rule in table.draft["rules"]} | {DEFAULT_RULE}
     return [
         method.name
         for method in METHODS.values()
@@ -147,7 +147,7 @@ async def start(request: Request) -> Response:
     for name, k in wanted:
         other = name != plan.method.name
         asked = plan.override(method=name) if other else plan
-        state.order(table, asked.override(rules=[{"name": "k-anonymity", "k": k}]))
+        state.order(table, asked.override(rules=[{"name": DEFAULT_RULE, "k": k}]))
     return back(f"/tables/{table.number}/runs")
 
 

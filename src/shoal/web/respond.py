@@ -161,12 +161,15 @@ def _command(table: Table | None, run: Run | None) -> str:
         return shlex.join(["shoal", "inspect", table.shown_path])
 
 
-def plain_page(scope: Scope, status: int, head: str, text: str) -> Response:
-    """Answer with a short message; needs no state, so that it always works."""
+def plain_page(scope: Scope, status: int, head: str, text: str, onward: str = "") -> Response:
+    """Answer with a short message; needs no state, so that it always works.
+
+    ``onward``: where the browser goes from there by itself.
+    """
     if wants_json(scope):
         return JSONResponse({"error": head, "text": text}, status)
     template = _alone.get_template("message.html")
-    return HTMLResponse(template.render(head=head, text=text, status=status), status)
+    return HTMLResponse(template.render(head=head, text=text, status=status, onward=onward), status)
 
 
 def error_page(

@@ -18,6 +18,7 @@ from shoal.catalog import find_method
 from shoal.measures.risks import assess
 from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
+from shoal.privacy.base import reached
 from shoal.report import Origin, render_outcome
 from shoal.show.charts import Chart
 from shoal.show.figures import attacks_chart
@@ -43,7 +44,11 @@ def view(
             "summary": outcome.to_dict(),
             "warnings": list(outcome.warnings),
             "rules": [
-                {"promise": result.promise, "achieved": result.achieved, "holds": result.holds}
+                {
+                    "promise": result.promise,
+                    "reached": reached(result.achieved),
+                    "holds": result.holds,
+                }
                 for result in outcome.verdict.rules
             ],
             "groups": examples(outcome, release),

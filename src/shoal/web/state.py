@@ -260,17 +260,19 @@ class Workbench:
 def title(plan: Plan) -> str:
     """Name a run by what was asked for: ``k = 10, l = 3 · shoal``."""
     from shoal.catalog import RULES
+    from shoal.plan.rule_specs import rule_flags
 
     told = []
     for rule in plan.rules:
-        main = RULES[rule.name].flags[0][1]
+        entry = RULES[rule.name]
+        main = entry.flags[0][1]
         value = rule.spec.get(main)
-        family = RULES[rule.name].family
-        kind = f"{family[1]} " if family and family[1] != "distinct" else ""
+        usual = rule_flags()[entry.family[0]].default if entry.family else None
+        kind = f"{entry.family[1]} " if entry.family and entry.family[1] != usual else ""
         of = f" ({rule.column})" if rule.column else ""
         told.append(f"{kind}{main} = {value:g}{of}" if isinstance(value, (int, float)) else kind)
-        if rule.name == "alpha-k-anonymity":
-            told[-1] += f", k = {rule.spec.get('k')}"
+        if entry.crowd not in (None, main):
+            told[-1] += f", {entry.crowd} = {rule.spec.get(entry.crowd)}"
     return f"{', '.join(told)} · {plan.method.name}"
 
 

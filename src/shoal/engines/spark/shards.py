@@ -16,7 +16,7 @@ import polars as pl
 
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.roles import Kind
-from shoal.catalog import Method
+from shoal.catalog import METHODS, Method
 from shoal.coding.encode import Encoded
 from shoal.engines.assigning import assign, whole
 from shoal.engines.spark.checking import checks
@@ -32,33 +32,23 @@ from shoal.plan.plan import Plan
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
 
-REFUSED = {
-    "incognito": "it publishes every column on one level in the whole table",
-    "l-incognito": "it publishes every column on one level in the whole table",
-    "simanony": "it publishes every column on one level in the whole table",
-    "tp": "the few rows that it suppresses are few only in the table as a whole",
-    "tp+": "the few rows that it cuts further are few only in the table as a whole",
-}
-"""Methods whose answer for a part of the table is no part of their answer for the whole."""
-WHOLE = ("t-closeness", "beta-likeness")
-"""Rules that compare a group with the whole table, which no shard knows."""
-
 
 def check_shardable(entry: Method, job: Job, tuples: Tuples) -> None:
     """Refuse by name what cannot be done shard by shard."""
     because = None
-    if entry.name in REFUSED:
-        because = f"the method {entry.name!r} cannot be cut into shards: {REFUSED[entry.name]}"
-    named = [rule.name for rule in job.rules if rule.name in WHOLE or not rule.grows_safely]
+    if entry.whole:
+        because = f"the method {entry.name!r} cannot be cut into shards: {entry.whole}"
+    named = [rule.name for rule in job.rules if not (rule.judged_alone and rule.grows_safely)]
     if named:
         because = f"the rule {named[0]!r} speaks of the whole table, which no shard of it knows"
     if because is not None:
+        able = [m.name for m in METHODS.values() if m.release == entry.release and not m.whole]
         raise ParameterError(
             f"The table has {tuples.size:,} distinct tuples in {tuples.total:,} rows, more than "
             f"one process may group at once ({job.settings.driver_tuples:,} tuples, or its "
             f"memory), and {because}. Raise --driver-tuples (driver_tuples, driver_bytes), or "
-            "choose another: shoal, kaim, k-member, l-clustering, alpha-k and mondrian group "
-            "shards, under any rule but those on the whole table."
+            f"choose another: {', '.join(able[:-1])} and {able[-1]} group shards, under any rule "
+            "but those on the whole table."
         )
 
 

@@ -184,7 +184,9 @@ def verify(
     return Verdict(
         holds=not faults and all(result.holds for result in results),
         rules=results,
-        achieved=weakest(result.achieved for result in results),
+        achieved=weakest(
+            (rule, result.achieved) for rule, result in zip(wanted, results, strict=True)
+        ),
         rows=released.height,
         classes=classes,
         worst=_worst(published, wanted, passed, worst),

@@ -11,7 +11,7 @@ from typing import Any
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.params import Param
 from shoal.base.roles import Role
-from shoal.catalog import find_method
+from shoal.catalog import find_method, find_rule
 from shoal.coding.encode import Encoded, encode
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, rule_spec
@@ -28,8 +28,6 @@ REPEATS = Param("repeats", "runs per setting", int, default=1, low=1)
 ASKED = Param("queries", "number of counting queries, 0 for none", int, default=QUERIES, low=0)
 THRESHOLD = Param("threshold", "largest risk allowed", float, 0.2, low=0, high=1, open_low=True)
 BELIEF = Param("belief", "largest belief allowed", float, low=0, high=1, open_low=True)
-# Rules that say how many rows must look alike; the others speak of sensitive values only.
-_CROWDS = ("k-anonymity", "alpha-k-anonymity")
 
 
 def compare(
@@ -280,7 +278,7 @@ def _axes(
     """Choose what settings are weighed by, unless it was said."""
     figures = [each.figures for each in settings if each.verified]
     believed = any("belief_worst" in each for each in figures)
-    crowds = any(part.name in _CROWDS for choice in tried for part in choice.plan.rules)
+    crowds = any(find_rule(part.name).crowd for choice in tried for part in choice.plan.rules)
     if risk is None:
         risk = "highest" if crowds or not believed else "belief"
     if cost is None:
