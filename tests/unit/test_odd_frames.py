@@ -41,4 +41,4 @@ def test_python_objects_are_not_published():
     table = pl.DataFrame({"a": [1, 2] * 10, "b": cells})
     with pytest.raises(shoal.SchemaError, match="'b' holds Python objects, which no file can hold"):
         shoal.anonymize(table, quasi="a", other="b", k=4)
-    assert shoal.anonymize(table, quasi="a", k=4).release.columns == ["a"]
+    assert shoal.anonymize(table, quasi="a", k=4).frame.columns == ["a"]

@@ -31,10 +31,10 @@ def test_a_release_is_verified_and_read_back(zone, minutes, typed, tmp_path):
     table = people(zone, dt.timedelta(minutes=minutes))
     outcome = shoal.anonymize(table, quasi="seen", sensitive="ill", k=5, typed=typed)
     assert outcome.verdict.holds
-    kept = outcome.release
+    kept = outcome.frame
     if not typed:  # through a text file, where nothing but the written offset is left
         kept = tmp_path / "release.csv"
-        shoal.write_table(outcome.release, kept)
+        shoal.write_table(outcome.frame, kept)
     again = shoal.audit(kept, quasi=["seen"], sensitive=["ill"], k=5, original=table)
     assert again.holds
 
@@ -42,7 +42,7 @@ def test_a_release_is_verified_and_read_back(zone, minutes, typed, tmp_path):
 def test_the_hour_that_comes_twice_is_two_hours():
     """At k = 2 every moment has its own class, so the two must be written apart."""
     table = people("Europe/Berlin", dt.timedelta(minutes=30))
-    cells = shoal.anonymize(table, quasi="seen", sensitive="ill", k=2).release["seen"]
+    cells = shoal.anonymize(table, quasi="seen", sensitive="ill", k=2).frame["seen"]
     assert {"2024-10-27 02:30:00+02:00", "2024-10-27 02:30:00+01:00"} <= set(cells)
 
 
@@ -50,5 +50,5 @@ def test_two_midnights_of_one_day_are_not_one_day():
     first = dt.datetime(2024, 11, 3, 4)  # Havana: midnight, and an hour later midnight again
     seen = pl.Series([first, first + dt.timedelta(hours=1)] * 2).dt.replace_time_zone("UTC")
     table = pl.DataFrame({"seen": seen.dt.convert_time_zone("America/Havana")})
-    cells = shoal.anonymize(table, quasi="seen", k=2).release["seen"]
+    cells = shoal.anonymize(table, quasi="seen", k=2).frame["seen"]
     assert set(cells) == {"2024-11-03 00:00:00-04:00", "2024-11-03 00:00:00-05:00"}

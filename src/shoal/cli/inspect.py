@@ -42,16 +42,15 @@ def command(
 
     Suggests a role for every column, with the reason. Nothing is written.
     """
-    from shoal.cli.options import base_plan, located, split_names
-    from shoal.tables.prepare import load
-    from shoal.verbs.inspect import inspect
+    from shoal.api.opening import read
+    from shoal.cli.options import located, named_roles
+    from shoal.tables.prepare import merge
 
-    full = base_plan(
+    full = merge(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
     where = located(data, full, table, query, query_file)
-    frame = load(where, full)
-    found = inspect(frame, quasi=split_names(quasi, frame.columns), plan=full)
+    found = read(where, full, roles=named_roles(quasi), only=quasi is not None).inspect()
     say.line(f"{where}: {found.rows:,} rows, {len(found.columns)} columns\n")
     say.table(
         ("column", "type", "missing", "distinct", "example", "role", "kind", "why"),
