@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shoal.api.release import Release
     from shoal.api.table import Table
     from shoal.base.errors import (
+        Cautioned,
         Infeasible,
         InputError,
         MissingExtra,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         OutputError,
         ParameterError,
         PlanError,
-        Refused,
         SchemaError,
         ShoalError,
         ShoalWarning,
@@ -84,7 +84,7 @@ _HOMES = {
         "OutputError",
         "ParameterError",
         "PlanError",
-        "Refused",
+        "Cautioned",
         "SchemaError",
         "ShoalError",
         "ShoalWarning",
@@ -125,6 +125,7 @@ __all__ = [
     "Attacks",
     "BetaLikeness",
     "By",
+    "Cautioned",
     "Column",
     "Comparison",
     "EntropyLDiversity",
@@ -144,7 +145,6 @@ __all__ = [
     "Plan",
     "PlanError",
     "RecursiveLDiversity",
-    "Refused",
     "Release",
     "Risks",
     "Role",

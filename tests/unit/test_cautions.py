@@ -86,7 +86,7 @@ def test_labels_that_name_rare_values():
 
 def test_strict_runs_end_in_an_error():
     table = people(visit=range(ROWS))
-    with pytest.raises(shoal.Refused) as refused:
+    with pytest.raises(shoal.Cautioned) as refused:
         shoal.anonymize(table, quasi="age", other="visit", k=4, strict=True)
     assert str(refused.value).startswith(
         "Nothing was released, because warnings are errors here (--strict, strict=True):\n"

@@ -161,7 +161,7 @@ class Table(Generic[FrameT]):
             When no release of this table can keep the promise.
         NotVerified
             When the release does not keep it; nothing is handed over.
-        Refused
+        Cautioned
             When there is something to warn about and ``strict`` was asked for.
         """
         limit(threads)

@@ -45,7 +45,7 @@ class NotVerified(ShoalError):
     """The release does not keep its promise: nothing was written."""
 
 
-class Refused(ShoalError):
+class Cautioned(ShoalError):
     """Something to warn about in a run that was to be strict: nothing was released."""
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.compiling import announced
-from shoal.base.errors import Infeasible, NotVerified, ParameterError, Refused, ShoalWarning
+from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning
 from shoal.base.params import Param, check_options
 from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
@@ -211,7 +211,7 @@ def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) 
 def refuse_if(texts: Sequence[str]) -> None:
     """End a strict run that has something to warn about."""
     if texts:
-        raise Refused(
+        raise Cautioned(
             "Nothing was released, because warnings are errors here (--strict, strict=True):\n"
             + "\n".join(texts)
         )
