@@ -22,10 +22,11 @@ def people(**columns):
 
 
 def warned(table, **settings):
-    """Return what a run warns of, besides nothing."""
+    """Return what a run warns of, besides how unique columns are together."""
     settings = {"quasi": "age", "sensitive": "ill", "k": 4} | settings
     with pytest.warns(shoal.ShoalWarning):
-        return shoal.anonymize(table, **settings).warnings
+        texts = shoal.anonymize(table, **settings).warnings
+    return tuple(text for text in texts if not text.startswith("With "))
 
 
 def test_a_table_without_risk_is_not_warned_about():
