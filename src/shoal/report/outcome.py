@@ -13,7 +13,7 @@ from shoal import __version__
 from shoal.catalog import find_method
 from shoal.measures.risks.results import Attacks
 from shoal.report.pages import check_audience, render
-from shoal.report.parts import Tile, promises
+from shoal.report.parts import Tile, losses_shown, promises
 from shoal.report.release import sections
 from shoal.show.charts.words import say
 from shoal.show.figures import Subject
@@ -71,6 +71,7 @@ def render_outcome(
     ]
     if not public:
         figures.append(Tile("information lost", _rate(outcome), "of the quasi-identifiers"))
+        figures += losses_shown(outcome.loss)
     where = (
         "the published cells alone" if public else "the published cells, and against the original"
     )

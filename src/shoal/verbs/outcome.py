@@ -135,6 +135,7 @@ class Outcome:
                 "removal": self.loss.removal,
                 "by_column": self.loss.by_column,
             },
+            "losses": dict(self.loss.by_name),
             "achieved": self.achieved,
             "promised": [result.promise for result in self.verdict.rules],
             "verified": self.verdict.holds,

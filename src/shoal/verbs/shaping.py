@@ -11,7 +11,7 @@ import polars as pl
 from shoal.base.partition import Ints
 from shoal.catalog import Method
 from shoal.coding.encode import Encoded
-from shoal.measures.losses import Loss, iloss
+from shoal.measures.losses import Grouped, Loss, measured
 from shoal.privacy import Rule
 from shoal.releases.anatomy import make as anatomized
 from shoal.releases.anatomy.make import Anatomized
@@ -63,8 +63,8 @@ def _shaped(
 ) -> tuple[Shape, Loss]:
     if entry.release == "generalized":
         release = generalize(frame, schema, data, made, typed=typed, order=order)
-        return release, iloss(data, made)
-    untouched = Loss(0.0, 0.0, 0.0, dict.fromkeys(data.names, 0.0))
+        return release, measured(Grouped(data, made))
+    untouched = measured(Grouped.untouched(data))
     if entry.release == "dummies":
         return dummies.publish(frame, schema, data, made, order), untouched
     return anatomized.publish(frame, schema, data, made, order), untouched

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from shoal.catalog import LOSSES
 from shoal.measures.losses import classifier
 from shoal.measures.losses.classifier import Score, Task
 from shoal.measures.losses.features import Reading, read_beside
@@ -29,13 +30,11 @@ from shoal.verbs.shaping import Shape
 QUERIES = 300
 COLUMNS, SHARE = 3, 0.07  # of a query, see losses.queries.workload
 
-# Every figure of a setting, and whether more of it is better (True), less (False), or neither.
-FIGURES: dict[str, bool | None] = {
-    "loss": False,
+# Every figure of a setting beside its losses, and whether more of it is better (True), less
+# (False), or neither.
+_FIGURES: dict[str, bool | None] = {
     "left_out": False,
     "classes": True,
-    "class_size": False,
-    "discernibility": False,
     "risk_highest": False,
     "risk_mean": False,
     "risk_above": False,
@@ -49,6 +48,11 @@ FIGURES: dict[str, bool | None] = {
     "seconds": False,
     "measuring_seconds": None,
 }
+
+
+def figures_of_settings() -> dict[str, bool | None]:
+    """Return every figure of a setting, and whether more of it is better."""
+    return dict.fromkeys(LOSSES, False) | _FIGURES
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +90,11 @@ class Yardstick:
         start = time.perf_counter()
         exact = isinstance(release, (Dummies, Anatomized))
         frame = release.frame
-        figures = {"loss": outcome.loss.rate, "left_out": outcome.rows_in - outcome.rows_out}
+        figures = {**outcome.loss.by_name, "left_out": outcome.rows_in - outcome.rows_out}
         if frame.height:
             risk = assess(frame, self.schema.quasi, threshold=self.threshold)
-            sizes = np.rint(1 / risk.per_row)
             figures |= {
                 "classes": risk.classes,
-                "class_size": risk.rows / risk.classes,
-                # A row left out cannot be told from any row of the table.
-                "discernibility": sizes.sum() + (outcome.rows_in - risk.rows) * outcome.rows_in,
                 "risk_highest": risk.prosecutor_highest,
                 "risk_mean": risk.prosecutor_mean,
                 "risk_above": risk.above,

@@ -11,7 +11,7 @@ from typing import Any
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.params import Param
 from shoal.base.roles import Role
-from shoal.catalog import find_method, find_rule
+from shoal.catalog import DEFAULT_LOSS, find_method, find_rule
 from shoal.coding.encode import Encoded, encode
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, rule_spec
@@ -20,7 +20,7 @@ from shoal.tables.prepare import Hierarchies, Names, Taken, merge, take_in
 from shoal.verbs.anonymize import Clock, Outcome, Progress, execute, heard
 from shoal.verbs.compare.choices import Choice, choices
 from shoal.verbs.compare.comparison import Comparison, Setting
-from shoal.verbs.compare.frontier import COSTS, RISKS, Axes, check_axis
+from shoal.verbs.compare.frontier import RISKS, Axes, check_axis, costs
 from shoal.verbs.compare.measuring import QUERIES, Yardstick, make_yardstick
 from shoal.verbs.shaping import Shape
 
@@ -84,10 +84,10 @@ def compare(
         Train a classifier on each release and test it on the original: True insists, None does so
         if scikit-learn is there. ``target``: the column to predict, else the first sensitive one.
     risk, cost
-        What is weighed: ``highest``, ``mean`` or ``belief``; ``loss``, ``queries`` or
-        ``classifier``. By default the highest re-identification risk, or the belief when only
-        rules on sensitive values were asked for; the loss, or the queries when a release leaves
-        the quasi-identifiers as they are.
+        What is weighed: ``highest``, ``mean`` or ``belief``; a loss of the catalog (``loss``,
+        ``discernibility``, ...), ``queries`` or ``classifier``. By default the highest
+        re-identification risk, or the belief when only rules on sensitive values were asked for;
+        the loss, or the queries when a release leaves the quasi-identifiers as they are.
     threshold, belief
         Largest re-identification risk and largest belief that a recommended setting may have. The
         belief is by default halfway from the share of the commonest value to certainty.
@@ -98,7 +98,7 @@ def compare(
         the comparison, with what is done by then.
     """
     check_axis(risk, RISKS, "risk")
-    check_axis(cost, COSTS, "cost")
+    check_axis(cost, costs(), "cost")
     repeats = REPEATS.check(repeats, "compare")
     queries = ASKED.check(queries, "compare")
     threshold = THRESHOLD.check(threshold, "compare")
@@ -205,7 +205,7 @@ class _Runner:
             if not repeat:
                 first = outcome
             runs.append(figures)
-        losses = [figures["loss"] for figures in runs]
+        losses = [figures[DEFAULT_LOSS] for figures in runs]
         return replace(
             blank,
             verified=first.verdict.holds,
@@ -284,7 +284,7 @@ def _axes(
     if cost is None:
         shapes = {find_method(each.plan.method.name).release for each in settings if each.verified}
         asked = any("query_median" in each for each in figures)
-        cost = "queries" if shapes - {"generalized"} and asked else "loss"
+        cost = "queries" if shapes - {"generalized"} and asked else DEFAULT_LOSS
     if risk != "belief":
         return Axes(risk, cost, threshold)
     if belief is None:
