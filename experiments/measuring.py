@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from experiments.sources import Sources
+from shoal.api.functions import anonymize
 from shoal.base.errors import Infeasible, ShoalError, ShoalWarning
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
@@ -24,7 +25,6 @@ from shoal.measures.losses import Grouped, iloss, relative_loss
 from shoal.privacy import AlphaK, KAnonymity, LDiversity, Rule
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import declare
-from shoal.verbs.anonymize import anonymize
 
 Numbers = dict[str, Any]
 Limited = Callable[[], contextlib.AbstractContextManager[Any]]

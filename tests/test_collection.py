@@ -13,7 +13,11 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
+
+pytestmark = pytest.mark.slow
 
 # Set the clock (first argument: by how many seconds), collect the other arguments, print names.
 COLLECT = """

@@ -7,6 +7,9 @@ import json
 import resource
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -35,6 +38,7 @@ FLOORS = [
     "engines",
     "verbs",
     "report",
+    "api",
     "web",
     "cli",
 ]
@@ -71,6 +75,10 @@ def test_imports_run_one_way(name: str) -> None:
     assert floor(name) in LEVEL, f"{floor(name)!r} is no floor: see FLOORS of this test"
     for other in GRAPH[name]:
         assert LEVEL[floor(other)] <= LEVEL[floor(name)], f"{name} must not import {other}"
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    TopologicalSorter(GRAPH).prepare()  # names the modules of a cycle, also of one within functions
 
 
 def test_the_walk_sees_imports(tmp_path: Path) -> None:
@@ -110,6 +118,47 @@ def test_modules_are_small_and_finished(path: Path) -> None:
     # Written apart, so that this very file passes.
     for word in ("TO" + "DO", "FIX" + "ME", "X" * 3):
         assert word not in text
+
+
+# Longer than a screen, each for a reason.
+LONG = dict.fromkeys(
+    (
+        "shoal.kernels.boxes.refine.trials",
+        "shoal.kernels.boxes.regrow.regrow",
+        "shoal.kernels.space.cluster_index.nearest_clusters",
+        "shoal.kernels.space.tree.nearest",
+        "shoal.kernels.space.tree.furthest",
+    ),
+    "a kernel that is not cut yet",
+)
+
+
+def functions() -> Iterator[tuple[str, int]]:
+    """Yield every function and the lines of its body, without its parameters and its docstring."""
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                told = ast.get_docstring(node) is not None and len(node.body) > 1
+                first = node.body[int(told)].lineno
+                yield f"{module}.{node.name}", (node.end_lineno or first) - first + 1
+
+
+def test_functions_can_be_read_at_once() -> None:
+    long = {name: lines for name, lines in functions() if lines > 60}
+    assert not long.keys() - LONG.keys(), {name: long[name] for name in long.keys() - LONG.keys()}
+    assert not LONG.keys() - long.keys(), "short by now: take it off the list of exceptions"
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    names = Counter(
+        node.name
+        for path in MODULES.values()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    twice = {name for name, count in names.items() if count > 1}
+    # These wait for the kernels' and the releases' own names.
+    assert twice <= {"State", "Field"}, twice
 
 
 def test_no_print_in_the_package() -> None:

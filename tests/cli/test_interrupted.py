@@ -52,6 +52,8 @@ REFINING = (
     PLAIN
     + """
 import sys, time
+
+pytestmark = pytest.mark.compiled
 def refining(data, rule, rng, stop, **options):
     stop()  # the first word that it refines
     sys.stdout.write("here\\n"); sys.stdout.flush()

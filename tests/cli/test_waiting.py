@@ -39,6 +39,8 @@ def compiles(data, rule, rng, **options):
     return real(data, rule, rng, **options)
 kaim.group = compiles
 from shoal.cli import main
+
+pytestmark = pytest.mark.compiled
 main()
 """
 

@@ -211,8 +211,8 @@ def test_no_byte_of_what_is_not_published(method, kind, tmp_path):
         for way, raw in serialized(native).items()
     }
     for ending in FORMATS:
-        paths = {name: tmp_path / f"{name}{ending}" for name in outcome.published}
-        write_tables({paths[name]: table for name, table in outcome.published.items()})
+        paths = {name: tmp_path / f"{name}{ending}" for name in outcome.here.tables}
+        write_tables({paths[name]: table for name, table in outcome.here.tables.items()})
         for path in paths.values():
             raw = unpacked(path)
             held[path.name] = sorted(text for text in gone if text.encode() in raw)
@@ -224,7 +224,7 @@ def test_no_byte_of_what_is_not_published(method, kind, tmp_path):
 def test_no_byte_of_what_is_not_published_in_a_database(method, system, tmp_path):
     outcome = anonymize(method, enums(people()))
     path = tmp_path / "release.db"
-    for name, table in outcome.published.items():
+    for name, table in outcome.here.tables.items():
         write_table(table, f"{system}:{path}#{name}")
     raw = path.read_bytes()
     gone = unpublished(people(), outcome.tables)
@@ -243,7 +243,7 @@ def test_a_table_replaced_in_sqlite_leaves_no_page_behind(tmp_path):
 def test_bytes_depend_on_cells_alone(method, kind, tmp_path):
     """No order, no buffer and no category outlives the table: the same cells, the same bytes."""
     outcome = anonymize(method, KINDS[kind](people(), tmp_path))
-    for name, table in outcome.published.items():
+    for name, table in outcome.here.tables.items():
         cells = {
             column.name: pl.Series(column.cast(_plain(column.dtype)).to_list()).cast(column.dtype)
             for column in table

@@ -91,7 +91,7 @@ def test_every_model_is_measured():
 def test_a_run_keeps_it_and_says_so():
     outcome = made()
     assert outcome.verdict.holds
-    classes = outcome.release.group_by("age", "sex").agg(pl.col("ill", "job").count())
+    classes = outcome.frame.group_by("age", "sex").agg(pl.col("ill", "job").count())
     shares = [classes[name].min() / people()[name].count() for name in ("ill", "job")]
     assert outcome.achieved["coverage_p"] == pytest.approx(100 * min(shares))
     assert outcome.achieved["coverage_p"] >= 5
@@ -106,9 +106,7 @@ def test_refinement_repairs_what_it_cannot_check():
 
 
 def test_the_audit_measures_it():
-    verdict = shoal.audit(
-        made().release, quasi=["age", "sex"], sensitive=["ill", "job"], plan=plan()
-    )
+    verdict = shoal.audit(made().frame, quasi=["age", "sex"], sensitive=["ill", "job"], plan=plan())
     assert verdict.holds
     assert [result.promise for result in verdict.rules] == [
         "every group has at least 5 % of the known values of 'ill'",
@@ -119,7 +117,7 @@ def test_the_audit_measures_it():
 
 def test_the_report_shows_the_models_that_the_command_line_shows():
     quasi, sensitive = ["age", "sex"], ["ill", "job"]
-    release = made().release
+    release = made().frame
     verdict = shoal.audit(release, quasi=quasi, sensitive=sensitive, plan=plan())
     table = report_of(verdict)
     assert table["names"] == list(shown().values())
@@ -139,7 +137,7 @@ def test_a_plan_reads_and_writes_it():
 
 def test_the_report_explains_it():
     outcome = made()
-    page = shoal.report.render_outcome(outcome)
+    page = outcome.page(audience="steward")
     assert RULE.plain in page
     assert "largest crowd" in page
     assert f"{outcome.loss.by_name['crowding']:.3f}" in page

@@ -362,7 +362,7 @@ def test_the_library_takes_an_address(server: Server) -> None:
     outcome = shoal.anonymize(
         keeper(server), table="patients", quasi=["age", "sex"], method="mondrian", k=3
     )
-    assert isinstance(outcome.release, pl.DataFrame)
+    assert isinstance(outcome.frame, pl.DataFrame)
     assert "127.0.0.1" not in outcome.to_json()
     with pytest.raises(InputError, match=r"There is no table to read. Name a file or the address"):
         shoal.anonymize(quasi=["age"])

@@ -269,7 +269,7 @@ def test_a_release_of_every_shape_is_audited_from_the_database(
         typed=method == "mondrian",
         **rule,  # type: ignore[arg-type]
     )
-    assert isinstance(outcome.release, pl.DataFrame)
+    assert isinstance(outcome.frame, pl.DataFrame)
     names = {"release": "out", "st": "out_st"}
     goals = {target(database, names[name]): frame for name, frame in outcome.tables.items()}
     with written(goals):  # type: ignore[arg-type]

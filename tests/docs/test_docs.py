@@ -45,6 +45,7 @@ def test_examples_in_the_help_name_real_flags() -> None:
         assert set(used) <= known, name
 
 
+@pytest.mark.slow
 def test_the_tour_of_the_readme_runs(tmp_path: Path) -> None:
     """Every indented command after the installation, in order, in one folder."""
     tour = README.split("## Sixty seconds")[1].split("## Methods")[0]

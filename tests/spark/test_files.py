@@ -100,7 +100,7 @@ def test_a_killed_task_is_run_again_and_nothing_is_lost(spark, tmp_path):
     given = {**ROLES, "k": 3, "method": "mondrian", "seed": 1, "engine": engine}
     outcome = shoal.anonymize(deadly(spark, frame, str(marker), always=False), **given)
     assert marker.exists()
-    assert outcome.rows_out == 60
+    assert outcome.made.rows_out == 60
     released = pl.concat([pl.read_parquet(path) for path in out.glob("*.parquet")])
     assert sorted(released["note"]) == sorted(frame["note"])
     assert {path.name for path in tmp_path.iterdir()} == {"killed", "out"}

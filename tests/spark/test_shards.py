@@ -29,9 +29,9 @@ def test_shards_together_are_a_release(spark, adaptive):
     engine = shoal.Spark(driver_tuples=250)
     outcome = shoal.anonymize(to_spark(spark, frame), **given, engine=engine)
     local = shoal.anonymize(frame, **given)
-    assert outcome.notes["shards"] > 2
-    assert outcome.rows_out == 600
-    released = to_polars(outcome.release)
+    assert outcome.made.notes["shards"] > 2
+    assert outcome.made.rows_out == 600
+    released = to_polars(outcome.frame)
     assert sorted(released["note"]) == sorted(frame["note"])
     verdict = shoal.audit(released, quasi=ROLES["quasi"], sensitive=["disease"], rules=rules)
     assert verdict.holds
@@ -41,7 +41,7 @@ def test_shards_together_are_a_release(spark, adaptive):
     assert outcome.loss.rate == pytest.approx(local.loss.rate, rel=0.25)
     again = shoal.anonymize(to_spark(spark, frame[::-1]), **given, engine=engine)
     columns = ["age", "sex", "zip", "weight", "disease"]
-    one, two = (each.select(columns).sort(columns) for each in (released, to_polars(again.release)))
+    one, two = (each.select(columns).sort(columns) for each in (released, to_polars(again.frame)))
     assert one.equals(two)
 
 

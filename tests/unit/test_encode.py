@@ -281,6 +281,8 @@ def test_order_of_positions_is_order_of_values(cells: list[float | None]) -> Non
     assert decoded(data) == cells
 
 
+@pytest.mark.compiled
+@pytest.mark.slow
 def test_a_million_distinct_values() -> None:
     n = 1_000_000
     order = np.random.default_rng(3).permutation(n)

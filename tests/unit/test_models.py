@@ -60,6 +60,8 @@ def rarest_first(frame, sensitive, l):  # noqa: E741 -- the papers' own letter
     return math.floor(worst + 1)
 
 
+@pytest.mark.compiled
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(ROWS, st.sampled_from([["text"], ["number"], ["text", "number"]]))
 def test_the_same_figures_as_pycanon_on_complete_tables(rows, sensitive):

@@ -1,10 +1,8 @@
 """Verification from published cells alone, and against the source."""
 
-import ast
 import dataclasses
 import typing
 import warnings
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import shoal.releases.generalized.coverage
 from shoal.base.errors import ParameterError, SchemaError, ShoalError
 from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
@@ -226,12 +223,3 @@ def test_bad_comparisons_are_told_clearly():
     for order in ([0, 0], [0, 2], [-1, 0]):
         with pytest.raises(ShoalError, match="names a row twice, or one that the original"):
             verify(frame, original=frame, order=np.array(order), **common)
-
-
-def test_verification_imports_nothing_of_the_algorithms():
-    source = Path(shoal.releases.generalized.coverage.__file__).parent
-    forbidden = ("groupers", "kernels", "releases", "encode", "space", "losses")
-    for name in ("verify", "coverage", "readback", "published", "notation"):
-        for node in ast.walk(ast.parse((source / f"{name}.py").read_text())):
-            if isinstance(node, ast.ImportFrom):
-                assert not any(part in forbidden for part in (node.module or "").split("."))

@@ -9,12 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from shoal.api.functions import inspect
 from shoal.base.roles import Role
 from shoal.catalog import METHODS, RULES
 from shoal.cli.options import parse_options, split_names
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rules_asked
-from shoal.verbs.inspect import inspect
 from shoal.web import drafts, forms
 from shoal.web.private import private_folder, safe_name
 from shoal.web.profiles import profile

@@ -116,6 +116,18 @@ def test_the_table_is_shown_but_not_what_names_or_harms(steward, patients) -> No
     assert len(seen["sample"]) <= 8
 
 
+def test_the_page_shows_what_singles_people_out(steward, patients) -> None:
+    seen = steward.get(f"{patients}/see")["profile"]["singling"]
+    alone = {each["columns"][0]: each for each in seen["columns"]}
+    assert alone["patient"]["unique"] == 5000
+    assert alone["sex"]["unique"] == 0
+    assert "patient" not in seen["tried"]
+    assert seen["together"][0]["columns"] == ["admitted", "age"]
+    page = steward.client.get(f"{patients}/see", headers={"accept": "text/html"}).text
+    assert "What singles people out" in page
+    assert "Separation" in page
+
+
 def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> None:
     form = steward.fields(patients) | {"rule.0.k": "5", "option.effort": "fast"}
     seen = steward.post(f"{patients}/decide", **form, do="run").json()

@@ -242,7 +242,7 @@ def test_what_nobody_foresaw_shows_no_details(client, monkeypatch) -> None:
     def burst(*_: object) -> None:
         raise RuntimeError("secret value 4711")
 
-    monkeypatch.setattr("shoal.web.pages.page", burst)
+    monkeypatch.setattr("shoal.web.pages.tables.page", burst)
     answer = client.get("/")
     assert answer.status_code == 500
     assert "did not foresee" in answer.text

@@ -17,6 +17,8 @@ from shoal.tables import demo
 from tests.processes import alive, children
 from tests.web.conftest import address, another, serving
 
+pytestmark = pytest.mark.compiled
+
 SHOAL = Path(sys.executable).with_name("shoal")
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from shoal.base.params import Param
+from shoal.catalog.shapes import SHAPES, Shape
 
 
 def _load(path: str) -> Any:
@@ -61,6 +62,11 @@ class Method:
     whole: str = ""
     baseline: bool = False
     ahead: str = ""
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of what it publishes."""
+        return SHAPES[self.release]
 
     def load(self) -> Callable[..., Any]:
         """Import the grouper: ``group(data, rule, rng, **options) -> Partition``."""

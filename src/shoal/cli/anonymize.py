@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import RULES
-from shoal.cli import reporting, say
+from shoal.cli import on_spark, reporting, say
 from shoal.cli.options import (
     Audience,
     Delimiter,
@@ -33,10 +32,13 @@ from shoal.cli.options import (
     methods_help,
     with_rules,
 )
-from shoal.tables.sources.source import Source
 
 if TYPE_CHECKING:
-    from shoal.verbs.outcome import Outcome
+    from shoal.api.opening import Named
+    from shoal.api.release import Release
+    from shoal.cli.output import Output
+    from shoal.plan.plan import Plan
+    from shoal.tables.sources.source import Source
 
 
 @with_rules
@@ -85,6 +87,15 @@ def command(
             "--effort",
             metavar="WORD",
             help="How long the method shoal looks for a lower loss: fast, normal or max.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            help="Take the best release found so far after so many seconds, with a method that "
+            "refines (shoal).",
         ),
     ] = None,
     seed: Annotated[
@@ -158,140 +169,80 @@ def command(
 
     limit(threads)  # before anything reads how many threads there are
 
-    from shoal.cli.options import base_plan, located, parse_options, split_names
+    from shoal.cli.options import located, named_roles, parse_options
     from shoal.cli.output import Output
-    from shoal.cli.work import ahead, stoppable, watch
 
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
-    on_spark = _on_spark(engine, master, driver_tuples)
+    spark = on_spark.chosen(engine, master, driver_tuples)
     goal = Output.of(out, into, json, force, report)
-    if on_spark:
+    if spark:
         reporting.refuse_on_spark(report, audience)
     else:
         goal.check_files([path for path in (data, plan) if path is not None])
     reader = reporting.reader(report, audience)
 
-    from shoal.base.roles import Role
-    from shoal.tables.prepare import load
-    from shoal.verbs.anonymize import STAGES, anonymize
+    from shoal.plan.plan import Plan
+    from shoal.tables.prepare import merge
 
-    full = base_plan(
-        plan,
-        trust=trust_plan,
+    base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
+    name = method or base.method.name
+    words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
+    full = merge(
+        base,
         missing=missing,
         delimiter=delimiter,
         hierarchies=hierarchies,
         seed=seed,
-    ).override(rules=rules, release={} if typed is None else {"typed": typed})
-    chosen = method or full.method.name
-    words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
-    full = full.override(method=chosen, options=parse_options(words, chosen))
-    where = located(data, full, table, query, query_file)
-    if on_spark:
-        from shoal.cli.on_spark import Order, carry_out
-
-        roles = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
-        roles |= {Role.IDENTIFIER: identifier, Role.OTHER: other}
-        full = full.override(
-            roles={role: split_names(names, ()) or [] for role, names in roles.items() if names}
-        )
-        source, to = _directory(where), _directory(goal.place)
-        carry_out(Order(source, to, json, force, master, driver_tuples), full, started)
+        rules=rules,
+        method=name,
+        options=parse_options(words, name),
+        typed=typed,
+    )
+    source = located(data, full, table, query, query_file)
+    roles = named_roles(quasi, sensitive, identifier, other)
+    if spark:
+        order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
+        on_spark.carry_out(order, full.with_roles(roles(())), started)
         return
-    goal = goal.made_by(chosen, [where, *([plan] if plan else [])])
+    goal = goal.made_by(name, [source, *([plan] if plan else [])])
     goal.check()
-    named = {
-        Role.QUASI: quasi,
-        Role.SENSITIVE: sensitive,
-        Role.IDENTIFIER: identifier,
-        Role.OTHER: other,
-    }
+    _release(source, full, roles, time_limit, reader, goal, started)
 
-    def work(progress: Any) -> tuple[Outcome, str]:
+
+def _release(
+    source: Path | Source,
+    plan: Plan,
+    roles: Named,
+    time_limit: float | None,
+    reader: str | None,
+    goal: Output,
+    started: float,
+) -> None:
+    """Carry the plan out in the background, then write the release and say what came out."""
+    from shoal.api.opening import read
+    from shoal.cli.output import tell
+    from shoal.cli.work import ahead, stoppable, watch
+    from shoal.verbs.anonymize import STAGES
+
+    def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
-        begun = time.perf_counter()
-        frame = load(where, full)
-        reading = time.perf_counter() - begun
-        roles = {
-            role: names
-            for role, given in named.items()
-            if (names := split_names(given, frame.columns)) is not None
-        }
-        outcome = anonymize(frame, plan=full.override(roles=roles), progress=progress)
-        outcome.seconds["read"] += reading
+        table = read(source, plan, roles=roles)
+        release = table.anonymize(progress=progress, time_limit=time_limit)
         page = ""
         if reader is not None:
             progress("report")
-            page = reporting.of_run(outcome, where, reader)
-        return outcome, page
+            page = reporting.of_release(release.beside(table), source, reader, "Release")
+        return release, page
 
-    first = partial(ahead, chosen, diverse=any(RULES[part.name].sensitive for part in full.rules))
+    diverse = any(RULES[rule.name].sensitive for rule in plan.rules)
+    first = partial(ahead, plan.method.name, diverse=diverse)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the outcome carries them; shown below
-        outcome, page = watch(work, (*STAGES, "report"), first=first)
-    for text in outcome.warnings:
+        warnings.simplefilter("ignore")  # the release carries them; shown below
+        release, page = watch(work, (*STAGES, "report"), first=first)
+    for text in release.warnings:
         say.warning(text)
     with stoppable():
-        goal.write(outcome, started, page)
-    tell(outcome)
+        goal.write(release, started, page)
+    tell(release.made)
     say.line(f"Wrote {goal}.")
-
-
-def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> bool:
-    """Tell whether Spark does the work, and refuse its flags without it."""
-    from shoal.base.errors import ParameterError, nearest
-
-    engines = ("local", "spark")
-    if engine not in engines:
-        raise ParameterError(
-            f"--engine must be one of {', '.join(map(repr, engines))}. Got {engine!r} instead."
-            f"{nearest(engine, engines)}"
-        )
-    if engine == "local" and (master is not None or driver_tuples is not None):
-        raise ParameterError(
-            "--master and --driver-tuples are for Spark, and the engine is local. Add "
-            "--engine spark, or leave them out."
-        )
-    return engine == "spark"
-
-
-def _directory(given: Path | Source) -> Path:
-    """Return where Spark reads or writes, which is never a database."""
-    from shoal.base.errors import ParameterError
-
-    if isinstance(given, Source):
-        raise ParameterError(
-            f"Spark reads and writes directories and files, and {given} is a table of a database. "
-            "Leave out --engine spark, or export the table to Parquet first."
-        )
-    return given
-
-
-def tell(outcome: Outcome) -> None:
-    """Say in a few lines what came out."""
-    from shoal.privacy.base import reached
-
-    loss = outcome.loss
-    left = outcome.rows_in - outcome.rows_out
-    kept = "every row kept" if not left else f"{left:,} rows left out"
-    say.line(
-        f"{outcome.method}: {outcome.rows_in:,} rows in, {outcome.rows_out:,} out ({kept}), "
-        f"{outcome.groups:,} groups"
-    )
-    parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
-    say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
-    if outcome.notes:
-        found = (f"{name} {_figures(value)}" for name, value in outcome.notes.items())
-        say.line(f"Found    {'; '.join(found)}")
-    for result in outcome.verdict.rules:
-        say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
-
-
-def _figures(value: Any) -> str:
-    """Write a note of a method in short: of many things how many there are."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_figures(part)}" for name, part in value.items())
-    if isinstance(value, (list, tuple)):
-        return f"{len(value):,}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -111,35 +111,36 @@ def command(
     Tries to pick a person's row and to guess sensitive values, and compares that with guessing
     blindly and with a control. Give the hierarchies that the release was made with.
     """
+    from shoal.api.opening import read_release
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.errors import ShoalWarning
-    from shoal.cli.options import base_plan, split_names
-    from shoal.tables.prepare import load
-    from shoal.verbs.attack import attack
+    from shoal.cli.options import named_roles, split_names
+    from shoal.tables.prepare import load, merge
 
     inputs = [path for path in (original, released, plan, control, st) if path is not None]
     if json is not None:
         check_output(json, force=force, inputs=inputs)
-    full = base_plan(
+    full = merge(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
-    columns = load(original, full).columns if known or sensitive else []
+    truth = load(original, full)
+    release = read_release(
+        released,
+        full,
+        roles=named_roles(known, sensitive, besides=truth.columns),
+        st=st,
+        original=truth,
+    )
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", ShoalWarning)
-        found = attack(
-            original,
-            released,
-            known=split_names(known, columns),
-            sensitive=split_names(sensitive, columns),
+        found = release.attack(
             kinds=split_names(kinds, ()),
             targets=targets,
             noise=noise,
             gaps=gaps,
             rule_out=rule_out,
             control=control,
-            st=st,
             seed=seed,
-            plan=full,
         )
     report(found)
     for each in heard:

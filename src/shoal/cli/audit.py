@@ -27,7 +27,7 @@ from shoal.cli.options import (
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
-    from shoal.releases.generalized.check import Verdict
+    from shoal.releases.verdict import Verdict
 
 
 @with_rules
@@ -86,12 +86,11 @@ def command(
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
+    from shoal.api.opening import read_release
     from shoal.base.atomic import atomic_file, check_output
-    from shoal.base.roles import Role
-    from shoal.cli.options import base_plan, split_names
+    from shoal.cli.options import named_roles
     from shoal.cli.output import check_apart
-    from shoal.tables.prepare import load
-    from shoal.verbs.audit import audit
+    from shoal.tables.prepare import merge
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)
@@ -102,29 +101,24 @@ def command(
             check_output(file, force=force, inputs=inputs)
     check_apart([], {flag: file for flag, file in extras.items() if file is not None})
     to = reporting.reader(report, audience)
-    full = base_plan(
-        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
-    )
-    columns = load(released, full, released=True).columns
-    named = {
-        Role.QUASI: split_names(quasi, columns),
-        Role.SENSITIVE: split_names(sensitive, columns),
-        Role.IDENTIFIER: split_names(identifier, columns),
-    }
-    full = full.override(rules=rules)
-    verdict = audit(
+    release = read_release(
         released,
-        quasi=named[Role.QUASI],
-        sensitive=named[Role.SENSITIVE],
-        identifier=named[Role.IDENTIFIER],
-        original=original,
+        merge(
+            plan,
+            trust=trust_plan,
+            missing=missing,
+            delimiter=delimiter,
+            hierarchies=hierarchies,
+            rules=rules,
+        ),
+        roles=named_roles(quasi, sensitive, identifier),
         st=st,
-        plan=full,
+        original=original,
     )
+    verdict = release.verdict
     texts = {"--json": verdict.to_json()}
     if to is not None:
-        declared = full.override(roles={role: names for role, names in named.items() if names})
-        texts["--report"] = reporting.of_audit(verdict, released, original, st, declared, to)
+        texts["--report"] = reporting.of_release(release, released, to, "Audit")
     tell(verdict)
     for flag, file in extras.items():
         if file is not None:
@@ -162,8 +156,10 @@ def tell(verdict: Verdict) -> None:
 def _models(verdict: Verdict) -> None:
     """Show what every privacy model says of the sensitive columns."""
     from shoal.measures.models import shown
-    from shoal.privacy.base import said
+    from shoal.privacy.base import reached, said
 
+    for name, figures in verdict.models.get("reached", {}).items():
+        say.line(f"What is published in place of {name!r} reaches: {reached(figures)}")
     for name, figures in verdict.models.get("posterior", {}).items():
         worst, mean = figures["worst_posterior"], figures["mean_posterior"]
         say.line(

@@ -144,7 +144,7 @@ def command(
     like one that is. A setting that is not possible says why and the others go on; exit code 2 and
     no file if none is.
     """
-    from shoal.cli.options import base_plan, split_names
+    from shoal.cli.options import named_roles, split_names
     from shoal.cli.work import stoppable, watch
 
     inputs = [path for path in (data, plan) if path is not None]
@@ -153,12 +153,12 @@ def command(
     _check_outputs(files, force, inputs)
     reporting.reader(report, None)
 
-    from shoal.tables.prepare import load
-    from shoal.verbs.compare import compare
+    from shoal.api.opening import read
+    from shoal.tables.prepare import merge
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
-    full = base_plan(
+    full = merge(
         plan,
         trust=trust_plan,
         missing=missing,
@@ -171,15 +171,8 @@ def command(
 
     def work(progress: Any) -> Comparison:
         progress("reading")
-        frame = load(data, full)
-        known = frame.columns
-        return compare(
-            frame,
-            quasi=split_names(quasi, known),
-            sensitive=split_names(sensitive, known),
-            identifier=split_names(identifier, known),
-            other=split_names(other, known),
-            plan=full,
+        table = read(data, full, roles=named_roles(quasi, sensitive, identifier, other))
+        return table.compare(
             methods=wanted,
             grid=grid,
             repeats=repeats,
@@ -197,21 +190,22 @@ def command(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the comparison carries them; shown below
         found = watch(work, ("reading", *labels), STOPPING)
-    for text in found.warnings:
-        say.warning(text)
     tell(found)
-    if found.recommended is not None and not found.stopped:
+    _leave_unless_whole(found, len(labels))
+    if found.recommended is not None:
         say.line(f"Make it with: {_again(found.recommended, data, plan)}")
+    with stoppable():
+        _write(found, files, data, force, inputs)
+
+
+def _leave_unless_whole(found: Comparison, settings: int) -> None:
+    """End without a file if the comparison was stopped, or if no setting is possible."""
     if found.stopped:
-        say.note(
-            f"Stopped: {len(found.settings)} of {len(labels)} settings are shown, no file was "
-            "written."
-        )
+        shown = f"{len(found.settings)} of {settings} settings are shown"
+        say.note(f"Stopped: {shown}, no file was written.")
         raise typer.Exit(130)
     if not found.verified:
         raise typer.Exit(2)
-    with stoppable():
-        _write(found, files, data, force, inputs)
 
 
 def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) -> None:
@@ -273,6 +267,8 @@ _SHOWN = (
 
 def tell(found: Comparison) -> None:
     """Show the table, what is not possible, and what is recommended."""
+    for text in found.warnings:
+        say.warning(text)
     say.line(
         f"{found.rows:,} rows, {len(found.quasi)} quasi-identifiers, {len(found.settings)} "
         f"settings{f', {found.repeats} runs each' if found.repeats > 1 else ''}"

@@ -68,27 +68,22 @@ def command(
     Works on every shape of release: sets of dummy values, Anatomy's two tables, generalized cells
     (every value under a cell is taken as equally likely; give the hierarchies it was made with).
     """
+    from shoal.api.opening import read_release
     from shoal.base.atomic import atomic_file, check_output
-    from shoal.cli.options import split_names
+    from shoal.cli.options import named_roles, split_names
     from shoal.show.charts import check_picture
     from shoal.show.figures import estimates_chart
-    from shoal.verbs.estimate import estimate
+    from shoal.tables.prepare import merge
 
     if plot is not None:
         check_picture(plot)
     for path in (json, plot):
         if path is not None:
             check_output(path, force=force, inputs=[released])
-    found = estimate(
-        released,
-        of,
-        split_names(by, ()) or (),
-        method=method,
-        level=level,
-        st=st,
-        quasi=split_names(quasi, ()),
-        hierarchies=hierarchies,
+    release = read_release(
+        released, merge(None, hierarchies=hierarchies), roles=named_roles(quasi), st=st
     )
+    found = release.estimate(of, split_names(by, ()) or (), method=method, level=level)
     report(found, top)
     if json is not None:
         with atomic_file(json, force=force, inputs=[released]) as stream:

@@ -61,13 +61,12 @@ def make(
     Example: shoal hierarchy make patients.csv age --how intervals --widths 5,10,20 -o age.csv
     """
     from shoal.base.atomic import check_output
-    from shoal.cli.options import base_plan
     from shoal.tables.hierarchy import write_hierarchy
-    from shoal.tables.prepare import load
+    from shoal.tables.prepare import load, merge
     from shoal.tables.schema import unknown_column
 
     check_output(out, force=force, inputs=[data])
-    frame = load(data, base_plan(None, missing=missing, delimiter=delimiter))
+    frame = load(data, merge(None, missing=missing, delimiter=delimiter))
     if column not in frame.columns:
         raise SchemaError(unknown_column(column, frame.columns))
     taxonomy = _maker(how, widths, steps, drop)(frame[column], column)
@@ -101,9 +100,8 @@ def check(
 
     Exit code 0 if all is well, 1 if not, 2 on bad use.
     """
-    from shoal.cli.options import base_plan
     from shoal.tables.hierarchy import read_hierarchy
-    from shoal.tables.prepare import load
+    from shoal.tables.prepare import load, merge
 
     files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
     if not path.exists() or not files:
@@ -112,7 +110,7 @@ def check(
         )
     if column is not None and len(files) > 1:
         raise ParameterError("--column goes with a single file. Got a folder: leave --column out.")
-    plan = base_plan(None, missing=missing, delimiter=delimiter)
+    plan = merge(None, missing=missing, delimiter=delimiter)
     frame = None if data is None else load(data, plan)
     broken = 0
     for file in files:

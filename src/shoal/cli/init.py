@@ -30,17 +30,18 @@ def command(
     """
     import os
 
+    from shoal.api.opening import read
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.roles import Role
-    from shoal.cli.options import base_plan, located
+    from shoal.cli.options import located
     from shoal.plan.origin import leads_out
+    from shoal.tables.prepare import merge
     from shoal.tables.sources.source import Source
-    from shoal.verbs.inspect import inspect
 
     check_output(out, force=force, inputs=[data])
-    plan = base_plan(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    plan = merge(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
     where = located(data, plan, table, query, query_file)
-    found = inspect(where, plan=plan)
+    found = read(where, plan).inspect()
     columns = {
         column.name: {"role": column.role.value}
         | ({"kind": column.kind.value} if column.kind else {})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shoal.cli import say
 from shoal.cli.options import (
     Delimiter,
@@ -15,6 +17,11 @@ from shoal.cli.options import (
     Table,
     TrustPlan,
 )
+
+if TYPE_CHECKING:
+    from shoal.measures.singling import Singling
+
+_SETS = 6  # minimal unique combinations of a row that are told
 
 
 def command(
@@ -35,16 +42,15 @@ def command(
 
     Suggests a role for every column, with the reason. Nothing is written.
     """
-    from shoal.cli.options import base_plan, located, split_names
-    from shoal.tables.prepare import load
-    from shoal.verbs.inspect import inspect
+    from shoal.api.opening import read
+    from shoal.cli.options import located, named_roles
+    from shoal.tables.prepare import merge
 
-    full = base_plan(
+    full = merge(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
     where = located(data, full, table, query, query_file)
-    frame = load(where, full)
-    found = inspect(frame, quasi=split_names(quasi, frame.columns), plan=full)
+    found = read(where, full, roles=named_roles(quasi), only=quasi is not None).inspect()
     say.line(f"{where}: {found.rows:,} rows, {len(found.columns)} columns\n")
     say.table(
         ("column", "type", "missing", "distinct", "example", "role", "kind", "why"),
@@ -62,6 +68,7 @@ def command(
             for look in found.columns
         ],
     )
+    _tell_singling(found.singling)
     names = found.schema.quasi
     if not names:
         say.line("No quasi-identifiers found or named: say which with --quasi a,b,c.")
@@ -74,3 +81,32 @@ def command(
         say.line(f"  {what:<30}  {say.percent(rows / found.rows)} ({rows:,})")
     again = getattr(where, "again", where)
     say.line(f"\nNext: shoal init {again} -o plan.toml, then check the roles in it.")
+
+
+def _tell_singling(found: Singling) -> None:
+    """Show which columns tell rows apart, alone and together."""
+    say.line("Which columns single rows out, alone and up to three together:")
+    say.table(
+        ("columns", "rows unique by them", "distinction", "separation"),
+        [
+            (
+                " + ".join(each.columns),
+                f"{each.unique:,} ({say.percent(each.alone)})",
+                f"{each.distinction:.4f}",
+                f"{each.separation:.4f}",
+            )
+            for each in (*found.columns, *found.together)
+        ],
+    )
+    share = say.percent(found.unique / max(found.rows, 1))
+    say.line(
+        f"{found.unique:,} rows ({share}) are unique by at most three of "
+        f"{', '.join(found.tried)}.\n"
+    )
+    if found.worst:
+        say.line("The rows that the fewest columns single out:")
+        for row in found.worst:
+            sets = [" + ".join(names) for names in row.minimal]
+            more = f" and {len(sets) - _SETS:,} more" if len(sets) > _SETS else ""
+            say.line(f"  row {row.row + 1:,}: {'; '.join(sets[:_SETS])}{more}")
+        say.line()

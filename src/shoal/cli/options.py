@@ -12,6 +12,7 @@ import typer
 
 from shoal.base.errors import ParameterError
 from shoal.base.params import Param
+from shoal.base.roles import Role
 from shoal.catalog import METHODS, find_method
 from shoal.plan.rule_specs import rule_flags, rules_asked
 from shoal.tables.sources.source import Place, Source, place
@@ -294,25 +295,31 @@ def methods_help() -> str:
     return f"How rows are grouped: {', '.join(METHODS)} (see: shoal methods)."
 
 
-def base_plan(
-    path: Path | None,
+def named_roles(
+    quasi: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    identifier: Sequence[str] | None = None,
+    other: Sequence[str] | None = None,
     *,
-    missing: Sequence[str] | None = None,
-    delimiter: str | None = None,
-    hierarchies: Path | None = None,
-    seed: int | None = None,
-    trust: bool = False,
-) -> Plan:
-    """Read the plan, if there is one, and apply the flags that say how to read the table."""
-    from shoal.plan.plan import Plan
+    besides: Sequence[str] = (),
+) -> Callable[[Sequence[str]], dict[Role, list[str]]]:
+    """Return what reads the names of columns by role once the columns are known.
 
-    plan = Plan() if path is None else Plan.read(path, trust=trust)
-    data: dict[str, Any] = {}
-    if missing is not None:
-        data["missing"] = list(dict.fromkeys(["", *missing]))
-    if delimiter is not None:
-        data["delimiter"] = delimiter
-    if hierarchies is not None:
-        # A flag's path starts where the command runs, not at the plan.
-        data["hierarchies"] = plan.relative(hierarchies)
-    return plan.override(data=data, seed=seed)
+    ``besides``: more columns that may be meant.
+    """
+    given = {
+        Role.QUASI: quasi,
+        Role.SENSITIVE: sensitive,
+        Role.IDENTIFIER: identifier,
+        Role.OTHER: other,
+    }
+
+    def read(columns: Sequence[str]) -> dict[Role, list[str]]:
+        known = [*columns, *besides]
+        return {
+            role: names
+            for role, words in given.items()
+            if (names := split_names(words, known)) is not None
+        }
+
+    return read

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import OutputError
-from shoal.tables.sources.source import Place, Source, beside, target
+from shoal.cli import say
+from shoal.tables.sources.source import Place, Source, target
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.verbs.anonymize import Outcome
+    from shoal.api.release import Release
+    from shoal.engines.run import Run
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,9 @@ class Output:
     def made_by(self, method: str, inputs: Sequence[Place]) -> Output:
         """Return the output with the tables that a method publishes."""
         from shoal.catalog import find_method
-        from shoal.tables.files import second_path
+        from shoal.tables.files import placed
 
-        tables: dict[str, Path | Source] = {"release": self.place}
-        if find_method(method).release == "anatomized":
-            here = self.place
-            tables["st"] = beside(here) if isinstance(here, Source) else second_path(here)
+        tables = placed(self.place, find_method(method).shape.tables)
         return replace(self, inputs=tuple(inputs), tables=tables)
 
     def check(self) -> None:
@@ -100,7 +99,7 @@ class Output:
 
             check_target(sources, force=self.force, inputs=self.inputs)
 
-    def write(self, outcome: Outcome, started: float, page: str = "") -> None:
+    def write(self, release: Release[pl.DataFrame], started: float, page: str = "") -> None:
         """Write everything or nothing; a file that is replaced with --force is gone at once.
 
         ``page`` is the text of the report, if one was asked for.
@@ -109,10 +108,10 @@ class Output:
         fresh = [file for file in self.extras.values() if not file.exists()]
         made: list[Path] = []
         try:
-            with self._written(outcome.tables):
-                outcome.seconds["write"] = time.perf_counter() - begun
-                outcome.seconds["total"] = time.perf_counter() - started
-                texts = {"--json": outcome.to_json(), "--report": page}
+            with self._written(release.here.tables):
+                release.made.seconds["write"] = time.perf_counter() - begun
+                release.made.seconds["total"] = time.perf_counter() - started
+                texts = {"--json": release.to_json(), "--report": page}
                 for flag, file in self.extras.items():
                     self._extra(file, texts[flag])
                     made.append(file)
@@ -164,3 +163,32 @@ def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
                 f"{other} and {flag} both name {file}. Give each of them a file of its own."
             )
         named[file.resolve()] = flag
+
+
+def tell(run: Run) -> None:
+    """Say in a few lines what came out."""
+    from shoal.privacy.base import reached
+
+    loss = run.loss
+    left = run.rows_in - run.rows_out
+    kept = "every row kept" if not left else f"{left:,} rows left out"
+    say.line(
+        f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
+        f"{run.groups:,} groups"
+    )
+    parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
+    say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
+    if run.notes:
+        found = (f"{name} {_figures(value)}" for name, value in run.notes.items())
+        say.line(f"Found    {'; '.join(found)}")
+    for result in run.verdict.rules:
+        say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
+
+
+def _figures(value: Any) -> str:
+    """Write a note of a method in short: of many things how many there are."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_figures(part)}" for name, part in value.items())
+    if isinstance(value, (list, tuple)):
+        return f"{len(value):,}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -81,32 +81,30 @@ def command(
     Works on any table: a release of any shape, or one that was never anonymized. A missing cell is
     a value of its own, so a gap never makes a table look safer.
     """
+    from shoal.api.opening import read_release
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.errors import ShoalWarning
-    from shoal.cli.options import base_plan, split_names
-    from shoal.tables.prepare import load
-    from shoal.verbs.risk import risk
+    from shoal.cli.options import named_roles
+    from shoal.tables.prepare import load, merge
 
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
     if json is not None:
         check_output(json, force=force, inputs=inputs)
-    full = base_plan(
+    full = merge(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
-    columns = load(released if original is None else original, full, released=True).columns
+    truth = None if original is None else load(original, full)
+    columns = () if truth is None else truth.columns
+    release = read_release(
+        released,
+        full,
+        roles=named_roles(quasi, sensitive, besides=columns),
+        st=st,
+        original=truth,
+    )
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", ShoalWarning)
-        found = risk(
-            released,
-            quasi=split_names(quasi, columns),
-            sensitive=split_names(sensitive, columns),
-            original=original,
-            population=population,
-            st=st,
-            threshold=threshold,
-            belief=belief,
-            plan=full,
-        )
+        found = release.risk(population=population, threshold=threshold, belief=belief)
     report(found)
     for each in heard:
         say.warning(str(each.message))

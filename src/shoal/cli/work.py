@@ -18,16 +18,19 @@ NOTHING = "Nothing was written."
 ENOUGH = "Taking the best release found so far. Press ctrl-C again to stop without one."
 COMPILING = "Compiling the search for this machine. This happens once and can take half a minute."
 AGAIN = (
-    "Compiling the search for this machine, which can take half a minute. No folder can be written "
-    "to, so the next run has to do it again: set NUMBA_CACHE_DIR to a folder of your own."
+    "Compiling the search for this machine, which can take half a minute. There is no folder that "
+    "you and nobody else can write to, so the next run has to do it again: set NUMBA_CACHE_DIR to "
+    "a folder of your own."
 )
+NOT_USED = " Your cache is not used, since {}: compiled code there could be somebody else's."
 
 
 def compiling() -> str:
     """Return what to say while kernels compile."""
-    from shoal.kernels import kept
+    from shoal.kernels import kept, refused
 
-    return COMPILING if kept() else AGAIN
+    why = refused()
+    return (COMPILING if kept() else AGAIN) + (NOT_USED.format(why) if why else "")
 
 
 def ahead(method: str, *, diverse: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from shoal.base.address import hide
-from shoal.base.errors import PlanError
+from shoal.base.errors import PlanError, nearest
 from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
@@ -245,33 +245,74 @@ class Plan(_Part):
         """Return the plan with exactly these columns."""
         return self._again({**_plain(self), "columns": dict(columns)})
 
+    def with_roles(self, roles: Mapping[Role, Sequence[str]]) -> Plan:
+        """Return the plan with the columns of some roles replaced by these.
+
+        Names and roles cannot be wrong by themselves, so nothing is validated again.
+        """
+        _one_role_each(roles)
+        columns = dict(self.columns)
+        for role, names in roles.items():
+            columns = {k: v for k, v in columns.items() if v.role != role or k in names}
+            for name in names:
+                known = columns.get(name, ColumnPart(role=role))
+                columns[name] = known.model_copy(update={"role": role})
+        return self._copy(columns=columns) if roles else self
+
+    def with_settings(self, settings: Mapping[str, Mapping[str, Any]]) -> Plan:
+        """Return the plan with keys of some columns set: ``{"kind": {"age": "ordered"}}``."""
+        tree = _plain(self)
+        columns = tree["columns"]
+        for key, values in settings.items():
+            for name, value in values.items():
+                if name not in columns:
+                    raise PlanError(
+                        f"The {key} of column {name!r} was given, and the column has no role. Give "
+                        f"it one; columns with a role: {', '.join(map(repr, columns)) or 'none'}."
+                        f"{nearest(name, columns)}"
+                    )
+                columns[name][key] = value
+        return self._again(tree) if any(settings.values()) else self
+
+    def declaring(self, other: Plan) -> Plan:
+        """Return the plan with the columns that another one declares."""
+        return self._copy(columns=other.columns)
+
+    def with_seed(self, seed: int) -> Plan:
+        """Return the plan with another seed."""
+        return self._copy(seed=seed)
+
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Plan:
         """Return the plan with the kinds of some columns written out."""
-        columns = _plain(self)["columns"]
-        for name, kind in kinds.items():
-            columns[name]["kind"] = kind.value
-        return self.with_columns(columns)
+        parts = {
+            name: part.model_copy(update={"kind": kinds[name]}) if name in kinds else part
+            for name, part in self.columns.items()
+        }
+        return self._copy(columns=parts)
 
     def filled(self) -> Plan:
         """Return the plan with the defaults of its method and rules written out.
 
         The k of k-anonymity is the k of every rule that has one and does not say it.
         """
-        tree = _plain(self)
-        tree["method"] = _defaults(METHODS[self.method.name].params) | tree["method"]
-        agreed = {
-            key: value
-            for rule in tree["rules"]
-            if rule["name"] == DEFAULT_RULE
-            for key, value in rule.items()
-        }
+        own = self.method.options
+        defaults = _defaults(METHODS[self.method.name].params)
+        agreed: dict[str, Any] = {}
+        for part in self.rules:
+            agreed |= part.spec if part.name == DEFAULT_RULE else {}
         filled = []
-        for rule in tree["rules"]:
-            defaults = _defaults(RULES[rule["name"]].params)
-            common = {key: agreed[key] for key in defaults if key in agreed}
-            filled.append(defaults | common | rule)
-        tree["rules"] = filled
-        return self._again(tree)
+        for part in self.rules:
+            usual = _defaults(RULES[part.name].params)
+            common = {key: agreed[key] for key in usual if key in agreed}
+            filled.append(RulePart(**(usual | common | part.spec)))
+        method = MethodPart(**(defaults | own), name=self.method.name)
+        return self._copy(method=method, rules=tuple(filled))
+
+    def _copy(self, **parts: Any) -> Plan:
+        """Return the plan with parts that are known to be right."""
+        plan = self.model_copy(update=parts)
+        plan._origin = self._origin
+        return plan
 
     def _again(self, tree: dict[str, Any]) -> Plan:
         if "rules" not in self.model_fields_set and tree["rules"] == _plain(self)["rules"]:

@@ -17,8 +17,8 @@ import polars as pl
 from shoal.base.errors import ShoalError
 from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule, weakest
-from shoal.releases.generalized.check import RuleResult, Verdict
 from shoal.releases.published import read
+from shoal.releases.verdict import RuleResult, Verdict
 from shoal.tables.cells import as_text, blank, natural
 from shoal.tables.schema import Schema
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from shoal import __version__
 from shoal.catalog import DEFAULT_LOSS, LOSSES
-from shoal.report.outcome import Origin
 from shoal.report.pages import render
+from shoal.report.run import Provenance
 from shoal.report.words import GLOSSARY
 from shoal.show.charts.words import say
 
@@ -23,7 +23,7 @@ _LEFT_OUT = (
 _FLAGS = ("verified", "frontier", "recommended")
 
 
-def render_comparison(comparison: Any, *, origin: Origin | None = None, title: str = "") -> str:
+def render_comparison(comparison: Any, *, origin: Provenance | None = None, title: str = "") -> str:
     """Return a comparison as one HTML file: the recommendation, the frontier, all figures.
 
     ``comparison`` has ``frame()``, ``recommended``, ``why`` and ``plot()``, as
@@ -57,7 +57,7 @@ def render_comparison(comparison: Any, *, origin: Origin | None = None, title: s
         rows=rows,
         warnings=tuple(getattr(comparison, "warnings", ())),
         notes=tuple(getattr(comparison, "notes", ())),
-        command=(origin or Origin()).command,
+        command=(origin or Provenance()).command,
         glossary=GLOSSARY,
     )
 

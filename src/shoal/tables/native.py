@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -85,30 +86,52 @@ def _column(frame: Any, position: int) -> pl.Series:
     return pl.Series(texts, dtype=pl.String)
 
 
+@dataclass(frozen=True, eq=False)
+class Native:
+    """Which kind of frame came in; it knows names and types of columns and no cell.
+
+    ``names``: columns by text (those of pandas need not be texts). ``nullable``: columns of whole
+    numbers and booleans that pandas holds with gaps: 'Int64' came in, 'float64' must not go out.
+    """
+
+    backend: Any = None
+    names: Mapping[str, Any] = field(default_factory=dict)
+    nullable: Mapping[str, Any] = field(default_factory=dict)
+    lazy: bool = False
+
+    @classmethod
+    def of(cls, frame: Any) -> Native:
+        """Take the kind of a frame."""
+        if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+            return cls(lazy=isinstance(frame, pl.LazyFrame))
+        import narwhals as nw
+
+        backend = nw.from_native(frame).implementation
+        if not backend.is_pandas():
+            return cls(backend)
+        names = {str(name): name for name in frame.columns}
+        types = {name: frame.dtypes[own] for name, own in names.items()}
+        gapped = {name: dtype for name, dtype in types.items() if hasattr(dtype, "numpy_dtype")}
+        return cls(backend, names, gapped)
+
+    def back(self, frame: pl.DataFrame) -> Any:
+        """Return a frame of ours as this kind."""
+        if self.backend is None:
+            return frame.lazy() if self.lazy else frame
+        if self.backend.is_pandas():
+            result = frame.to_pandas()
+            for name, dtype in frame.schema.items():
+                if name in self.nullable and dtype.is_numeric():
+                    result[name] = result[name].astype(self.nullable[name])
+            result.columns = [self.names.get(name, name) for name in result.columns]
+            return result
+        if self.backend.is_pyarrow():
+            return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        import narwhals as nw
+
+        return nw.from_native(frame).lazy().collect(self.backend).to_native()
+
+
 def to_native(frame: pl.DataFrame, like: Any) -> Any:
     """Return ``frame`` as the kind of frame that ``like`` is."""
-    if isinstance(like, pl.DataFrame):
-        return frame
-    import narwhals as nw
-
-    if isinstance(like, pl.LazyFrame):
-        return frame.lazy()
-    backend = nw.from_native(like).implementation
-    if backend.is_pandas():
-        return _to_pandas(frame, like)
-    if backend.is_pyarrow():
-        return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return nw.from_native(frame).lazy().collect(backend).to_native()
-
-
-def _to_pandas(frame: pl.DataFrame, like: Any) -> Any:
-    """Give pandas back its own names (they need not be texts) and its nullable types."""
-    result = frame.to_pandas()
-    own = {str(name): name for name in like.columns}
-    for name, dtype in frame.schema.items():
-        wanted = like.dtypes[own[name]] if name in own else None
-        # Whole numbers and booleans with gaps: 'Int64' came in, 'float64' must not go out.
-        if wanted is not None and hasattr(wanted, "numpy_dtype") and dtype.is_numeric():
-            result[name] = result[name].astype(wanted)
-    result.columns = [own.get(name, name) for name in result.columns]
-    return result
+    return Native.of(like).back(frame)

@@ -16,7 +16,7 @@ from shoal.tables.domain import Taxonomy, flat
 from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
 from shoal.tables.schema import Column
 from shoal.web import trees
-from shoal.web.trees import Tree
+from shoal.web.trees import LabelTree
 
 # How a hierarchy can be made: what it is for, and the one field that steers it.
 MAKERS: dict[str, dict[str, str]] = {
@@ -103,7 +103,7 @@ def _rows_by_value(series: pl.Series) -> dict[str, int]:
     return dict(counted.iter_rows())
 
 
-def _nested(tree: Tree, rows: Mapping[str, int]) -> dict[str, Any]:
+def _nested(tree: LabelTree, rows: Mapping[str, int]) -> dict[str, Any]:
     def node(label: str) -> dict[str, Any]:
         below = [node(child) for child in tree.children.get(label, ())]
         count = sum(child["rows"] for child in below) if below else rows.get(label, 0)
@@ -156,7 +156,7 @@ def _outline(_frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Tax
 
 
 def _edit(
-    change: Callable[[Tree, Mapping[str, Any]], Tree],
+    change: Callable[[LabelTree, Mapping[str, Any]], LabelTree],
 ) -> Callable[[pl.DataFrame, str, Mapping[str, Any]], Taxonomy]:
     def step(_frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
         tree = trees.from_taxonomy(read_hierarchy(given["path"], column), column)
@@ -165,7 +165,7 @@ def _edit(
     return step
 
 
-def _rename(tree: Tree, given: Mapping[str, Any]) -> Tree:
+def _rename(tree: LabelTree, given: Mapping[str, Any]) -> LabelTree:
     if len(given["labels"]) != 1:
         raise SchemaError(f"Tick exactly one label to rename. Got {len(given['labels'])}.")
     return trees.rename(tree, given["labels"][0], given["name"])

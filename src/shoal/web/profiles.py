@@ -29,6 +29,7 @@ def profile(frame: pl.DataFrame, found: Inspection) -> dict[str, Any]:
         ],
         "sample": _sample(frame, found),
         "marks": _marks(frame),
+        "singling": found.singling.to_dict(),
         "unusable": [look.column.name for look in found.columns if not look.column.name.strip()],
     }
 

@@ -18,7 +18,7 @@ from starlette.types import Scope
 from shoal import __version__
 from shoal.base.errors import ShoalError
 from shoal.web.security import SMALL, Keys, TooLarge
-from shoal.web.state import Run, Table, Workbench
+from shoal.web.state import OpenTable, WebRun, Workbench
 
 HERE = Path(__file__).parent
 THEME = "shoal_theme"
@@ -97,8 +97,8 @@ def page(
     name: str,
     shown: Mapping[str, Any],
     *,
-    table: Table | None = None,
-    run: Run | None = None,
+    table: OpenTable | None = None,
+    run: WebRun | None = None,
     status: int = 200,
 ) -> Response:
     """Answer with a page, or with what it shows as JSON."""
@@ -124,7 +124,7 @@ def page(
     return HTMLResponse(text, status)
 
 
-def _steps(table: Table | None, run: Run | None, now: str) -> list[dict[str, Any]]:
+def _steps(table: OpenTable | None, run: WebRun | None, now: str) -> list[dict[str, Any]]:
     """Return the way through the page, each step with its address once it can be taken."""
     base = f"/tables/{table.number}" if table is not None and table.profile else None
     done = run
@@ -145,7 +145,7 @@ def _steps(table: Table | None, run: Run | None, now: str) -> list[dict[str, Any
     ]
 
 
-def _command(table: Table | None, run: Run | None) -> str:
+def _command(table: OpenTable | None, run: WebRun | None) -> str:
     """Return the command line that does the same as the page in view."""
     from shoal.web import drafts
 
@@ -173,7 +173,7 @@ def plain_page(scope: Scope, status: int, head: str, text: str, onward: str = ""
 
 
 def error_page(
-    request: Request, status: int, head: str, text: str, table: Table | None = None
+    request: Request, status: int, head: str, text: str, table: OpenTable | None = None
 ) -> Response:
     """Answer with a message inside the page."""
     if wants_json(request.scope):

@@ -23,7 +23,7 @@ WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "faile
 
 
 @dataclass
-class Run:
+class WebRun:
     """One run: what was asked for, how far it is, what came out."""
 
     number: int
@@ -57,7 +57,7 @@ class Run:
 
 
 @dataclass
-class Table:
+class OpenTable:
     """An opened table: where it is, what it looks like, what is decided about it."""
 
     number: int
@@ -72,7 +72,7 @@ class Table:
     error: str = ""
     stage: str = ""
     draft: Draft = field(default_factory=dict)
-    runs: dict[int, Run] = field(default_factory=dict)
+    runs: dict[int, WebRun] = field(default_factory=dict)
     ordered: int = 0
     undo: dict[int, list[bytes]] = field(default_factory=dict)
     opening: asyncio.Task[None] | None = None
@@ -101,9 +101,9 @@ class Workbench:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.tables: dict[int, Table] = {}
+        self.tables: dict[int, OpenTable] = {}
         self.desk, self.press = Desk(), Desk()
-        self._queue: asyncio.Queue[tuple[Table, Run]] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[OpenTable, WebRun]] = asyncio.Queue()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._count = 0
 
@@ -127,27 +127,27 @@ class Workbench:
         await self.desk.close()
         await self.press.close()
 
-    def table(self, number: int) -> Table | None:
+    def table(self, number: int) -> OpenTable | None:
         """Return an opened table."""
         return self.tables.get(number)
 
-    def add(self, path: Path, name: str, shown_path: str | None = None) -> Table:
+    def add(self, path: Path, name: str, shown_path: str | None = None) -> OpenTable:
         """Take a file up as a table, and begin to look at it; without ``shown_path`` an upload."""
         self._count += 1
         folder = self.folder / f"table-{self._count}"
         (folder / "hierarchies").mkdir(mode=0o700, parents=True)
         uploaded = shown_path is None
-        table = Table(self._count, name, path, shown_path or name, folder, uploaded)
+        table = OpenTable(self._count, name, path, shown_path or name, folder, uploaded)
         self.tables[table.number] = table
         self.reopen(table)
         return table
 
-    def reopen(self, table: Table) -> None:
+    def reopen(self, table: OpenTable) -> None:
         """Look at a table (again), as its missing texts and delimiter now say."""
         table.profile, table.error, table.stage = None, "", "read"
         table.opening = self.background(self._open(table))
 
-    async def _open(self, table: Table) -> None:
+    async def _open(self, table: OpenTable) -> None:
         def stage(name: str) -> None:
             table.stage = name
 
@@ -163,7 +163,7 @@ class Workbench:
         except Died as error:
             table.error = str(error)
 
-    def forget(self, table: Table) -> None:
+    def forget(self, table: OpenTable) -> None:
         """Close a table: its runs, and its copy if it was uploaded, are removed."""
         for run in table.runs.values():
             self.cancel(run)
@@ -172,19 +172,19 @@ class Workbench:
         if table.uploaded:
             table.path.unlink(missing_ok=True)
 
-    def drop(self, table: Table, run: Run) -> None:
+    def drop(self, table: OpenTable, run: WebRun) -> None:
         """Take a finished run off the list, and its files with it."""
         del table.runs[run.number]
         shutil.rmtree(run.folder, ignore_errors=True)
 
-    def order(self, table: Table, plan: Plan) -> Run:
+    def order(self, table: OpenTable, plan: Plan) -> WebRun:
         """Put a run into the queue."""
         from shoal.catalog import find_method
 
         table.ordered += 1  # a number is never used again, or a link could lead to another run
         number = table.ordered
         full = plan.filled()
-        run = Run(
+        run = WebRun(
             number=number,
             title=title(full),
             toml=plan.to_toml(),
@@ -210,7 +210,7 @@ class Workbench:
             if run.status == WAITING:
                 await self._carry_out(table, run)
 
-    async def _carry_out(self, table: Table, run: Run) -> None:
+    async def _carry_out(self, table: OpenTable, run: WebRun) -> None:
         run.status, run.began = RUNNING, time.monotonic()
         # A later change of a hierarchy must not change what this run is said to have used.
         frozen = table.folder / f"plan-{run.number}"
@@ -242,7 +242,7 @@ class Workbench:
             shutil.rmtree(f"{run.folder}.part", ignore_errors=True)
             shutil.rmtree(frozen, ignore_errors=True)
 
-    def cancel(self, run: Run) -> None:
+    def cancel(self, run: WebRun) -> None:
         """End a run; nothing of it is kept."""
         if run.status == RUNNING:
             run.status = CANCELLED
@@ -250,7 +250,7 @@ class Workbench:
         elif run.status == WAITING:
             run.status = CANCELLED
 
-    def enough(self, run: Run) -> None:
+    def enough(self, run: WebRun) -> None:
         """Have a run take the best release it has found so far."""
         if run.status == RUNNING and run.stage == "refine":
             run.enough = True

@@ -64,7 +64,7 @@ def look(tell: Tell, *, table: Mapping[str, Any], have: Sequence[str] = ()) -> d
     tell("read")
     frame = frame_of(table)
     tell("look")
-    found = inspect(frame, plan=reading(table))
+    found = inspect(frame, reading(table), {})
     return profile(frame, found)
 
 
@@ -77,7 +77,7 @@ def check(
     faults: list[str] = []
     schema: Schema | None = None
     try:
-        taxonomies = gather(asked, frame)
+        taxonomies = gather(asked, frame.columns)
         asked, schema = resolve(frame, asked, taxonomies)
         for name, taxonomy in taxonomies.items():
             lacking = hierarchies.lacking(taxonomy, frame[name], schema[name])
@@ -157,26 +157,25 @@ def run(
     name: str,
 ) -> dict[str, Any]:
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
-    from shoal.report import Origin, try_attacks
-    from shoal.verbs.anonymize import anonymize
+    from shoal.api.opening import read
+    from shoal.report import Provenance, try_attacks
     from shoal.web import results
 
     tell("read")
     frame = frame_of(table)
     asked = Plan.from_toml(plan, "plan.toml", Path(folder))
-    outcome = anonymize(frame, plan=asked, progress=tell)
+    opened = read(frame, asked)
+    release = opened.anonymize(progress=tell).beside(opened)
     tell("attack")
-    attacks, why = try_attacks(
-        frame, outcome.published, outcome.plan, taxonomies=outcome.taxonomies
-    )
+    attacks, why = try_attacks(release.here, opened.frame)
     tell("measure")
-    view = results.view(outcome, frame, attacks, why)
+    view = results.view(release, attacks, why)
     tell("write")
     part = Path(f"{target}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(mode=0o700, parents=True)
-    origin = Origin(command, name, _digest(Path(table["path"])))
-    results.write(outcome, frame, part, asked, view, attacks, origin)
+    origin = Provenance(command, name, _digest(Path(table["path"])))
+    results.write(release, part, asked, view, attacks, origin)
     part.rename(target)
     return view
 

@@ -29,8 +29,9 @@ from shoal.engines.spark.looking import (
     uncovered,
 )
 from shoal.releases.check_counts import COUNT, class_stats, examine, values_of
-from shoal.releases.generalized.coverage import Uncovered, covers
+from shoal.releases.generalized.coverage import covers
 from shoal.releases.published import published_columns, read
+from shoal.releases.verdict import Uncovered
 from shoal.tables.schema import Schema
 
 AT_ONCE = 500_000

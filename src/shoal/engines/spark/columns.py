@@ -31,7 +31,7 @@ _CASTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SparkTable:
     """The declared columns of a Spark table, cleaned.
 
     Parameters
@@ -72,7 +72,7 @@ class Table:
         return pl.DataFrame(columns)
 
 
-def take_in(frame: Any, plan: Plan, *, texts: bool) -> Table:
+def take_in(frame: Any, plan: Plan, *, texts: bool) -> SparkTable:
     """Number and clean the declared columns. ``texts``: types are to be found, as for CSV."""
     every = tuple(frame.columns)
     if twice := [name for name in dict.fromkeys(every) if every.count(name) > 1]:
@@ -177,7 +177,7 @@ def _is_text(kind: str) -> bool:
 
 def _typed(
     rows: Any, names: tuple[str, ...], every: tuple[str, ...], plan: Plan, texts: bool
-) -> Table:
+) -> SparkTable:
     """Give text columns the type that all their cells have.
 
     Texts that mean missing in one quasi-identifier only are taken out of it first. They stay in a
@@ -195,7 +195,7 @@ def _typed(
         rows = _blanked(rows, {name: own[name] for name in left})
         unordered = [name for name in left if not plan.columns[names[int(name[1:])]].order]
         kinds |= _kinds(rows, unordered, own) if unordered else {}
-    return Table(
+    return SparkTable(
         _cast(rows, kinds),
         names,
         every,

@@ -25,8 +25,9 @@ from shoal.engines.spark.layout import Layout, dummied
 from shoal.measures.losses import Loss
 from shoal.privacy import Rule
 from shoal.releases.check_counts import Findings, Values, values_of
-from shoal.releases.check_exact import Source, verify_sets
 from shoal.releases.dummies import make as dummies
+from shoal.releases.dummies.check import verify_sets
+from shoal.releases.verdict import Original
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
 
@@ -52,7 +53,7 @@ def stage_dummies(job: Job) -> Staged:
         path = f"{job.folder}/rows"
         drawn = _drawn(job, schema, known)
         drawn.write.parquet(path)
-    untouched = Loss(0.0, 0.0, 0.0, dict.fromkeys(job.quasi, 0.0))
+    untouched = Loss.none(job.quasi)
     staged = job.spark.read.parquet(path)
     notes = {"engine": "spark"}
 
@@ -134,7 +135,7 @@ def _drawn(job: Job, schema: Schema, known: Mapping[str, Values]) -> Any:
             frame = frame.rename(real)
             data = _codes(frame, known)
             found = dummies.draw(data, rule, None, **options)
-            published = dummies.publish(frame, schema, data, found, None).frame
+            published = dummies.publish(frame, schema, data, found).frame
             out = pl.DataFrame(
                 [
                     *(frame[name].alias(inner) for inner, name in layout.before.items()),
@@ -197,7 +198,7 @@ def _looked(
                 *(pl.col(inner).alias(name) for inner, name in layout.before.items()),
                 *(pl.col(inner).alias(name) for inner, name in passed.items()),
             )
-            source = Source(truth, schema, np.arange(frame.height))
+            source = Original(truth, schema, np.arange(frame.height))
             found = verify_sets(released, schema.quasi, rules, source, spelled)
             said = [asdict(each) for each in found.rules], list(found.faults), frame.height
             yield pa.RecordBatch.from_pydict({"said": [json.dumps(said)]})

@@ -14,8 +14,9 @@ from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
 from shoal.privacy import Rule
 from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, examine, values_of
-from shoal.releases.generalized.coverage import Uncovered, covers
+from shoal.releases.generalized.coverage import covers
 from shoal.releases.published import read
+from shoal.releases.verdict import Uncovered
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
 

@@ -11,7 +11,7 @@ from shoal.engines.spark.files import Files, move_into_place
 from shoal.engines.spark.job import KEPT, Job, Seen, Staged
 from shoal.engines.spark.layout import shuffled, written
 from shoal.releases.check_counts import unite
-from shoal.releases.generalized.check import Verdict
+from shoal.releases.verdict import Verdict
 
 
 def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:
@@ -24,7 +24,7 @@ def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:
     """
     from pyspark import inheritable_thread_target
 
-    place = Place(job, kind)
+    place = Destination(job, kind)
     try:
         with ThreadPoolExecutor(1) as beside:
             check = inheritable_thread_target(staged.checks.staged)
@@ -41,7 +41,7 @@ def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:
         raise
 
 
-class Place:
+class Destination:
     """Where a release goes: a hidden folder first, and its own name only when it is verified."""
 
     def __init__(self, job: Job, kind: str) -> None:

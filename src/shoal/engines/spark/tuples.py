@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import InputError, ShoalError, listed
-from shoal.engines.spark.columns import Table
+from shoal.engines.spark.columns import SparkTable
 from shoal.engines.spark.hashing import Mark, fresh_salt, hashed, sums, totals
 from shoal.engines.spark.settings import Spark
 
@@ -33,7 +33,7 @@ class Tuples:
         The tuples themselves, if the driver may group them; None if not.
     """
 
-    table: Table
+    table: SparkTable
     columns: tuple[str, ...]
     found: Any
     rows: Any
@@ -63,7 +63,7 @@ class Tuples:
 
 
 @contextmanager
-def reduced(table: Table, columns: Sequence[str], settings: Spark) -> Iterator[Tuples]:
+def reduced(table: SparkTable, columns: Sequence[str], settings: Spark) -> Iterator[Tuples]:
     """Count the distinct tuples of some columns, in one pass over the table if they fit the driver.
 
     If not, they are kept on the executors in the block.

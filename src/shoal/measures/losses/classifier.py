@@ -18,8 +18,8 @@ import polars as pl
 
 from shoal.base.errors import MissingExtra, SchemaError, listed, nearest
 from shoal.base.roles import Role
-from shoal.measures.losses.features import Reading, features, read_beside
-from shoal.releases.base import Floats, Ints, Release
+from shoal.measures.losses.features import PairedCells, features, read_beside
+from shoal.releases.base import Floats, Ints, View
 from shoal.tables.cells import as_text, natural
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
@@ -197,12 +197,12 @@ def on_original(
 
 def on_release(
     task: Task,
-    reading: Reading,
+    reading: PairedCells,
     order: Ints,
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
-    blurred: Release | None = None,
+    blurred: View | None = None,
 ) -> Score:
     """Train on the released rows that do not come from a row held out.
 
@@ -254,7 +254,7 @@ def _sample(task: Task, rows: Ints) -> Ints:
 
 def _fit(
     task: Task,
-    reading: Reading,
+    reading: PairedCells,
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],

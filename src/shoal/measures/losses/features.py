@@ -21,7 +21,7 @@ from shoal.base.roles import Kind, Role
 from shoal.releases import notation
 from shoal.releases.base import Floats, Ints
 from shoal.releases.categories import Field
-from shoal.releases.generalized.view import Spread, unknown
+from shoal.releases.generalized.spread import Spread, unknown
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides, match
 from shoal.tables.cells import as_text, typed
@@ -32,7 +32,7 @@ MOST = 40  # categories of one column
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class PairedCells:
     """A release beside its original: the cells of its classes and the values, as positions."""
 
     published: Published
@@ -48,27 +48,28 @@ class Features:
 
 
 def read_beside(
-    released: pl.DataFrame,
+    released: pl.DataFrame | Published,
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
     *,
     exact: bool = False,
-) -> Reading:
+) -> PairedCells:
     """Read the quasi-identifiers of a release and of its original together.
 
-    ``exact``: the release has them as they were, so that ``*`` is a text like any other.
+    A release whose classes are known need not be grouped again. ``exact``: it has them as they
+    were, so that ``*`` is a text like any other.
     """
-    published = read(released, schema.quasi)
+    published = released if isinstance(released, Published) else read(released, schema.quasi)
     cells = published.cells
     if exact:
         cells = cells.with_columns(notation.exact(cells[name]) for name in schema.quasi)
     sides = {name: match(original[name], cells, schema[name], taxonomies) for name in schema.quasi}
-    return Reading(published, sides)
+    return PairedCells(published, sides)
 
 
 def features(
-    reading: Reading,
+    reading: PairedCells,
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -45,6 +45,11 @@ class Loss:
     removal: float
     by_column: dict[str, float]
     by_name: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def none(cls, names: Iterable[str]) -> Loss:
+        """Return the loss of a release that has its quasi-identifiers as they were."""
+        return cls(0.0, 0.0, 0.0, dict.fromkeys(names, 0.0))
 
 
 def iloss(data: Encoded, partition: Partition) -> Loss:

@@ -13,9 +13,9 @@ import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, listed
 from shoal.base.params import Param, check_options
-from shoal.releases.base import Floats, Query, Release
+from shoal.releases.base import Floats, Query, View
 from shoal.releases.categories import Field
-from shoal.releases.exact_views import Exact
+from shoal.releases.exact.view import Exact
 from shoal.tables.cells import as_text, natural
 
 PARAMS = (
@@ -123,7 +123,7 @@ def true_counts(frame: pl.DataFrame, quasi: Sequence[str], queries: Sequence[Que
     return Truth(tuple(column.texts.to_list()), counts.astype(np.float64))
 
 
-def query_error(release: Release, queries: Sequence[Query], truth: Truth) -> QueryError:
+def query_error(release: View, queries: Sequence[Query], truth: Truth) -> QueryError:
     """Ask a release all queries and compare with the truth."""
     start = time.perf_counter()
     names = release.values(queries[0].of)

@@ -115,7 +115,13 @@ def _lengths(data: Encoded, rule: Rule) -> dict[str, int]:
 
 
 def publish(
-    frame: pl.DataFrame, schema: Schema, data: Encoded, sets: Sets, order: Ints | None
+    frame: pl.DataFrame,
+    schema: Schema,
+    data: Encoded,
+    sets: Sets,
+    *,
+    typed: bool = False,
+    order: Ints | None = None,
 ) -> Dummies:
     """Publish quasi-identifiers and others as they are, sensitive columns as lists of texts."""
     rows = np.arange(data.rows) if order is None else np.asarray(order, np.int64)

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.base.roles import Role
 from shoal.show.charts import WIDTH, Chart, bars, histogram, paired_bars
 from shoal.show.charts.words import say
 from shoal.show.figures.bins import as_points, make_bins
-from shoal.show.figures.reading import Floats, Reading, numbers, read_column
+from shoal.show.figures.reading import ColumnReading, Floats, numbers, read_column
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
@@ -111,9 +110,9 @@ def distribution(subject: Subject, name: str) -> Distribution:
     notes = _notes(subject, name, reading)
     if reading.silent >= 1.0 or not len(reading.values):
         return Distribution(name, (), np.empty(0), None, False, notes)
-    tree = subject.taxonomies.get(name) if name in subject.quasi else None
-    if subject.shape != "generalized":
-        tree = None
+    opened = subject.opened
+    generalized = name in opened.quasi and not subject.exact
+    tree = opened.taxonomies.get(name) if generalized else None
     ranked = numbers(reading.values)
     if ranked is not None and ranked.len() >= _LEAST and not _masked(tree):
         found = _binned(name, reading, ranked, known, subject.crowd, notes)
@@ -122,10 +121,9 @@ def distribution(subject: Subject, name: str) -> Distribution:
     return _named(subject, name, reading, known, tree, notes)
 
 
-def _notes(subject: Subject, name: str, reading: Reading) -> tuple[str, ...]:
+def _notes(subject: Subject, name: str, reading: ColumnReading) -> tuple[str, ...]:
     notes = []
-    role = subject.column(name).role
-    if role is Role.QUASI and subject.shape == "generalized" and reading.silent:
+    if name in subject.opened.quasi and not subject.exact and reading.silent:
         if reading.silent >= 1:
             return ("Every cell of this column is published as *: it says nothing.",)
         notes.append(
@@ -134,8 +132,8 @@ def _notes(subject: Subject, name: str, reading: Reading) -> tuple[str, ...]:
         )
     elif reading.silent:
         notes.append(f"{say(reading.silent, 'share')} of the cells are empty and are not counted.")
-    if name in subject.sets:
-        notes.append("Estimated from the published sets.")
+    if subject.estimated(name) and subject.opened.words.estimated:
+        notes.append(subject.opened.words.estimated)
     return tuple(notes)
 
 
@@ -146,7 +144,7 @@ def _masked(tree: Taxonomy | None) -> bool:
 
 def _binned(
     name: str,
-    reading: Reading,
+    reading: ColumnReading,
     ranked: pl.Series,
     known: pl.Series | None,
     crowd: int,
@@ -170,7 +168,7 @@ def _binned(
 def _named(
     subject: Subject,
     name: str,
-    reading: Reading,
+    reading: ColumnReading,
     known: pl.Series | None,
     tree: Taxonomy | None,
     notes: tuple[str, ...],
@@ -199,7 +197,7 @@ def _named(
             notes = (*notes, "Its cells cannot be compared with the original without a hierarchy.")
     if before is not None:
         allowed = allowed & (before >= subject.crowd)
-    ordered = bool(subject.column(name).order) or numbers(reading.values) is not None
+    ordered = bool(subject.opened.column(name).order) or numbers(reading.values) is not None
     chosen = _chosen(before if before is not None else after, allowed, ordered)
     rest = np.ones(size, np.bool_)
     rest[chosen] = False

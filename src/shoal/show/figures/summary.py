@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shoal.privacy.base import reached
-from shoal.releases.generalized.check import Verdict
+from shoal.releases.verdict import Verdict
 from shoal.show.charts import CSS, FIGURE_CSS, Chart
 from shoal.show.charts.words import escape
 

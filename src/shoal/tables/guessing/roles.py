@@ -79,7 +79,7 @@ def _by_form(evidence: Evidence) -> Guess | None:
     """Values whose form alone says what they are."""
     dtype = evidence.series.dtype
     if dtype.is_temporal():
-        return Role.QUASI, "it holds dates or times, which others may know"
+        return Role.QUASI, "it tells when something was, which others may know"
     if not (textual(dtype) or dtype.is_integer()):
         return None
     if form := patterns.first_fit(patterns.IDENTIFYING, evidence.texts):

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
-
-import polars as pl
 
 from shoal import __version__
 from shoal.catalog import find_method
+from shoal.engines.run import Run
 from shoal.measures.risks.results import Attacks
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, losses_shown, promises
 from shoal.report.release import sections
 from shoal.show.charts.words import say
 from shoal.show.figures import Subject
-from shoal.verbs.outcome import Outcome
 
 
 @dataclass(frozen=True)
-class Origin:
+class Provenance:
     """Where a run came from: the command, the input and its digest; told to stewards only."""
 
     command: str = ""
@@ -29,13 +27,13 @@ class Origin:
     digest: str = ""
 
 
-def render_outcome(
-    outcome: Outcome,
-    original: pl.DataFrame | None = None,
+def render_run(
+    run: Run,
+    subject: Subject,
     *,
     audience: str = "steward",
     attacks: Attacks | None = None,
-    origin: Origin | None = None,
+    origin: Provenance | None = None,
     title: str = "",
     warnings: Sequence[str] = (),
 ) -> str:
@@ -43,10 +41,10 @@ def render_outcome(
 
     Parameters
     ----------
-    outcome
-        What a run gave back.
-    original
-        The table it was made from; the outcome's own by default.
+    run
+        How the release was made.
+    subject
+        The release, with the original if it is at hand.
     audience
         ``steward``: everything. ``public``: nothing that is computed from the original.
     attacks
@@ -56,22 +54,19 @@ def render_outcome(
     title
         The heading of the page.
     warnings
-        What the steward should know besides the warnings of the run.
+        What the steward should know.
     """
     public = check_audience(audience) == "public"
-    subject = outcome.subject
-    if original is not None:
-        subject = replace(subject, source=original)
     subject = subject.public() if public else subject
-    verdict = outcome.verdict
+    verdict = run.verdict
     context = sections(subject, verdict, None if public else attacks)
     figures = [
-        Tile("rows published", f"{outcome.rows_out:,}", "" if public else _left(outcome)),
+        Tile("rows published", f"{run.rows_out:,}", "" if public else _left(run)),
         *context.pop("tiles"),
     ]
     if not public:
-        figures.append(Tile("information lost", _rate(outcome), "of the quasi-identifiers"))
-        figures += losses_shown(outcome.loss)
+        figures.append(Tile("information lost", _rate(run), "of the quasi-identifiers"))
+        figures += losses_shown(run.loss)
     where = (
         "the published cells alone" if public else "the published cells, and against the original"
     )
@@ -79,40 +74,35 @@ def render_outcome(
         "release.html",
         kicker="Anonymization report",
         heading=title or "Release",
-        subline=_subline(outcome, subject, public),
+        subline=_subline(run, subject, public),
         version=__version__,
         holds=verdict.holds,
         checked=f"Checked from {where}.",
         rules=promises(verdict),
         faults=verdict.faults,
-        warnings=() if public else (*outcome.warnings, *warnings),
+        warnings=() if public else tuple(warnings),
         figures=figures,
         worst=(),
         models=None,
-        notes=[] if public else _notes(outcome.notes),
-        repeat=_repeat(outcome, origin or Origin(), public),
+        notes=[] if public else _notes(run.notes),
+        repeat=_repeat(run, origin or Provenance(), public),
         **context,
     )
 
 
-def _left(outcome: Outcome) -> str:
-    left = outcome.rows_in - outcome.rows_out
+def _left(run: Run) -> str:
+    left = run.rows_in - run.rows_out
     return f"{left:,} left out" if left else "every row kept"
 
 
-def _rate(outcome: Outcome) -> str:
-    return say(outcome.loss.rate, "share")
+def _rate(run: Run) -> str:
+    return say(run.loss.rate, "share")
 
 
-def _subline(outcome: Outcome, subject: Subject, public: bool) -> str:
-    many = len(subject.quasi)
-    what = {
-        "generalized": f"{many} quasi-identifiers generalized",
-        "dummies": "sensitive values hidden in sets",
-        "anatomized": "sensitive values in a table of their own",
-    }[subject.shape]
-    rows = f"{outcome.rows_out:,} rows" if public else f"{outcome.rows_in:,} rows in"
-    return f"{rows}; {what}; method {outcome.method}"
+def _subline(run: Run, subject: Subject, public: bool) -> str:
+    what = subject.opened.words.made.format(quasi=len(subject.opened.quasi))
+    rows = f"{run.rows_out:,} rows" if public else f"{run.rows_in:,} rows in"
+    return f"{rows}; {what}; method {run.method}"
 
 
 def _notes(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -136,21 +126,21 @@ def _bare(toml: str) -> str:
     return text
 
 
-def _repeat(outcome: Outcome, origin: Origin, public: bool) -> dict[str, Any]:
-    entry = find_method(outcome.method)
+def _repeat(run: Run, origin: Provenance, public: bool) -> dict[str, Any]:
+    entry = find_method(run.method)
     facts = [("method", f"{entry.name}: {entry.story} ({entry.citation})"), ("Shoal", __version__)]
     if public:
         return {"facts": facts, "command": "", "plan": "", "seed_story": ""}
-    versions = outcome.to_dict()["versions"]
+    versions = run.to_dict()["versions"]
     said = ", ".join(f"{name} {value}" for name, value in versions.items() if name != "shoal")
     facts.append(("made with", f"{said}, on {platform.machine()}"))
-    facts.append(("seconds", f"{outcome.seconds['total']:.2f}"))
+    facts.append(("seconds", f"{run.seconds['total']:.2f}"))
     if origin.source:
         facts.append(("input", origin.source))
     if origin.digest:
         facts.append(("SHA-256 of the input", origin.digest))
-    seeded = outcome.plan.seed is not None
-    plan = outcome.plan.model_copy(update={"seed": None})
+    seeded = run.plan.seed is not None
+    plan = run.plan.model_copy(update={"seed": None})
     story = (
         "A seed was used. It is not told here, because it would tell the order of the rows; with "
         "it the run gives the same bytes again."

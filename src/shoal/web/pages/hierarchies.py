@@ -13,14 +13,14 @@ from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
 from shoal.web.hierarchies import MAKERS
-from shoal.web.pages import adopt, table_of, use_hierarchy
+from shoal.web.pages.tables import adopt, table_of, use_hierarchy
 from shoal.web.respond import back, bench, error_page, files, form_of, page, texts
-from shoal.web.state import Table
+from shoal.web.state import OpenTable
 
 _UNDO = 20  # steps that can be taken back
 
 
-def _place(request: Request) -> tuple[Table, int]:
+def _place(request: Request) -> tuple[OpenTable, int]:
     table = table_of(request)
     number = int(request.path_params["column"])
     if not 0 <= number < len(table.columns()):
@@ -29,7 +29,7 @@ def _place(request: Request) -> tuple[Table, int]:
 
 
 async def _work(
-    request: Request, table: Table, number: int, step: str, **given: Any
+    request: Request, table: OpenTable, number: int, step: str, **given: Any
 ) -> dict[str, Any]:
     path = table.hierarchy_path(number)
     found: dict[str, Any] = await bench(request).desk.ask(
@@ -49,7 +49,7 @@ async def hierarchy(request: Request) -> Response:
 
 
 async def _show(
-    request: Request, table: Table, number: int, fault: str = "", outline: str | None = None
+    request: Request, table: OpenTable, number: int, fault: str = "", outline: str | None = None
 ) -> Response:
     found: dict[str, Any] = {"there": False}
     try:
@@ -122,14 +122,14 @@ async def change(request: Request) -> Response:
     return back(f"/tables/{table.number}/columns/{number}")
 
 
-def _keep(table: Table, number: int, path: Path) -> None:
+def _keep(table: OpenTable, number: int, path: Path) -> None:
     """Remember the file as it is now, so that the next step can be taken back."""
     past = table.undo.setdefault(number, [])
     past.append(path.read_bytes() if path.exists() else b"")
     del past[:-_UNDO]
 
 
-def _undo(table: Table, number: int, path: Path) -> None:
+def _undo(table: OpenTable, number: int, path: Path) -> None:
     past = table.undo.get(number)
     if past:
         raw = past.pop()
@@ -189,7 +189,7 @@ async def upload_many(request: Request) -> Response:
     return back(f"/tables/{table.number}/decide")
 
 
-def _fresh(table: Table) -> Path:
+def _fresh(table: OpenTable) -> Path:
     return table.folder / "upload.csv.part"
 
 

@@ -30,10 +30,10 @@ from shoal.web.respond import (
     page,
     texts,
 )
-from shoal.web.state import Table
+from shoal.web.state import OpenTable
 
 
-def table_of(request: Request, *, ready: bool = True) -> Table:
+def table_of(request: Request, *, ready: bool = True) -> OpenTable:
     """Return the table that an address names."""
     table = bench(request).table(request.path_params["table"])
     if table is None or (ready and table.profile is None):
@@ -88,7 +88,7 @@ async def take_in(request: Request) -> Response:
     return back(f"/tables/{table.number}/see")
 
 
-async def adopt_folder(request: Request, table: Table, folder: Path) -> None:
+async def adopt_folder(request: Request, table: OpenTable, folder: Path) -> None:
     """Take the hierarchies of a folder for the columns that they are named after."""
     for column in table.columns():
         file = folder / f"{column['name']}.csv"
@@ -96,7 +96,7 @@ async def adopt_folder(request: Request, table: Table, folder: Path) -> None:
             await adopt(request, table, column["number"], file)
 
 
-async def adopt(request: Request, table: Table, number: int, file: Path) -> None:
+async def adopt(request: Request, table: OpenTable, number: int, file: Path) -> None:
     """Check a hierarchy file and make it the hierarchy of a column."""
     path = table.hierarchy_path(number)
     await bench(request).desk.ask(
@@ -109,7 +109,7 @@ async def adopt(request: Request, table: Table, number: int, file: Path) -> None
     use_hierarchy(table, number)
 
 
-def use_hierarchy(table: Table, number: int) -> None:
+def use_hierarchy(table: OpenTable, number: int) -> None:
     """Let a column go up its hierarchy, if it is a quasi-identifier."""
     name = table.columns()[number]["name"]
     part = table.draft["columns"].setdefault(name, {"role": "quasi"})
@@ -158,7 +158,7 @@ async def reread(request: Request) -> Response:
     return back(f"/tables/{table.number}/see")
 
 
-async def _standing(request: Request, table: Table) -> dict[str, Any] | None:
+async def _standing(request: Request, table: OpenTable) -> dict[str, Any] | None:
     try:
         found = await checked(request, table, table.plan())
     except ShoalError:
@@ -167,7 +167,7 @@ async def _standing(request: Request, table: Table) -> dict[str, Any] | None:
     return standing
 
 
-async def checked(request: Request, table: Table, plan: Plan) -> dict[str, Any]:
+async def checked(request: Request, table: OpenTable, plan: Plan) -> dict[str, Any]:
     """Ask the desk what the table says to a plan."""
     found: dict[str, Any] = await bench(request).desk.ask(
         "check",
@@ -206,7 +206,7 @@ async def decided(request: Request) -> Response:
     return back(f"/tables/{table.number}/decide")
 
 
-async def _said(request: Request, table: Table) -> dict[str, Any]:
+async def _said(request: Request, table: OpenTable) -> dict[str, Any]:
     """Say what is wrong with the draft, and what the table allows."""
     try:
         found = await checked(request, table, table.plan())
@@ -220,7 +220,7 @@ async def _said(request: Request, table: Table) -> dict[str, Any]:
     return {**found, "ready": not found["faults"] and not blocked}
 
 
-async def _decisions(request: Request, table: Table, status: int = 200) -> Response:
+async def _decisions(request: Request, table: OpenTable, status: int = 200) -> Response:
     assert table.profile is not None
     found = await _said(request, table)
     shown = {

@@ -16,9 +16,9 @@ from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
 from shoal.catalog import DEFAULT_RULE, METHODS
-from shoal.web.pages import table_of
+from shoal.web.pages.tables import table_of
 from shoal.web.respond import back, bench, error_page, form_of, page, texts
-from shoal.web.state import STAGES, Run, Table
+from shoal.web.state import STAGES, OpenTable, WebRun
 
 _MOST = 24  # runs that one click may order
 
@@ -38,7 +38,7 @@ FILES = {
 }
 
 
-def run_of(request: Request) -> tuple[Table, Run]:
+def run_of(request: Request) -> tuple[OpenTable, WebRun]:
     """Return the run that an address names."""
     table = table_of(request)
     run = table.runs.get(int(request.path_params["run"]))
@@ -47,7 +47,7 @@ def run_of(request: Request) -> tuple[Table, Run]:
     return table, run
 
 
-def told(run: Run) -> dict[str, Any]:
+def told(run: WebRun) -> dict[str, Any]:
     """Return how far a run is, and its main figures once it is done."""
     view = run.view or {}
     summary = view.get("summary")
@@ -87,7 +87,7 @@ async def runs(request: Request) -> Response:
     return page(request, "run", shown, table=table)
 
 
-def _able(table: Table) -> list[str]:
+def _able(table: OpenTable) -> list[str]:
     """Return the methods that can keep the rules of the draft, and k-anonymity with them."""
     asked = {rule["name"] for rule in table.draft["rules"]} | {DEFAULT_RULE}
     return [
@@ -98,7 +98,7 @@ def _able(table: Table) -> list[str]:
     ]
 
 
-def _frontier(table: Table) -> str | None:
+def _frontier(table: OpenTable) -> str | None:
     """Draw loss against risk; every point leads to its run."""
     from shoal.show.charts import Point, scatter
 
@@ -188,7 +188,7 @@ async def act(request: Request) -> Response:
     return back(f"/tables/{table.number}/runs")
 
 
-def _there(run: Run) -> list[dict[str, Any]]:
+def _there(run: WebRun) -> list[dict[str, Any]]:
     found = []
     for name, (_, meaning) in FILES.items():
         path = run.folder / name
@@ -214,7 +214,7 @@ async def take(request: Request) -> Response:
     return page(request, "take", shown, table=table, run=run)
 
 
-def _audit(run: Run) -> str:
+def _audit(run: WebRun) -> str:
     return "shoal audit release.csv --plan plan.toml"
 
 
@@ -235,7 +235,7 @@ async def hand_out(request: Request) -> Response:
     return FileResponse(run.folder / name, media_type=FILES[name][0], filename=name)
 
 
-def _bundle(run: Run) -> bytes:
+def _bundle(run: WebRun) -> bytes:
     """Put everything that repeats and documents the run into one archive."""
     box = io.BytesIO()
     with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
