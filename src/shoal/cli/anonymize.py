@@ -18,6 +18,7 @@ from shoal.cli.options import (
     Force,
     Hierarchies,
     Identifier,
+    JsonFile,
     Missing,
     Other,
     PlanFile,
@@ -112,10 +113,7 @@ def command(
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write the figures of the run to this file."),
-    ] = None,
+    json: JsonFile = None,
     report: ReportFile = None,
     audience: Audience = None,
     threads: Annotated[

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +11,7 @@ from shoal.cli.options import (
     Delimiter,
     Force,
     Hierarchies,
+    JsonFile,
     Missing,
     PlanFile,
     Released,
@@ -98,10 +97,7 @@ def command(
         int | None,
         typer.Option("--seed", metavar="INT", help="Repeats the draw of targets, noise and gaps."),
     ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
-    ] = None,
+    json: JsonFile = None,
     force: Force = False,
 ) -> None:
     """Attack a release as somebody would who knows a little about the people in it.
@@ -112,14 +108,12 @@ def command(
     blindly and with a control. Give the hierarchies that the release was made with.
     """
     from shoal.api.opening import read_release
-    from shoal.base.atomic import atomic_file, check_output
-    from shoal.base.errors import ShoalWarning
     from shoal.cli.options import named_roles, split_names
+    from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import load, merge
 
     inputs = [path for path in (original, released, plan, control, st) if path is not None]
-    if json is not None:
-        check_output(json, force=force, inputs=inputs)
+    check_named([json], force, inputs)
     full = merge(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
@@ -131,8 +125,7 @@ def command(
         st=st,
         original=truth,
     )
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", ShoalWarning)
+    with warned_last():
         found = release.attack(
             kinds=split_names(kinds, ()),
             targets=targets,
@@ -142,13 +135,8 @@ def command(
             control=control,
             seed=seed,
         )
-    report(found)
-    for each in heard:
-        say.warning(str(each.message))
-    if json is not None:
-        with atomic_file(json, force=force, inputs=inputs) as stream:
-            stream.write(found.to_json().encode())
-        say.line(f"Wrote {json}.")
+        report(found)
+    keep(json, found.to_json(), force, inputs)
 
 
 def report(found: Attacks) -> None:

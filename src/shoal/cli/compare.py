@@ -18,6 +18,7 @@ from shoal.cli.options import (
     Force,
     Hierarchies,
     Identifier,
+    JsonFile,
     Missing,
     Other,
     PlanFile,
@@ -118,10 +119,7 @@ def command(
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write everything found to this file."),
-    ] = None,
+    json: JsonFile = None,
     csv: Annotated[
         Path | None,
         typer.Option("--csv", metavar="FILE", help="Write the table with all figures."),

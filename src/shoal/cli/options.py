@@ -133,6 +133,10 @@ Audience = Annotated[
         "the original). [default: steward]",
     ),
 ]
+JsonFile = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.base.errors import OutputError
+from shoal.base.errors import OutputError, ShoalWarning
 from shoal.cli import say
 from shoal.tables.sources.source import Place, Source, target
 
@@ -152,6 +153,35 @@ class Output:
         made = [place for place in self.tables.values() if isinstance(place, Path)]
         with atomic_file(file, force=self.force, inputs=[*self.inputs, *made]) as stream:
             stream.write(text.encode())
+
+
+def check_named(files: Iterable[Path | None], force: bool, inputs: Sequence[Place]) -> None:
+    """Refuse what cannot be written, of the files that were named, before the work starts."""
+    from shoal.base.atomic import check_output
+
+    for file in files:
+        if file is not None:
+            check_output(file, force=force, inputs=inputs)
+
+
+def keep(file: Path | None, text: str, force: bool, inputs: Sequence[Place]) -> None:
+    """Write a text, if a file was named for it, and say so."""
+    from shoal.base.atomic import atomic_file
+
+    if file is not None:
+        with atomic_file(file, force=force, inputs=inputs) as stream:
+            stream.write(text.encode())
+        say.line(f"Wrote {file}.")
+
+
+@contextmanager
+def warned_last() -> Iterator[None]:
+    """Show the warnings of a block below what it shows."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", ShoalWarning)
+        yield
+    for warning in heard:
+        say.warning(str(warning.message))
 
 
 def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:

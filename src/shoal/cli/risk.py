@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +11,7 @@ from shoal.cli.options import (
     Delimiter,
     Force,
     Hierarchies,
+    JsonFile,
     Missing,
     PlanFile,
     Quasi,
@@ -68,10 +67,7 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
-    ] = None,
+    json: JsonFile = None,
     force: Force = False,
 ) -> None:
     """Measure how likely people are found in a table, before and after.
@@ -82,14 +78,12 @@ def command(
     a value of its own, so a gap never makes a table look safer.
     """
     from shoal.api.opening import read_release
-    from shoal.base.atomic import atomic_file, check_output
-    from shoal.base.errors import ShoalWarning
     from shoal.cli.options import named_roles
+    from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import load, merge
 
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
-    if json is not None:
-        check_output(json, force=force, inputs=inputs)
+    check_named([json], force, inputs)
     full = merge(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
@@ -102,16 +96,10 @@ def command(
         st=st,
         original=truth,
     )
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", ShoalWarning)
+    with warned_last():
         found = release.risk(population=population, threshold=threshold, belief=belief)
-    report(found)
-    for each in heard:
-        say.warning(str(each.message))
-    if json is not None:
-        with atomic_file(json, force=force, inputs=inputs) as stream:
-            stream.write(found.to_json().encode())
-        say.line(f"Wrote {json}.")
+        report(found)
+    keep(json, found.to_json(), force, inputs)
 
 
 def report(found: Risks) -> None:

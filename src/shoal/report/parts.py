@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +11,11 @@ import polars as pl
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_LOSS, LOSSES, RULES
 from shoal.measures.losses import Loss
-from shoal.measures.risks import Risk
 from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report.words import ROLES
 from shoal.show.charts import Chart
-from shoal.show.charts.words import say
 from shoal.show.figures import Plots, Subject, read_column
 from shoal.show.figures.reading import extents
 from shoal.tables.cells import as_text
@@ -191,22 +188,3 @@ def distributions(plots: Plots) -> list[Chart]:
     """Draw every quasi-identifier and sensitive column."""
     names = [*plots.subject.opened.quasi, *plots.subject.opened.sensitive]
     return [plots.distribution(name) for name in names[:_COLUMNS]]
-
-
-def risk_rows(before: Risk | None, after: Risk) -> list[dict[str, Any]]:
-    """Return the figures of risk in words, with their meaning."""
-    told: Sequence[tuple[str, str, str]] = (
-        ("prosecutor_highest", "highest risk", "the row that is easiest to find"),
-        ("prosecutor_mean", "mean risk", "a row picked at random"),
-        ("unique", "unique rows", "rows that nobody else equals"),
-        ("above", f"rows above {say(after.threshold, 'share')}", "rows with a higher risk"),
-    )
-    return [
-        {
-            "name": name,
-            "meaning": meaning,
-            "before": None if before is None else getattr(before, key),
-            "after": getattr(after, key),
-        }
-        for key, name, meaning in told
-    ]
