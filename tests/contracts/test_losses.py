@@ -7,8 +7,8 @@ import pytest
 
 from shoal.base.partition import Partition
 from shoal.catalog import DEFAULT_LOSS, LOSSES
+from shoal.coding.joins import merge
 from shoal.measures.losses import Grouped, iloss, measured
-from shoal.releases.generalized.make import merge
 from tests.tables import encoded
 
 CASES = [(name, seed) for name in LOSSES for seed in range(8)]

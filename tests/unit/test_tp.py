@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.coding.encode import Encoded, encode
+from shoal.coding.joins import joins
 from shoal.groupers import tp
 from shoal.measures.losses import iloss
 from shoal.privacy import All, FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.releases.generalized.check import verify
-from shoal.releases.generalized.make import generalize, joins
+from shoal.releases.generalized.make import generalize
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from shoal.tables.schema import declare
 from tests.naive import tp as naive

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,11 +13,13 @@ import polars as pl
 
 from shoal.api.arguments import grid_of, promised
 from shoal.api.release import Release
+from shoal.base.errors import ShoalWarning
 from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method
 from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.measures.exposure import exposure
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
@@ -168,7 +171,12 @@ class Table(Generic[FrameT]):
         made = execute(taken, plan, clock, extra)
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
-        run = replace(made.run, warnings=tuple(dict.fromkeys([*said, *made.run.warnings])))
+        texts = [*said, *made.run.warnings]
+        exposed = exposure(made.opened.published, made.opened.sensitive)
+        if exposed is not None and exposed.warns:
+            texts.append(exposed.describe())
+            warnings.warn(exposed.describe(), ShoalWarning, stacklevel=2)
+        run = replace(made.run, warnings=tuple(dict.fromkeys(texts)), exposure=exposed)
         return Release(made.opened, run, self._kind)
 
     @property

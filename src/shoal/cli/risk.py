@@ -111,6 +111,8 @@ def report(found: Risks) -> None:
     for name, after in found.attributes.items():
         seen = [*([found.attributes_before[name]] if found.before else []), after]
         say.table((f"what is believed of {name}", *heads), _beliefs(seen))
+    if found.exposure is not None:
+        (say.warning if found.exposure.warns else say.line)(found.exposure.describe())
 
 
 def _rows(each: list[Risk], population: int | None) -> list[tuple[str, ...]]:

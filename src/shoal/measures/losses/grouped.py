@@ -9,8 +9,8 @@ import numpy as np
 
 from shoal.base.partition import Ints, Partition
 from shoal.coding.encode import Encoded
+from shoal.coding.joins import Join, joins, merge
 from shoal.coding.tuples import entries
-from shoal.releases.generalized.make import Join, joins, merge
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
+from shoal.coding.joins import Join
 from shoal.measures.losses.grouped import Grouped
-from shoal.releases.generalized.make import Join
 from shoal.tables.domain import Domain, Ordered, Taxonomy
 
 Floats = npt.NDArray[np.float64]
