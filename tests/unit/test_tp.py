@@ -53,6 +53,7 @@ def residue(data, part):
 tables = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=2, max_size=14)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(tables, st.integers(2, 4))
 def test_equals_its_twin_and_keeps_the_bound(rows, l):  # noqa: E741
@@ -92,6 +93,7 @@ def test_the_bound_holds_when_all_groups_are_tight(singles, tight):
     assert best <= sum(want.values()) <= 3 * best
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 7)), min_size=10, max_size=150),

@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from shoal.api.arguments import grid_of, promised
+from shoal.api.arguments import grid_of, promised, several
 from shoal.api.release import Release
 from shoal.base.errors import ShoalWarning
 from shoal.base.notebook import table_html
@@ -35,11 +35,11 @@ from shoal.tables.prepare import (
     take,
 )
 from shoal.tables.schema import Schema
-from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard, limited, on_spark
-from shoal.verbs.compare.comparison import Comparison
-from shoal.verbs.compare.measuring import QUERIES
-from shoal.verbs.compare.running import compare
-from shoal.verbs.inspect import Inspection, inspect
+
+if TYPE_CHECKING:
+    from shoal.verbs.anonymize import Made, Progress
+    from shoal.verbs.compare.comparison import Comparison
+    from shoal.verbs.inspect import Inspection
 
 FrameT = TypeVar("FrameT")
 Roles = Mapping[Role, Names | None] | Callable[[Sequence[str]], Mapping[Role, Names | None]]
@@ -78,6 +78,8 @@ class Table(Generic[FrameT]):
     @cached_property
     def _settled(self) -> tuple[Taken, tuple[str, ...]]:
         """The table with every role and kind settled, and the warnings that this took."""
+        from shoal.verbs.anonymize import heard
+
         with heard() as said:
             taken = take(self.frame, self.plan, self.taxonomies)
         return taken, tuple(dict.fromkeys(said))
@@ -151,6 +153,8 @@ class Table(Generic[FrameT]):
         NotVerified
             When the release does not keep it; nothing is handed over.
         """
+        from shoal.verbs.anonymize import Clock, execute, limited
+
         limit(threads)
         plan = merge(
             self.plan,
@@ -185,6 +189,8 @@ class Table(Generic[FrameT]):
 
     def inspect(self) -> Inspection:
         """Say what the table holds: columns, missing values, how unique its rows are, roles."""
+        from shoal.verbs.inspect import inspect
+
         return inspect(self.frame, self.plan, self.taxonomies, only=self.only)
 
     def compare(
@@ -198,7 +204,7 @@ class Table(Generic[FrameT]):
         seed: int | None = None,
         threads: int | None = None,
         repeats: int = 1,
-        queries: int = QUERIES,
+        queries: int | None = None,
         classifier: bool | None = None,
         target: str | None = None,
         risk: str | None = None,
@@ -231,8 +237,8 @@ class Table(Generic[FrameT]):
         repeats
             Runs per setting; figures are their means, of the risks the highest.
         queries
-            Number of random counting queries on the first sensitive column, the same for all; 0:
-            none.
+            Number of random counting queries on the first sensitive column, the same for all (300
+            by default); 0: none.
         classifier, target
             Train a classifier on each release and test it on the original: True insists, None does
             so if scikit-learn is there. ``target``: the column to predict, else the first
@@ -251,6 +257,8 @@ class Table(Generic[FrameT]):
             Called with the label of each setting as it starts, and again while it refines; True
             ends the comparison, with what is done by then.
         """
+        from shoal.verbs.compare.running import compare
+
         limit(threads)
         plan = merge(self.plan, instead=rules, seed=seed)
         taken, said = self._settled
@@ -258,7 +266,7 @@ class Table(Generic[FrameT]):
             taken,
             plan.declaring(taken.plan),
             extra_rules(rules),
-            methods=methods,
+            methods=None if methods is None else several(methods),
             grid=grid_of(k, l, grid),
             repeats=repeats,
             queries=queries,
@@ -310,6 +318,8 @@ def anonymize_on_spark(
     progress: Progress | None,
 ) -> Release[Any]:
     """Carry a plan out on Spark, where the table stays."""
+    from shoal.verbs.anonymize import Clock, on_spark
+
     clock = Clock(progress or _quiet)
     run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
     return Release(None, run, Native(), {"release": frame})
