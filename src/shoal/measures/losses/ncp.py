@@ -67,9 +67,9 @@ def relative_loss(data: Encoded, partition: Partition) -> float:
     Wang, Xu, Wang, Shi 2010. It differs from ILossRate by the cells that are missing already, which
     cannot lose anything more.
     """
-    known = int((~data.missing).sum())
+    cells = int((~data.missing).sum())
     loss = iloss(data, partition).rate * data.codes.size
-    return float(loss / known) if known else 0.0
+    return float(loss / cells) if cells else 0.0
 
 
 def iloss_paper(data: Encoded, partition: Partition) -> Loss:
