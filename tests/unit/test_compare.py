@@ -47,6 +47,7 @@ def found():
     )
 
 
+@pytest.mark.slow
 def test_a_row_per_setting_in_the_order_asked_for(found):
     assert [each.label for each in found.settings] == [
         f"{method} k={k}" for method in ("mondrian", "k-member", "tp") for k in (2, 5, 500)
@@ -131,6 +132,7 @@ def same(a, b):
     return a.frame().select(timeless).equals(b.frame().select(timeless)) and a.why == b.why
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_a_comparison(found):
     again = shoal.compare(
         people(),
@@ -227,6 +229,7 @@ def test_a_target_that_is_passed_through():
         shoal.compare(people(), quasi=QUASI, k=5, target="town")
 
 
+@pytest.mark.slow
 def test_without_scikit_learn(monkeypatch):
     monkeypatch.setattr("shoal.measures.losses.classifier.has_library", lambda: False)
     settings = {"quasi": QUASI, "sensitive": "ill", "methods": "mondrian", "k": 5}

@@ -8,6 +8,7 @@ no other. Strangers have no cookie, or a wrong one, or a key that was used: they
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import select
@@ -33,6 +34,7 @@ from soaking.trials import SHOAL, Fault
 CLIENTS, STRANGERS = 40, 10
 PATIENCE = 240.0
 MARK = "zqx"  # begins every text of every table, and nothing else that the page holds
+KILLED = "questions to the page that a kill ended, and it said so"
 PROMISE = Promise("generalized", ("age", "city"), "ill", "tag", "id", k=3)
 ROLES = {"id": "identifier", "age": "quasi", "city": "quasi", "ill": "sensitive", "tag": "other"}
 
@@ -174,9 +176,17 @@ def _pry(page: Page, rng: np.random.Generator, number: int, folder: Path) -> Non
 def _post(client: httpx.Client, page: Page, path: str, **fields: Any) -> httpx.Response:
     files = fields.pop("files", None)
     answer = client.post(path, data={"key": page.key, **fields}, files=files)
+    if "SIGKILL" in answer.text and answer.status_code == 422:
+        page.count(KILLED)
+        answer = client.post(path, data={"key": page.key, **fields}, files=files)
     if answer.status_code >= 400:
-        raise Fault(f"{path} answered {answer.status_code}: {answer.text[:300]}")
+        raise Fault(f"{path} answered {answer.status_code}: {_reason(answer.text)}")
     return answer
+
+
+def _reason(text: str) -> str:
+    """Return what an answer says beyond the steps that every answer lists."""
+    return str({k: v for k, v in json.loads(text).items() if k != "steps"})[:3000]
 
 
 def _until(
@@ -186,9 +196,9 @@ def _until(
     while time.monotonic() < end:
         answer = client.get(path)
         if "SIGKILL" in answer.text and answer.status_code == 422:
-            page.count("questions to the page that a kill ended, and it said so")
+            page.count(KILLED)
         elif answer.status_code >= 400:
-            raise Fault(f"{path} answered {answer.status_code}: {answer.text[-600:]}")
+            raise Fault(f"{path} answered {answer.status_code}: {_reason(answer.text)}")
         elif done(answer.json()):
             return answer.json()
         time.sleep(0.1)

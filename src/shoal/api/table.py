@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from shoal.api.arguments import grid_of, promised
+from shoal.api.arguments import grid_of, promised, several
 from shoal.api.release import Release
+from shoal.base.errors import ShoalWarning
 from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method
 from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.measures.exposure import exposure
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
@@ -32,11 +35,11 @@ from shoal.tables.prepare import (
     take,
 )
 from shoal.tables.schema import Schema
-from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard, limited, on_spark
-from shoal.verbs.compare.comparison import Comparison
-from shoal.verbs.compare.measuring import QUERIES
-from shoal.verbs.compare.running import compare
-from shoal.verbs.inspect import Inspection, inspect
+
+if TYPE_CHECKING:
+    from shoal.verbs.anonymize import Made, Progress
+    from shoal.verbs.compare.comparison import Comparison
+    from shoal.verbs.inspect import Inspection
 
 FrameT = TypeVar("FrameT")
 Roles = Mapping[Role, Names | None] | Callable[[Sequence[str]], Mapping[Role, Names | None]]
@@ -75,6 +78,8 @@ class Table(Generic[FrameT]):
     @cached_property
     def _settled(self) -> tuple[Taken, tuple[str, ...]]:
         """The table with every role and kind settled, and the warnings that this took."""
+        from shoal.verbs.anonymize import heard
+
         with heard() as said:
             taken = take(self.frame, self.plan, self.taxonomies)
         return taken, tuple(dict.fromkeys(said))
@@ -148,6 +153,8 @@ class Table(Generic[FrameT]):
         NotVerified
             When the release does not keep it; nothing is handed over.
         """
+        from shoal.verbs.anonymize import Clock, execute, limited
+
         limit(threads)
         plan = merge(
             self.plan,
@@ -168,7 +175,12 @@ class Table(Generic[FrameT]):
         made = execute(taken, plan, clock, extra)
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
-        run = replace(made.run, warnings=tuple(dict.fromkeys([*said, *made.run.warnings])))
+        texts = [*said, *made.run.warnings]
+        exposed = exposure(made.opened.published, made.opened.sensitive)
+        if exposed is not None and exposed.warns:
+            texts.append(exposed.describe())
+            warnings.warn(exposed.describe(), ShoalWarning, stacklevel=2)
+        run = replace(made.run, warnings=tuple(dict.fromkeys(texts)), exposure=exposed)
         return Release(made.opened, run, self._kind)
 
     @property
@@ -177,6 +189,8 @@ class Table(Generic[FrameT]):
 
     def inspect(self) -> Inspection:
         """Say what the table holds: columns, missing values, how unique its rows are, roles."""
+        from shoal.verbs.inspect import inspect
+
         return inspect(self.frame, self.plan, self.taxonomies, only=self.only)
 
     def compare(
@@ -190,7 +204,7 @@ class Table(Generic[FrameT]):
         seed: int | None = None,
         threads: int | None = None,
         repeats: int = 1,
-        queries: int = QUERIES,
+        queries: int | None = None,
         classifier: bool | None = None,
         target: str | None = None,
         risk: str | None = None,
@@ -223,8 +237,8 @@ class Table(Generic[FrameT]):
         repeats
             Runs per setting; figures are their means, of the risks the highest.
         queries
-            Number of random counting queries on the first sensitive column, the same for all; 0:
-            none.
+            Number of random counting queries on the first sensitive column, the same for all (300
+            by default); 0: none.
         classifier, target
             Train a classifier on each release and test it on the original: True insists, None does
             so if scikit-learn is there. ``target``: the column to predict, else the first
@@ -243,6 +257,8 @@ class Table(Generic[FrameT]):
             Called with the label of each setting as it starts, and again while it refines; True
             ends the comparison, with what is done by then.
         """
+        from shoal.verbs.compare.running import compare
+
         limit(threads)
         plan = merge(self.plan, instead=rules, seed=seed)
         taken, said = self._settled
@@ -250,7 +266,7 @@ class Table(Generic[FrameT]):
             taken,
             plan.declaring(taken.plan),
             extra_rules(rules),
-            methods=methods,
+            methods=None if methods is None else several(methods),
             grid=grid_of(k, l, grid),
             repeats=repeats,
             queries=queries,
@@ -302,6 +318,8 @@ def anonymize_on_spark(
     progress: Progress | None,
 ) -> Release[Any]:
     """Carry a plan out on Spark, where the table stays."""
+    from shoal.verbs.anonymize import Clock, on_spark
+
     clock = Clock(progress or _quiet)
     run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
     return Release(None, run, Native(), {"release": frame})

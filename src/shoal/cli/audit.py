@@ -132,6 +132,8 @@ def tell(verdict: Verdict) -> None:
         mark = "holds " if result.holds else "BROKEN"
         say.line(f"{mark}   {result.promise}; reached: {reached(result.achieved)}")
     _models(verdict)
+    if exposed := verdict.models.get("exposure"):
+        (say.warning if exposed["warning"] else say.line)(exposed["sentence"])
     for fault in verdict.faults:
         say.line(f"Fault    {fault}")
     if verdict.worst:

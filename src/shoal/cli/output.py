@@ -211,6 +211,8 @@ def tell(run: Run) -> None:
     if run.notes:
         notes = (f"{name} {_figures(value)}" for name, value in run.notes.items())
         say.line(f"Found    {'; '.join(notes)}")
+    if run.exposure is not None and not run.exposure.warns:
+        say.line(f"Besides  {run.exposure.describe()}")
     for result in run.verdict.rules:
         say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
 

@@ -111,6 +111,8 @@ def report(risks: Risks) -> None:
     for name, after in risks.attributes.items():
         seen = [*([risks.attributes_before[name]] if risks.before else []), after]
         say.table((f"what is believed of {name}", *heads), _beliefs(seen))
+    if found.exposure is not None:
+        (say.warning if found.exposure.warns else say.line)(found.exposure.describe())
 
 
 def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]:

@@ -15,8 +15,9 @@ import polars as pl
 
 from shoal.base.partition import GroupStats, Ints, Partition, histogram
 from shoal.coding.encode import Encoded
+from shoal.coding.joins import joins, merge
 from shoal.measures.losses import Loss, iloss
-from shoal.releases.generalized.make import joins, merge, written
+from shoal.releases.generalized.make import written
 from shoal.tables.schema import Schema
 
 Grouping = Callable[[Encoded], Partition]

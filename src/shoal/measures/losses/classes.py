@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.base.partition import Ints, Partition
 from shoal.coding.encode import Encoded
-from shoal.releases.generalized.make import joins, merge
+from shoal.coding.joins import joins, merge
 
 
 def class_sizes(data: Encoded, partition: Partition) -> Ints:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
-from shoal.releases.generalized.make import Join, joins
+from shoal.coding.joins import Join, joins
 from shoal.tables.domain import Domain, Ordered, Taxonomy
 
 Floats = npt.NDArray[np.float64]

@@ -32,10 +32,10 @@ def compare(
     plan: Plan,
     extra: tuple[Rule, ...] = (),
     *,
-    methods: Sequence[str] | str | None = None,
+    methods: Sequence[str] | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     repeats: int = 1,
-    queries: int = QUERIES,
+    queries: int | None = None,
     classifier: bool | None = None,
     target: str | None = None,
     risk: str | None = None,
@@ -54,10 +54,10 @@ def compare(
     check_axis(risk, RISKS, "risk")
     check_axis(cost, COSTS, "cost")
     repeats = REPEATS.check(repeats, "compare")
-    queries = ASKED.check(queries, "compare")
+    queries = ASKED.check(QUERIES if queries is None else queries, "compare")
     threshold = THRESHOLD.check(threshold, "compare")
     belief = None if belief is None else BELIEF.check(belief, "compare")
-    wanted = None if methods is None else several(methods), grid or {}
+    wanted = methods, grid or {}
     tell = progress or (lambda label: None)
     with heard() as said:
         full = [_settled(choice, taken) for choice in choices(plan, *wanted)]
@@ -93,11 +93,6 @@ def compare(
         notes=yardstick.notes,
         warnings=tuple(dict.fromkeys(said)),
     )
-
-
-def several(given: Any) -> list[Any]:
-    """Take one value for a list of one."""
-    return [given] if isinstance(given, (str, int, float)) else list(given)
 
 
 def _settled(choice: Choice, taken: Taken) -> Choice:
