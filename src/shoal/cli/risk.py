@@ -111,8 +111,8 @@ def report(risks: Risks) -> None:
     for name, after in risks.attributes.items():
         seen = [*([risks.attributes_before[name]] if risks.before else []), after]
         say.table((f"what is believed of {name}", *heads), _beliefs(seen))
-    if found.exposure is not None:
-        (say.warning if found.exposure.warns else say.line)(found.exposure.describe())
+    if risks.exposure is not None:
+        (say.warning if risks.exposure.warns else say.line)(risks.exposure.describe())
 
 
 def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]:
