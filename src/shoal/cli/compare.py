@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.catalog import LOSSES, METHODS
 from shoal.cli import reporting, say
 from shoal.cli.options import (
     Data,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from shoal.tables.sources.source import Place
     from shoal.verbs.compare import Comparison, Setting
 
+_BASELINES = [entry.name for entry in METHODS.values() if entry.baseline]
 STOPPING = (
     "Stopping after the setting that is running; what is done by then is shown. "
     "Press ctrl-C again to stop at once."
@@ -54,7 +56,7 @@ def command(
             "--methods",
             metavar="NAMES",
             help="Methods, comma-separated, with options if wanted (shoal:effort=max). "
-            "By default the plan's own, shoal, k-member, mondrian.",
+            f"By default the plan's own, {', '.join(_BASELINES)}.",
         ),
     ] = None,
     repeats: Annotated[
@@ -92,7 +94,9 @@ def command(
     cost: Annotated[
         str | None,
         typer.Option(
-            "--cost", metavar="loss|queries|classifier", help="What is to be kept low against it."
+            "--cost",
+            metavar="NAME",
+            help=f"What is to be kept low against it: {', '.join(LOSSES)}, queries or classifier.",
         ),
     ] = None,
     threshold: Annotated[
@@ -245,9 +249,8 @@ def _write(
         say.line(f"Wrote {' and '.join(str(path) for path in files.values())}.")
 
 
-# The figures of the table: name, what it is called there, how it is written.
+# The figures of the table beside losses: name, what it is called there, how it is written.
 _SHOWN = (
-    ("loss", "loss", ".4f"),
     ("left_out", "left out", ",.0f"),
     ("classes", "classes", ",.0f"),
     ("risk_highest", "risk", ".4f"),
@@ -285,13 +288,15 @@ def tell(comparison: Comparison) -> None:
 
 
 def _table(comparison: Comparison) -> None:
-    from shoal.verbs.compare.measuring import FIGURES
+    from shoal.verbs.compare.measuring import figures_of_settings
 
+    better = figures_of_settings()
     measured = {name for setting in comparison.verified for name in setting.figures}
     some_left = any(setting.figures.get("left_out") for setting in comparison.verified)
+    losses = [(name, name, entry.form) for name, entry in LOSSES.items() if entry.shown]
     shown = [
         (name, head, form)
-        for name, head, form in _SHOWN
+        for name, head, form in (*losses, *_SHOWN)
         if name in measured and (name != "left_out" or some_left)
     ]
     rows, strong = [], set()
@@ -302,7 +307,7 @@ def _table(comparison: Comparison) -> None:
         ]
         # What looks alike in the table is marked alike, and not at all when all are alike.
         if len(values) < 2 or len({f"{value:{form}}" for value in values}) > 1:
-            best[name] = f"{(max if FIGURES[name] else min)(values):{form}}"
+            best[name] = f"{(max if better[name] else min)(values):{form}}"
     for at, setting in enumerate(comparison.verified):
         mark = "+" if setting in comparison.frontier else ""
         mark = ">" if setting is comparison.recommended else mark

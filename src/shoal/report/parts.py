@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from shoal.base.roles import Role
-from shoal.catalog import RULES
+from shoal.catalog import DEFAULT_LOSS, LOSSES, RULES
+from shoal.measures.losses import Loss
 from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
@@ -35,6 +36,15 @@ class Promise:
     holds: bool
     reached: str
     failing: int
+
+
+def losses_shown(loss: Loss) -> list[Tile]:
+    """Return the losses of the catalog that tables for people have, beside the usual one."""
+    return [
+        Tile(entry.title, f"{loss.by_name[name]:{entry.form}}", entry.story)
+        for name, entry in LOSSES.items()
+        if entry.shown and name != DEFAULT_LOSS and name in loss.by_name
+    ]
 
 
 def promises(verdict: Verdict) -> list[Promise]:
