@@ -244,10 +244,10 @@ class Table(Generic[FrameT]):
             so if scikit-learn is there. ``target``: the column to predict, else the first
             sensitive one.
         risk, cost
-            What is weighed: ``highest``, ``mean`` or ``belief``; ``loss``, ``queries`` or
-            ``classifier``. By default the highest re-identification risk, or the belief when only
-            rules on sensitive values were asked for; the loss, or the queries when a release
-            leaves the quasi-identifiers as they are.
+            What is weighed: ``highest``, ``mean`` or ``belief``; a loss of the catalog,
+            ``queries`` or ``classifier``. By default the highest re-identification risk, or the
+            belief when only rules on sensitive values were asked for; the loss, or the queries
+            when a release leaves the quasi-identifiers as they are.
         threshold, belief
             Largest re-identification risk and largest belief that a recommended setting may have.
             The belief is by default halfway from the share of the commonest value to certainty.

@@ -74,6 +74,7 @@ class Run:
                 "removal": self.loss.removal,
                 "by_column": self.loss.by_column,
             },
+            "losses": dict(self.loss.by_name),
             "achieved": self.verdict.achieved,
             "promised": [result.promise for result in self.verdict.rules],
             "verified": self.verdict.holds,

@@ -20,7 +20,7 @@ from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
-from shoal.measures.losses import Loss, iloss
+from shoal.measures.losses import Grouped, measured
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import All, Rule
@@ -145,7 +145,8 @@ def execute(
             typed = plan.release.typed
             release = shape.make.publish(frame, schema, data, made, typed=typed, order=order)
             tables = {name: fresh(table) for name, table in release.tables().items()}
-            loss = Loss.none(data.names) if shape.exact else iloss(data, made)
+            grouped = Grouped.untouched(data) if shape.exact else Grouped(data, made)
+            loss = measured(grouped)
         with clock.stage("verify"):
             columns = schema.columns
             opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=plan)
