@@ -58,16 +58,16 @@ def chosen(
     return engine == "spark"
 
 
-def _directory(given: Path | Source) -> Path:
+def _directory(path: Path | Source) -> Path:
     """Return where Spark reads or writes, which is never a database."""
     from shoal.base.errors import ParameterError
 
-    if isinstance(given, Source):
+    if isinstance(path, Source):
         raise ParameterError(
-            f"Spark reads and writes directories and files, and {given} is a table of a database. "
+            f"Spark reads and writes directories and files, and {path} is a table of a database. "
             "Leave out --engine spark, or export the table to Parquet first."
         )
-    return given
+    return path
 
 
 def carry_out(order: Order, plan: Plan, started: float) -> None:
