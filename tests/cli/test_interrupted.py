@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.conftest import QUASI, SHOAL, Run
 
+pytestmark = pytest.mark.compiled
+
 ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "--method", "kaim"]
 ARGUMENTS += ["-o", "out.csv", "--json", "out.json"]
 
@@ -52,8 +54,6 @@ REFINING = (
     PLAIN
     + """
 import sys, time
-
-pytestmark = pytest.mark.compiled
 def refining(data, rule, rng, stop, **options):
     stop()  # the first word that it refines
     sys.stdout.write("here\\n"); sys.stdout.flush()

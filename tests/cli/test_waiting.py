@@ -9,7 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import QUASI, Run
+
+pytestmark = pytest.mark.compiled
 
 ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "--method", "kaim", "-o", "out.csv"]
 # The real command with a method of our own: slow, but without kernels that may have to compile.
@@ -39,8 +43,6 @@ def compiles(data, rule, rng, **options):
     return real(data, rule, rng, **options)
 kaim.group = compiles
 from shoal.cli import main
-
-pytestmark = pytest.mark.compiled
 main()
 """
 

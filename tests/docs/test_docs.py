@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import shoal
 from shoal.catalog import METHODS, RULES
 from shoal.cli.app import COMMANDS
 
@@ -62,6 +64,24 @@ def test_the_tour_of_the_readme_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     made = {path.name for path in (tmp_path / "demo").iterdir()}
     assert {"mine.csv", "mine.json", "my-plan.toml", "mine-too.csv", "from-python.csv"} <= made
+    _check_attacks(tmp_path / "demo")
+
+
+def _check_attacks(demo: Path) -> None:
+    """Somebody who knows every column but the sensitive one finds at most one person in k."""
+    known = pl.read_csv(demo / "patients.csv").columns
+    for name in ("mine.csv", "mine-too.csv"):
+        released = pl.read_csv(demo / name, infer_schema=False).columns
+        assert released == [column for column in known if column != "patient"]
+        found = shoal.attack(
+            demo / name,
+            original=demo / "patients.csv",
+            known=[column for column in released if column != "diagnosis"],
+            hierarchies=demo / "hierarchies",
+            kinds=["linkage"],
+            seed=1,
+        )
+        assert found.results[0].success <= 1 / 5
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=8)
 @given(st.integers(0, 1000))

@@ -17,13 +17,14 @@ from shoal.groupers.ahead import compile_refinement
 from shoal.kernels.boxes.refine import trials
 from shoal.kernels.keeping import Keeping, keeping
 
+pytestmark = [pytest.mark.slow, pytest.mark.compiled]
+
 HERE = """
 import numpy as np
 from numba.core import event
 from shoal.kernels.anatomy import largest_buckets
 from shoal.kernels.keeping import keeping
 
-pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 
 class Listener(event.Listener):
     compiled = 0
@@ -264,5 +265,5 @@ def test_a_run_goes_on_without_the_process_that_compiles_ahead(monkeypatch):
 
     monkeypatch.setattr(workers.subprocess, "Popen", full)
     monkeypatch.setenv("SHOAL_THREADS", "2")
-    work.ahead(diverse=True)
+    work.ahead("shoal", diverse=True)
     assert asked

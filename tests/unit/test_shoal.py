@@ -124,6 +124,7 @@ def test_peel_equals_its_twin(rule, seed):
     assert classes(got) == classes(np.array(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
 def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):
     data = table(8, n=300, kinds="ttos")
@@ -150,12 +151,12 @@ def test_the_state_stays_true_while_it_changes(seed):
     rng = np.random.default_rng(seed)
     how = effort(trials=25, heat=0.5 * seed)
     refine(data, k, conditions, boxes, ladders, state, how, 0, rng)
-    fresh = start_state(boxes, data.codes, state.grp)
+    fresh = start_state(boxes, data.codes, state.chains.group)
     used = state.size > 0
     groups = np.flatnonzero(used)
     assert (state.size[groups] == fresh.size[groups]).all()
     assert state.cost[groups] == pytest.approx(fresh.cost[groups])
-    part = Partition.from_labels(np.unique(state.grp, return_inverse=True)[1])
+    part = Partition.from_labels(np.unique(state.chains.group, return_inverse=True)[1])
     scale = data.rows * len(data.domains)
     assert state.cost[groups].sum() / scale == pytest.approx(iloss(data, part).rate)
     assert rule.holds(data.stats(part)).all()

@@ -36,6 +36,7 @@ def from_counts(frame, pieces):
     return unite(found, RULES)
 
 
+@pytest.mark.slow
 @given(rows, st.integers(1, 4))
 def test_counts_say_what_rows_say(table, pieces):
     frame = pl.DataFrame(

@@ -87,18 +87,15 @@ def command(
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
     from shoal.api.opening import read_release
-    from shoal.base.atomic import atomic_file, check_output
     from shoal.cli.options import named_roles
-    from shoal.cli.output import check_apart
+    from shoal.cli.output import check_apart, check_named, keep
     from shoal.tables.prepare import merge
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)
     inputs = [path for path in (released, plan, original, st) if path is not None]
     extras = {"--json": json, "--report": report}
-    for file in extras.values():
-        if file is not None:
-            check_output(file, force=force, inputs=inputs)
+    check_named(extras.values(), force, inputs)
     check_apart([], {flag: file for flag, file in extras.items() if file is not None})
     to = reporting.reader(report, audience)
     release = read_release(
@@ -121,10 +118,7 @@ def command(
         texts["--report"] = reporting.of_release(release, released, to, "Audit")
     tell(verdict)
     for flag, file in extras.items():
-        if file is not None:
-            with atomic_file(file, force=force, inputs=inputs) as stream:
-                stream.write(texts[flag].encode())
-            say.line(f"Wrote {file}.")
+        keep(file, texts.get(flag, ""), force, inputs)
     if not verdict.holds:
         raise typer.Exit(1)
 
@@ -138,6 +132,8 @@ def tell(verdict: Verdict) -> None:
         mark = "holds " if result.holds else "BROKEN"
         say.line(f"{mark}   {result.promise}; reached: {reached(result.achieved)}")
     _models(verdict)
+    if exposed := verdict.models.get("exposure"):
+        (say.warning if exposed["warning"] else say.line)(exposed["sentence"])
     for fault in verdict.faults:
         say.line(f"Fault    {fault}")
     if verdict.worst:

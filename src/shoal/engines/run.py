@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
+from shoal.measures.exposure import Exposure
 from shoal.measures.losses import Loss
 from shoal.plan.plan import Plan
 from shoal.releases.verdict import Verdict
@@ -36,6 +37,9 @@ class Run:
         Time per stage and in total.
     warnings
         What the reader should know.
+    exposure
+        The columns released as they are, and how many rows are unique with them; None if there are
+        none, or the rows are on Spark.
     """
 
     loss: Loss
@@ -49,6 +53,7 @@ class Run:
     notes: Mapping[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    exposure: Exposure | None = None
 
     @property
     def undecided(self) -> dict[str, str]:
@@ -63,16 +68,19 @@ class Run:
             "rows_out": self.rows_out,
             "groups": self.groups,
             "notes": dict(self.notes),
+            "warnings": list(self.warnings),
             "loss": {
                 "rate": self.loss.rate,
                 "generalization": self.loss.generalization,
                 "removal": self.loss.removal,
                 "by_column": self.loss.by_column,
             },
+            "losses": dict(self.loss.by_name),
             "achieved": self.verdict.achieved,
             "promised": [result.promise for result in self.verdict.rules],
             "verified": self.verdict.holds,
             "undecided": self.undecided,
+            "exposure": None if self.exposure is None else self.exposure.to_dict(),
             "seeded": self.plan.seed is not None,
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
             "versions": _versions(),

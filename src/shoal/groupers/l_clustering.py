@@ -14,11 +14,10 @@ from shoal.groupers.growth import stock_of
 from shoal.groupers.limits import NO_LIMITS
 from shoal.groupers.repair import repair
 from shoal.kernels.space.cluster_index import new_index
-from shoal.kernels.space.costs import new_group
 from shoal.kernels.space.covers import new_covers
 from shoal.kernels.space.l_clusters import form_clusters
+from shoal.kernels.space.search import new_search
 from shoal.kernels.space.settle import new_held, settle
-from shoal.kernels.space.tree import stack_for
 from shoal.privacy import Rule, flatten
 
 
@@ -78,12 +77,9 @@ def cluster(
     covers = new_covers(space, room)
     index = new_index(tree, stock.left.size, room, values)
     own = np.full(data.rows, -1, np.int64)  # rows stand in the order of the seeds until the end
-    seen = np.zeros(1, np.int64) if visits is None else visits
-    grown, (stack, bounds) = new_group(space), stack_for(tree)
+    search = new_search(space, tree, visits)
     clusters = form_clusters(
-        space,
-        grown,
-        tree,
+        search,
         covers,
         index,
         stock,
@@ -93,26 +89,9 @@ def cluster(
         own,
         np.zeros(none + 1, np.bool_),
         np.empty(max(values, group_size(rule)), np.int64),
-        stack,
-        bounds,
-        seen,
     )
-    settle(
-        space,
-        grown,
-        tree,
-        covers,
-        index,
-        NO_LIMITS,
-        new_held(NO_LIMITS, room),
-        stock.entry_of,
-        np.flatnonzero(own < 0),
-        clusters,
-        own,
-        stack,
-        bounds,
-        seen,
-    )
+    rest, held = np.flatnonzero(own < 0), new_held(NO_LIMITS, room)
+    settle(search, covers, index, NO_LIMITS, held, stock.entry_of, rest, clusters, own)
     labels = np.empty(data.rows, np.int64)
     labels[seeds] = own
     return repair(data, Partition.from_labels(labels), rule)

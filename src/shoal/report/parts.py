@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +9,13 @@ import numpy as np
 import polars as pl
 
 from shoal.base.roles import Role
-from shoal.catalog import RULES
-from shoal.measures.risks import Risk
+from shoal.catalog import DEFAULT_LOSS, LOSSES, RULES
+from shoal.measures.losses import Loss
 from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report.words import ROLES
 from shoal.show.charts import Chart
-from shoal.show.charts.words import say
 from shoal.show.figures import Plots, Subject, read_column
 from shoal.show.figures.reading import extents
 from shoal.tables.cells import as_text
@@ -38,6 +36,15 @@ class Promise:
     holds: bool
     reached: str
     failing: int
+
+
+def losses_shown(loss: Loss) -> list[Tile]:
+    """Return the losses of the catalog that tables for people have, beside the usual one."""
+    return [
+        Tile(entry.title, f"{loss.by_name[name]:{entry.form}}", entry.story)
+        for name, entry in LOSSES.items()
+        if entry.shown and name != DEFAULT_LOSS and name in loss.by_name
+    ]
 
 
 def promises(verdict: Verdict) -> list[Promise]:
@@ -129,10 +136,10 @@ def _cell_texts(opened: Opened, name: str) -> pl.Series:
     return ends.select(joined.alias("cell")).to_series()
 
 
-def _width(found: tuple[Any, int] | None, group: int) -> str:
-    if found is None:
+def _width(interval: tuple[Any, int] | None, group: int) -> str:
+    if interval is None:
         return ""
-    count, total = int(found[0][group]), found[1]
+    count, total = int(interval[0][group]), interval[1]
     if count == 1 and total > 1:
         return "exact"
     return "says nothing" if count >= total else f"stands for {count:,} of {total:,} values"
@@ -181,22 +188,3 @@ def distributions(plots: Plots) -> list[Chart]:
     """Draw every quasi-identifier and sensitive column."""
     names = [*plots.subject.opened.quasi, *plots.subject.opened.sensitive]
     return [plots.distribution(name) for name in names[:_COLUMNS]]
-
-
-def risk_rows(before: Risk | None, after: Risk) -> list[dict[str, Any]]:
-    """Return the figures of risk in words, with their meaning."""
-    told: Sequence[tuple[str, str, str]] = (
-        ("prosecutor_highest", "highest risk", "the row that is easiest to find"),
-        ("prosecutor_mean", "mean risk", "a row picked at random"),
-        ("unique", "unique rows", "rows that nobody else equals"),
-        ("above", f"rows above {say(after.threshold, 'share')}", "rows with a higher risk"),
-    )
-    return [
-        {
-            "name": name,
-            "meaning": meaning,
-            "before": None if before is None else getattr(before, key),
-            "after": getattr(after, key),
-        }
-        for key, name, meaning in told
-    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.base.roles import Role
+from shoal.measures.exposure import exposure
 from shoal.measures.risks.results import Attacks
 from shoal.releases.verdict import Verdict
 from shoal.report import parts
@@ -67,6 +68,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
                 "" if before is None else f"before: {say(before.unique, 'share')}",
             ),
         ],
+        "exposed": exposure(opened.published, opened.sensitive),
         "contents": list(shown.items()),
         "groups": parts.example_groups(subject),
         "examples": parts.example_rows(subject),

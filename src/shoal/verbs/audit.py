@@ -11,6 +11,7 @@ import polars as pl
 from shoal.base.errors import SchemaError
 from shoal.base.roles import Role
 from shoal.catalog import find_rule
+from shoal.measures.exposure import exposure
 from shoal.measures.models import models
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
@@ -50,9 +51,10 @@ def audit(
     rules = (*build_rules(specs, opened.sensitive), *extra)
     source = None if original is None else _source(opened, original)
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
-    if opened.shape.exact:
-        return replace(verdict, models=_hidden(opened, plan))
-    return replace(verdict, models=_measured(opened, verdict))
+    found = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
+    if exposed := exposure(opened.published, opened.sensitive):
+        found["exposure"] = exposed.to_dict()
+    return replace(verdict, models=found)
 
 
 def _source(opened: Opened, original: pl.DataFrame) -> Original:

@@ -12,6 +12,7 @@ import polars as pl
 from shoal.base.errors import SchemaError, ShoalWarning
 from shoal.base.notebook import table_html
 from shoal.base.roles import Role
+from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks import AttributeRisk, Risk, assess, attribute_risk
 from shoal.releases.opened import Opened
 from shoal.tables.prepare import check_columns, quasi_schema
@@ -34,6 +35,8 @@ class Risks:
         By sensitive column: what can be believed of a person.
     population
         Number of people in the population, if one was given.
+    exposure
+        The other columns of the table, and how many rows are unique when they are known besides.
     """
 
     quasi: tuple[str, ...]
@@ -42,6 +45,7 @@ class Risks:
     attributes: dict[str, AttributeRisk] = field(default_factory=dict)
     attributes_before: dict[str, AttributeRisk] = field(default_factory=dict)
     population: int | None = None
+    exposure: Exposure | None = None
 
     def __repr__(self) -> str:
         after = self.after
@@ -69,6 +73,7 @@ class Risks:
             "before": None if self.before is None else self.before.to_dict(),
             "after": self.after.to_dict(),
             "attributes_before": {k: v.to_dict() for k, v in self.attributes_before.items()},
+            "exposure": None if self.exposure is None else self.exposure.to_dict(),
             "attributes": {k: v.to_dict() for k, v in self.attributes.items()},
         }
 
@@ -147,4 +152,5 @@ def risk(
         attributes=attributes,
         attributes_before=attributes_before,
         population=None if population is None else population.height,
+        exposure=exposure(opened.published, hidden),
     )

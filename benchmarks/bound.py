@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
-from shoal.kernels.space.bound import distances
-from shoal.kernels.space.costs import new_group
+from shoal.kernels import kernel
+from shoal.kernels.space.costs import Group, Space, joined, new_group, start
 
 SAMPLE_WORK = 300_000_000
 """Cells compared before the bound is taken from a sample of the rows: about a second."""
@@ -28,6 +29,24 @@ class LowerBound:
     error: float
     rows: int
     sampled: bool
+
+
+@kernel
+def distances(
+    space: Space,
+    group: Group,
+    row: npt.NDArray[np.int32],
+    codes: npt.NDArray[np.int32],
+    out: npt.NDArray[np.float64],
+) -> None:
+    """Fill ``out`` with what ``row`` loses if it is released together with each entry."""
+    start(space, group, row)
+    for e in range(codes.shape[0]):
+        total = 0.0
+        for j in range(row.size):
+            if row[j] < space.size[j]:  # a missing cell is released as it is and costs nothing
+                total += space.weight[j] * joined(space, group, j, codes[e, j])
+        out[e] = total
 
 
 def lower_bound(data: Encoded, k: int, rng: np.random.Generator) -> LowerBound:
