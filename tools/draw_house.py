@@ -64,8 +64,8 @@ def _box(name: str, level: int) -> str:
 
 
 def _short(story: str) -> str:
-    """Return the first sentence, cut where the box ends."""
-    first = story.split("\n")[0].rstrip(".")
+    """Return the first line, cut where the box ends."""
+    first = story.split("\n", maxsplit=1)[0].rstrip(".").replace("``", "")
     return first if len(first) <= 72 else first[:70].rsplit(" ", 1)[0] + " …"
 
 
