@@ -33,7 +33,9 @@ class Order:
         return cls(_directory(data), _directory(out), *flags)
 
 
-def chosen(engine: str, master: str | None, driver_tuples: int | None) -> bool:
+def chosen(
+    engine: str, master: str | None, driver_tuples: int | None, *, strict: bool = False
+) -> bool:
     """Tell whether Spark does the work, and refuse its flags without it."""
     from shoal.base.errors import ParameterError, nearest
 
@@ -47,6 +49,11 @@ def chosen(engine: str, master: str | None, driver_tuples: int | None) -> bool:
         raise ParameterError(
             "--master and --driver-tuples are for Spark, and the engine is local. Add "
             "--engine spark, or leave them out."
+        )
+    if engine == "spark" and strict:
+        raise ParameterError(
+            "--strict looks at the whole table for what to warn about, which Spark does not. Leave "
+            "it out, or leave out --engine spark."
         )
     return engine == "spark"
 
