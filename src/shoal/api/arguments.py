@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, get_type_hints
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from shoal.base.roles import Kind, Role
-from shoal.engines.spark.settings import Spark
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rules_asked
-from shoal.privacy import Rule
-from shoal.tables.prepare import Hierarchies, Names
-from shoal.verbs.anonymize import Progress
-from shoal.verbs.compare.running import several
+
+if TYPE_CHECKING:
+    from shoal.engines.spark.settings import Spark
+    from shoal.privacy import Rule
+    from shoal.tables.prepare import Hierarchies, Names
+    from shoal.verbs.anonymize import Progress
 
 
 class Roles(TypedDict, total=False):
@@ -61,6 +62,7 @@ class Anonymized(Declared, Promised, total=False):
     typed: bool | None
     progress: Progress | None
     time_limit: float | None
+    strict: bool
     engine: Spark | None
 
 
@@ -75,7 +77,7 @@ class Compared(Declared, total=False):
     seed: int | None
     threads: int | None
     repeats: int
-    queries: int
+    queries: int | None
     classifier: bool | None
     target: str | None
     risk: str | None
@@ -133,9 +135,9 @@ class Attacked(TypedDict, total=False):
     seed: int | None
 
 
-def parted(given: Mapping[str, Any], of: type) -> tuple[dict[str, Any], dict[str, Any]]:
+def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Part arguments into those of opening and those of the verb."""
-    opening = get_type_hints(of)
+    opening = of.__optional_keys__
     return (
         {key: value for key, value in given.items() if key in opening},
         {key: value for key, value in given.items() if key not in opening},
@@ -145,6 +147,11 @@ def parted(given: Mapping[str, Any], of: type) -> tuple[dict[str, Any], dict[str
 def promised(**flags: Any) -> list[dict[str, Any]]:
     """Return the rules of a plan that flags of the command line ask for."""
     return rules_asked({name.replace("_", "-"): value for name, value in flags.items()})
+
+
+def several(given: Any) -> list[Any]:
+    """Take one value for a list of one."""
+    return [given] if isinstance(given, (str, int, float)) else list(given)
 
 
 def grid_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 import polars as pl
 
@@ -22,23 +22,24 @@ from shoal.api.arguments import (
     parted,
     promised,
     roles_of,
+    several,
 )
 from shoal.api.opening import open, open_release, read  # noqa: A004 -- shoal.open
 from shoal.api.release import Release
-from shoal.api.table import anonymize_on_spark, wants_spark
+from shoal.api.table import anonymize_on_spark, refuse_strict, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
-from shoal.measures.risks.results import Attacks
-from shoal.privacy import Rule
-from shoal.releases.base import By
-from shoal.releases.verdict import Verdict
 from shoal.tables.prepare import Hierarchies, extra_rules, locate, merge
-from shoal.verbs.anonymize import Progress
-from shoal.verbs.compare.choices import choices
-from shoal.verbs.compare.comparison import Comparison
-from shoal.verbs.compare.running import several
-from shoal.verbs.estimate import Estimates, columns_asked
-from shoal.verbs.inspect import Inspection
-from shoal.verbs.risk import Risks
+
+if TYPE_CHECKING:
+    from shoal.measures.risks.results import Attacks
+    from shoal.privacy import Rule
+    from shoal.releases.base import By
+    from shoal.releases.verdict import Verdict
+    from shoal.verbs.anonymize import Progress
+    from shoal.verbs.compare.comparison import Comparison
+    from shoal.verbs.estimate import Estimates
+    from shoal.verbs.inspect import Inspection
+    from shoal.verbs.risk import Risks
 
 FrameT = TypeVar("FrameT")
 
@@ -90,8 +91,10 @@ def _on_spark(
     rules: Sequence[Rule] | Rule | None = None,
     options: Mapping[str, Any] | None = None,
     effort: str | None = None,
+    strict: bool = False,
     **given: Any,
 ) -> Release[Any]:
+    refuse_strict(strict)
     roles, rest = parted(given, Roles)
     promise, rest = parted(rest, Promised)
     plan = merge(
@@ -123,6 +126,8 @@ def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
     The arguments are those of :func:`shoal.open`, which opens the table once, and of
     :meth:`shoal.Table.compare`.
     """
+    from shoal.verbs.compare.choices import choices
+
     declared, asked = parted(given, Declared)
     # Whatever is wrong with the settings is said before the table is read.
     methods, grid = asked.get("methods"), grid_of(asked.get("k"), asked.get("l"), asked.get("grid"))
@@ -178,6 +183,7 @@ def estimate(
     split = [by] if isinstance(by, str) else by
     if is_spark_frame(released):
         from shoal.engines.spark.counting import rows_of
+        from shoal.verbs.estimate import columns_asked
 
         released = rows_of(released, *columns_asked(of, split, released.columns))
     return _released(released, opening).estimate(of, split, method=method, level=level)

@@ -12,22 +12,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
 from shoal.api.arguments import promised
 from shoal.base.errors import ParameterError, ShoalError
-from shoal.engines.run import Run
-from shoal.measures.losses import Loss
-from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
+from shoal.privacy.base import reached
 from shoal.releases.base import By, Ints, View
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.verdict import Verdict
-from shoal.show.figures.plots import Plots
-from shoal.show.figures.subject import Subject
 from shoal.tables.files import write_release
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
@@ -37,10 +33,15 @@ from shoal.tables.prepare import (
     load,
     merge,
 )
-from shoal.verbs.attack import attack
-from shoal.verbs.audit import audit
-from shoal.verbs.estimate import Estimates, estimate
-from shoal.verbs.risk import Risks, risk
+
+if TYPE_CHECKING:
+    from shoal.engines.run import Run
+    from shoal.measures.losses import Loss
+    from shoal.measures.risks.results import Attacks
+    from shoal.show.figures.plots import Plots
+    from shoal.show.figures.subject import Subject
+    from shoal.verbs.estimate import Estimates
+    from shoal.verbs.risk import Risks
 
 FrameT = TypeVar("FrameT")
 
@@ -124,7 +125,7 @@ class Release(Generic[FrameT]):
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What was found in the published cells: by the run, or by an audit of what it promises."""
+        """What was found in the published cells, by the run or by an audit of its promise."""
         return self.audit() if self.run is None else self.run.verdict
 
     @property
@@ -174,6 +175,8 @@ class Release(Generic[FrameT]):
         rules
             Rules instead of the plan's, one or several.
         """
+        from shoal.verbs.audit import audit
+
         plan = merge(
             self.plan,
             instead=rules,
@@ -189,11 +192,12 @@ class Release(Generic[FrameT]):
         population
             A list of people with the quasi-identifiers, those of the table among them: then the
             journalist's risk and k-map are measured against it.
-        threshold
-            Rows with a higher risk of re-identification are counted.
-        belief
-            Rows whose likeliest sensitive value is believed more than this are counted.
+        threshold, belief
+            Rows with a higher risk of re-identification are counted, and rows whose likeliest
+            sensitive value is believed more.
         """
+        from shoal.verbs.risk import risk
+
         people = None if population is None else self._rows(population)
         return risk(
             self.here,
@@ -227,20 +231,20 @@ class Release(Generic[FrameT]):
             or linkage alone when there is no sensitive column.
         targets
             How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
-        noise
-            Share of what is known that is wrong: the value of a random other row instead.
-        gaps
-            Share of what is known that the attacker does not know after all.
-        rule_out
-            Background knowledge: how many values he can rule out, the likeliest false ones.
-        belief
-            Background knowledge: people whose true value is then believed more are counted too.
+        noise, gaps
+            Shares of what is known that are wrong (the value of a random other row instead), and
+            that the attacker does not know after all.
+        rule_out, belief
+            Background knowledge: how many values he can rule out, the likeliest false ones; people
+            whose true value is then believed more are counted too.
         control
             People who are *not* in the table, with the same columns. By default the control attacks
             every target with what is known of somebody else.
         seed
             Repeats the draw of targets, noise and gaps.
         """
+        from shoal.verbs.attack import attack
+
         if self.original is None:
             raise ParameterError(
                 "An attack needs the original, the truth about the people it is tried on. Put the "
@@ -281,6 +285,8 @@ class Release(Generic[FrameT]):
         level
             How often an interval holds the truth.
         """
+        from shoal.verbs.estimate import estimate
+
         split = [by] if isinstance(by, str) else by
         return estimate(self.here, of, split, method=method, level=level)
 
@@ -295,12 +301,16 @@ class Release(Generic[FrameT]):
     @property
     def subject(self) -> Subject:
         """What figures are drawn from."""
+        from shoal.show.figures.subject import Subject
+
         loss = None if self.run is None else self.run.loss
         return Subject(self.here, self.original, loss)
 
     @property
     def plot(self) -> Plots:
         """Its figures: ``release.plot.loss()``, ``.classes()``, ``.risk()``, ..."""
+        from shoal.show.figures.plots import Plots
+
         return Plots(self.subject)
 
     def page(self, **asked: Any) -> str:
@@ -337,14 +347,10 @@ class Release(Generic[FrameT]):
         title
             The heading of the page.
         """
-        from shoal.base.atomic import atomic_file
-        from shoal.report import check_audience, check_name
+        from shoal.api.showing import write_page
 
-        check_audience(audience)
-        check_name(Path(path))
-        text = self.page(audience=audience, verdict=verdict, attacks=attacks, title=title)
-        with atomic_file(Path(path), force=force) as stream:
-            stream.write(text.encode())
+        asked: dict[str, Any] = {"verdict": verdict, "attacks": attacks, "title": title}
+        write_page(self, Path(path), force=force, audience=audience, **asked)
 
     def write(
         self, path: str | PathLike[str], *, force: bool = False, into: str | None = None
@@ -355,10 +361,8 @@ class Release(Generic[FrameT]):
         ----------
         path
             A file, in the format that its ending says, or the address of a database.
-        force
-            Replace what is there.
-        into
-            The table of that database, unless the address names it.
+        force, into
+            Replace what is there; the table of a database, unless the address names it.
         """
         write_release(self.here.tables, path, force, into=into)
 
@@ -381,14 +385,11 @@ class Release(Generic[FrameT]):
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
     def __repr__(self) -> str:
-        parts = [] if self.opened is None else [self.shape]
-        if self.run is not None:
-            reached = ", ".join(f"{name} = {value}" for name, value in self.achieved.items())
-            parts += [f"{self.run.rows_out:,} rows", f"made by {self.run.method}"]
-            parts += [f"loss {self.run.loss.rate:.4f}", f"reached: {reached}"]
-        else:
-            parts += [f"{self.here.frame.height:,} rows", "opened"]
-        return f"Release({'; '.join(parts)})"
+        if self.run is None:
+            return f"Release({self.shape}; {self.here.frame.height:,} rows; opened)"
+        run = self.run
+        told = f"{run.rows_out:,} rows; made by {run.method}; loss {run.loss.rate:.4f}"
+        return f"Release({told}; reached: {reached(self.achieved)})"
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: what was promised and what it cost, no row of the table."""

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from shoal.base.atomic import atomic_file
 from shoal.measures.risks.results import Attacks
 from shoal.releases.verdict import Verdict
-from shoal.report import Provenance, audited, render_run, render_verdict, try_attacks
+from shoal.report import (
+    Provenance,
+    audited,
+    check_audience,
+    check_name,
+    render_run,
+    render_verdict,
+    try_attacks,
+)
 from shoal.show.charts.words import say
 from shoal.show.figures.summary import summary
 
@@ -34,6 +44,15 @@ def page(
         verdict = release.verdict if verdict is None else verdict
         return render_verdict(verdict, audited(release.here, release.original), **common)
     return render_run(release.run, release.subject, **common)
+
+
+def write_page(release: Any, path: Path, *, force: bool, audience: str, **asked: Any) -> None:
+    """Write the report, after what can be refused was refused."""
+    check_audience(audience)
+    check_name(path)
+    text = page(release, audience=audience, **asked)
+    with atomic_file(path, force=force) as stream:
+        stream.write(text.encode())
 
 
 def html(release: Any) -> str:

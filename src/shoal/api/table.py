@@ -7,13 +7,13 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from shoal.api.arguments import grid_of, promised
+from shoal.api.arguments import grid_of, promised, several
 from shoal.api.release import Release
-from shoal.base.errors import ShoalWarning
+from shoal.base.errors import ParameterError, ShoalWarning
 from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.base.threads import limit
@@ -35,11 +35,11 @@ from shoal.tables.prepare import (
     take,
 )
 from shoal.tables.schema import Schema
-from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard, limited, on_spark
-from shoal.verbs.compare.comparison import Comparison
-from shoal.verbs.compare.measuring import QUERIES
-from shoal.verbs.compare.running import compare
-from shoal.verbs.inspect import Inspection, inspect
+
+if TYPE_CHECKING:
+    from shoal.verbs.anonymize import Made, Progress
+    from shoal.verbs.compare.comparison import Comparison
+    from shoal.verbs.inspect import Inspection
 
 FrameT = TypeVar("FrameT")
 Roles = Mapping[Role, Names | None] | Callable[[Sequence[str]], Mapping[Role, Names | None]]
@@ -78,6 +78,8 @@ class Table(Generic[FrameT]):
     @cached_property
     def _settled(self) -> tuple[Taken, tuple[str, ...]]:
         """The table with every role and kind settled, and the warnings that this took."""
+        from shoal.verbs.anonymize import heard
+
         with heard() as said:
             taken = take(self.frame, self.plan, self.taxonomies)
         return taken, tuple(dict.fromkeys(said))
@@ -116,6 +118,7 @@ class Table(Generic[FrameT]):
         progress: Progress | None = None,
         time_limit: float | None = None,
         engine: Spark | None = None,
+        strict: bool = False,
     ) -> Release[FrameT]:
         """Anonymize the table and check the release before handing it over.
 
@@ -143,6 +146,8 @@ class Table(Generic[FrameT]):
             Seconds after which a method that refines its result takes the best so far.
         engine
             Carry the plan out on Spark instead, from where the table lies.
+        strict
+            Refuse instead of warning: whatever would be warned about ends the run.
 
         Raises
         ------
@@ -150,7 +155,11 @@ class Table(Generic[FrameT]):
             When no release of this table can keep the promise.
         NotVerified
             When the release does not keep it; nothing is handed over.
+        Cautioned
+            When there is something to warn about and ``strict`` was asked for.
         """
+        from shoal.verbs.anonymize import Clock, caution, execute, heard, limited, refuse_if
+
         limit(threads)
         plan = merge(
             self.plan,
@@ -163,19 +172,23 @@ class Table(Generic[FrameT]):
         ).filled()
         extra = extra_rules(rules)
         if engine is not None:
+            refuse_strict(strict)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
         start = time.perf_counter()
         taken, said = self._settled
         plan = plan.declaring(taken.plan)
+        with heard() as warned:
+            caution(taken, plan, extra, strict=strict)
         made = execute(taken, plan, clock, extra)
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
-        texts = [*said, *made.run.warnings]
+        texts = [*said, *warned, *made.run.warnings]
         exposed = exposure(made.opened.published, made.opened.sensitive)
         if exposed is not None and exposed.warns:
             texts.append(exposed.describe())
             warnings.warn(exposed.describe(), ShoalWarning, stacklevel=2)
+        refuse_if(texts if strict else ())
         run = replace(made.run, warnings=tuple(dict.fromkeys(texts)), exposure=exposed)
         return Release(made.opened, run, self._kind)
 
@@ -185,6 +198,8 @@ class Table(Generic[FrameT]):
 
     def inspect(self) -> Inspection:
         """Say what the table holds: columns, missing values, how unique its rows are, roles."""
+        from shoal.verbs.inspect import inspect
+
         return inspect(self.frame, self.plan, self.taxonomies, only=self.only)
 
     def compare(
@@ -198,7 +213,7 @@ class Table(Generic[FrameT]):
         seed: int | None = None,
         threads: int | None = None,
         repeats: int = 1,
-        queries: int = QUERIES,
+        queries: int | None = None,
         classifier: bool | None = None,
         target: str | None = None,
         risk: str | None = None,
@@ -231,17 +246,17 @@ class Table(Generic[FrameT]):
         repeats
             Runs per setting; figures are their means, of the risks the highest.
         queries
-            Number of random counting queries on the first sensitive column, the same for all; 0:
-            none.
+            Number of random counting queries on the first sensitive column, the same for all (300
+            by default); 0: none.
         classifier, target
             Train a classifier on each release and test it on the original: True insists, None does
             so if scikit-learn is there. ``target``: the column to predict, else the first
             sensitive one.
         risk, cost
-            What is weighed: ``highest``, ``mean`` or ``belief``; ``loss``, ``queries`` or
-            ``classifier``. By default the highest re-identification risk, or the belief when only
-            rules on sensitive values were asked for; the loss, or the queries when a release
-            leaves the quasi-identifiers as they are.
+            What is weighed: ``highest``, ``mean`` or ``belief``; a loss of the catalog,
+            ``queries`` or ``classifier``. By default the highest re-identification risk, or the
+            belief when only rules on sensitive values were asked for; the loss, or the queries
+            when a release leaves the quasi-identifiers as they are.
         threshold, belief
             Largest re-identification risk and largest belief that a recommended setting may have.
             The belief is by default halfway from the share of the commonest value to certainty.
@@ -251,6 +266,8 @@ class Table(Generic[FrameT]):
             Called with the label of each setting as it starts, and again while it refines; True
             ends the comparison, with what is done by then.
         """
+        from shoal.verbs.compare.running import compare
+
         limit(threads)
         plan = merge(self.plan, instead=rules, seed=seed)
         taken, said = self._settled
@@ -258,7 +275,7 @@ class Table(Generic[FrameT]):
             taken,
             plan.declaring(taken.plan),
             extra_rules(rules),
-            methods=methods,
+            methods=None if methods is None else several(methods),
             grid=grid_of(k, l, grid),
             repeats=repeats,
             queries=queries,
@@ -301,6 +318,15 @@ def _quiet(_stage: str) -> None:
     return None
 
 
+def refuse_strict(strict: bool) -> None:
+    """Refuse to be strict on Spark."""
+    if strict:
+        raise ParameterError(
+            "strict (--strict) looks at the whole table for what to warn about, which Spark does "
+            "not. Leave it out, or leave out the engine."
+        )
+
+
 def anonymize_on_spark(
     data: Any,
     plan: Plan,
@@ -310,6 +336,8 @@ def anonymize_on_spark(
     progress: Progress | None,
 ) -> Release[Any]:
     """Carry a plan out on Spark, where the table stays."""
+    from shoal.verbs.anonymize import Clock, on_spark
+
     clock = Clock(progress or _quiet)
     run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
     return Release(None, run, Native(), {"release": frame})

@@ -13,6 +13,7 @@ import polars as pl
 from shoal.base.notebook import table_html
 from shoal.base.partition import GroupStats, Ints
 from shoal.base.roles import Role
+from shoal.privacy.base import reached
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
 
@@ -114,16 +115,15 @@ class Verdict:
     stats: GroupStats | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        reached = ", ".join(f"{name} = {value}" for name, value in self.achieved.items())
         kept = "holds" if self.holds else f"broken, {len(self.faults)} faults"
-        return f"Verdict({kept}; {self.rows:,} rows, {self.classes:,} classes; reached: {reached})"
+        told = f"{kept}; {self.rows:,} rows, {self.classes:,} classes"
+        return f"Verdict({told}; reached: {reached(self.achieved)})"
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: every rule, and every fault."""
         rows = [
-            ("holds" if rule.holds else "BROKEN", rule.promise, f"{name} = {value}")
+            ("holds" if rule.holds else "BROKEN", rule.promise, reached(rule.achieved))
             for rule in self.rules
-            for name, value in rule.achieved.items()
         ]
         title = "The promise is kept" if self.holds else "The promise is broken"
         return table_html(title, ("", "promise", "reached"), rows, " ".join(self.faults))

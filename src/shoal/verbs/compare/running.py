@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.params import Param
-from shoal.catalog import find_method, find_rule
+from shoal.catalog import DEFAULT_LOSS, find_method, find_rule
 from shoal.coding.encode import Encoded, encode
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
@@ -18,7 +18,7 @@ from shoal.tables.prepare import Taken
 from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard
 from shoal.verbs.compare.choices import Choice, choices
 from shoal.verbs.compare.comparison import Comparison, Setting
-from shoal.verbs.compare.frontier import COSTS, RISKS, Axes, check_axis
+from shoal.verbs.compare.frontier import RISKS, Axes, check_axis, costs
 from shoal.verbs.compare.measuring import QUERIES, Yardstick, make_yardstick
 
 REPEATS = Param("repeats", "runs per setting", int, default=1, low=1)
@@ -32,10 +32,10 @@ def compare(
     plan: Plan,
     extra: tuple[Rule, ...] = (),
     *,
-    methods: Sequence[str] | str | None = None,
+    methods: Sequence[str] | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     repeats: int = 1,
-    queries: int = QUERIES,
+    queries: int | None = None,
     classifier: bool | None = None,
     target: str | None = None,
     risk: str | None = None,
@@ -52,12 +52,12 @@ def compare(
     :meth:`shoal.Table.compare`; ``keep`` makes what is kept of the first run of every setting.
     """
     check_axis(risk, RISKS, "risk")
-    check_axis(cost, COSTS, "cost")
+    check_axis(cost, costs(), "cost")
     repeats = REPEATS.check(repeats, "compare")
-    queries = ASKED.check(queries, "compare")
+    queries = ASKED.check(QUERIES if queries is None else queries, "compare")
     threshold = THRESHOLD.check(threshold, "compare")
     belief = None if belief is None else BELIEF.check(belief, "compare")
-    wanted = None if methods is None else several(methods), grid or {}
+    wanted = methods, grid or {}
     tell = progress or (lambda label: None)
     with heard() as said:
         full = [_settled(choice, taken) for choice in choices(plan, *wanted)]
@@ -93,11 +93,6 @@ def compare(
         notes=yardstick.notes,
         warnings=tuple(dict.fromkeys(said)),
     )
-
-
-def several(given: Any) -> list[Any]:
-    """Take one value for a list of one."""
-    return [given] if isinstance(given, (str, int, float)) else list(given)
 
 
 def _settled(choice: Choice, taken: Taken) -> Choice:
@@ -142,7 +137,7 @@ class _Runner:
             if not repeat:
                 first = made
             runs.append(figures)
-        losses = [figures["loss"] for figures in runs]
+        losses = [figures[DEFAULT_LOSS] for figures in runs]
         return replace(
             blank,
             verified=first.run.verdict.holds,
@@ -218,7 +213,7 @@ def _axes(
             find_method(each.plan.method.name).shape.exact for each in settings if each.verified
         )
         asked = any("query_median" in each for each in figures)
-        cost = "queries" if exact and asked else "loss"
+        cost = "queries" if exact and asked else DEFAULT_LOSS
     if risk != "belief":
         return Axes(risk, cost, threshold)
     if belief is None:
