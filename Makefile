@@ -55,6 +55,7 @@ reproduce: $(VENV)/.stamp
 
 docs: $(VENV)/.stamp-dev
 	$(BIN)/python tools/make_cli_docs.py
+	$(BIN)/python -m tools.draw_house
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
