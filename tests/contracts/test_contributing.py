@@ -1,4 +1,4 @@
-"""What CONTRIBUTING says of adding a method, a rule, a loss is true of the files it names."""
+"""What CONTRIBUTING says of adding something is true of the files it names."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
-SECTIONS = ("Adding a method", "Adding a rule", "Adding a loss")
+SECTIONS = ("Adding a method", "Adding a shape of release", "Adding a rule", "Adding a loss")
 
 
 def named(text):

@@ -31,7 +31,7 @@ from shoal.web.forms import method_box, rule_choices, rule_rows
 from shoal.web.state import title
 from tests.contracts.made_up import ENTRIES, METHOD, RULE, Coverage
 
-# Two sensitive columns make some rows unique; that is not asked here.
+# Two sensitive columns of a few rows are unique beside the quasi-identifiers: not asked here.
 pytestmark = pytest.mark.filterwarnings("ignore:With 'ill' and 'job':shoal.ShoalWarning")
 
 ROOT = Path(__file__).parent.parent.parent

@@ -68,6 +68,7 @@ class Run:
             "rows_out": self.rows_out,
             "groups": self.groups,
             "notes": dict(self.notes),
+            "warnings": list(self.warnings),
             "loss": {
                 "rate": self.loss.rate,
                 "generalization": self.loss.generalization,

@@ -126,6 +126,11 @@ class Plan(_Part):
             tree = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise PlanError(f"{source} is not valid TOML: {error}.") from None
+        except RecursionError:
+            raise PlanError(
+                f"{source} is no plan: lists or tables in it are nested hundreds deep, and a plan "
+                "needs three levels. Write one with: shoal init DATA."
+            ) from None
         plan = _validated(tree, source, text)
         plan._origin = Origin(folder or Path(), trust)
         return plan

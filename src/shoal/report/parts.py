@@ -136,10 +136,10 @@ def _cell_texts(opened: Opened, name: str) -> pl.Series:
     return ends.select(joined.alias("cell")).to_series()
 
 
-def _width(found: tuple[Any, int] | None, group: int) -> str:
-    if found is None:
+def _width(interval: tuple[Any, int] | None, group: int) -> str:
+    if interval is None:
         return ""
-    count, total = int(found[0][group]), found[1]
+    count, total = int(interval[0][group]), interval[1]
     if count == 1 and total > 1:
         return "exact"
     return "says nothing" if count >= total else f"stands for {count:,} of {total:,} values"

@@ -111,7 +111,7 @@ def _notes(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _note(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {_note(part)}" for name, part in value.items()) or "none"
+        return "; ".join(f"{name}: {_note(item)}" for name, item in value.items()) or "none"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_note, value[:12])) + (" …" if len(value) > 12 else "") or "none"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -8,6 +8,7 @@ is ever turned into a null because it did not fit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import polars as pl
 
@@ -171,7 +172,7 @@ def as_text(series: pl.Series) -> pl.Series:
             text = integers.zip_with(whole.fill_null(False), text)
         return text
     if isinstance(dtype, pl.Datetime):
-        if (series.dt.truncate("1d") == series).all():
+        if _midnights(series, dtype).eq_missing(series).all():
             return series.dt.date().cast(pl.String)
         zone = "%:z" if dtype.time_zone else ""
         return series.dt.strftime(f"%Y-%m-%d %H:%M:%S%.f{zone}")
@@ -179,6 +180,21 @@ def as_text(series: pl.Series) -> pl.Series:
     if isinstance(dtype, pl.Decimal) and dtype.scale:
         return text.str.strip_chars_end("0").str.strip_chars_end(".")
     return text
+
+
+def _midnights(series: pl.Series, dtype: pl.Datetime) -> pl.Series:
+    """Return the midnight before every moment, null where a clock strikes it twice or never."""
+    return zoned(series.dt.date().cast(pl.Datetime(dtype.time_unit)), dtype, "null")
+
+
+def zoned(moments: pl.Series, dtype: pl.Datetime, twice: Literal["earliest", "null"]) -> pl.Series:
+    """Return what clocks in the time zone show as moments; null where a clock never shows it.
+
+    ``twice``: what to make of the hour that comes again when clocks are set back.
+    """
+    if dtype.time_zone is None:
+        return moments
+    return moments.dt.replace_time_zone(dtype.time_zone, ambiguous=twice, non_existent="null")
 
 
 def natural(series: pl.Series) -> pl.Series:

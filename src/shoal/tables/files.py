@@ -183,7 +183,7 @@ def placed(
     path: Pathlike, names: Iterable[str], into: str | None = None
 ) -> Mapping[str, Path | Source]:
     """Return where every table of a release goes: the second one next to the first."""
-    goal = target(path, into)
+    goal = path if isinstance(path, Source) else target(path, into)
     second = [name for name in names if name != "release"]
     if isinstance(goal, Source):
         return {"release": goal} | {name: beside(goal) for name in second}

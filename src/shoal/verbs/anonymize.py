@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.compiling import announced
-from shoal.base.errors import Infeasible, NotVerified, ParameterError, ShoalWarning
+from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning
 from shoal.base.params import Param, check_options
 from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
+from shoal.measures.cautions import Matter, cautions
 from shoal.measures.losses import Grouped, measured
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
@@ -196,6 +197,25 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original) -> Verdict:
             "options and the shape of the table."
         )
     return verdict
+
+
+def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) -> None:
+    """Warn of what is allowed and still a risk, before any work."""
+    rules = build_rules([part.spec for part in plan.rules], taken.schema.sensitive)
+    matter = Matter(taken.frame, taken.schema, plan, taken.taxonomies, (*rules, *extra))
+    texts = cautions(matter)
+    refuse_if(texts if strict else ())
+    for text in texts:
+        warnings.warn(text, ShoalWarning, stacklevel=3)
+
+
+def refuse_if(texts: Sequence[str]) -> None:
+    """End a strict run that has something to warn about."""
+    if texts:
+        raise Cautioned(
+            "Nothing was released, because warnings are errors here (--strict, strict=True):\n"
+            + "\n".join(texts)
+        )
 
 
 def _generators(

@@ -82,9 +82,9 @@ def relative_loss(grouped: Grouped) -> float:
     cannot lose anything more.
     """
     data = grouped.data
-    known = int((~data.missing).sum())
+    cells = int((~data.missing).sum())
     lost = loss(grouped) * data.codes.size
-    return float(lost / known) if known else 0.0
+    return float(lost / cells) if cells else 0.0
 
 
 def loss_paper(grouped: Grouped) -> float:
