@@ -8,7 +8,7 @@ TESTED := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 # A group of tests (tests/conftest.py) stays together; groups start in the order of collection.
 SPREAD := -n 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: demo test test-quick kernels coverage lint bench reproduce docs clean
+.PHONY: demo test test-quick kernels coverage soak lint bench reproduce docs clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
@@ -35,6 +35,11 @@ coverage: $(VENV)/.stamp-dev
 		tests/unit tests/contracts tests/cli tests/db tests/web
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+# Try the command and the page for a while, with a checker of their own (docs/trust.md).
+SECONDS ?= 600
+soak: $(VENV)/.stamp-dev
+	$(BIN)/python tools/soak.py --seconds $(SECONDS)
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check $(CODE)

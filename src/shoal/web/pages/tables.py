@@ -181,7 +181,8 @@ async def checked(request: Request, table: OpenTable, plan: Plan) -> dict[str, A
 
 async def decide(request: Request) -> Response:
     """Show the decisions, with what the table allows."""
-    return await _decisions(request, table_of(request))
+    table = table_of(request)
+    return _decisions(request, table, await _said(request, table))
 
 
 async def decided(request: Request) -> Response:
@@ -202,7 +203,7 @@ async def decided(request: Request) -> Response:
         if said["ready"]:
             bench(request).order(table, table.plan())
             return back(f"/tables/{table.number}/runs")
-        return await _decisions(request, table, status=422)
+        return _decisions(request, table, said, status=422)
     return back(f"/tables/{table.number}/decide")
 
 
@@ -220,9 +221,10 @@ async def _said(request: Request, table: OpenTable) -> dict[str, Any]:
     return {**said, "ready": not said["faults"] and not blocked}
 
 
-async def _decisions(request: Request, table: OpenTable, status: int = 200) -> Response:
+def _decisions(
+    request: Request, table: OpenTable, said: dict[str, Any], status: int = 200
+) -> Response:
     assert table.profile is not None
-    said = await _said(request, table)
     shown = {
         "rows": forms.column_rows(table.profile, table.draft),
         **forms.choices(),
