@@ -8,7 +8,7 @@ TESTED := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 # A group of tests (tests/conftest.py) stays together; groups start in the order of collection.
 SPREAD := -n 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: demo test test-quick kernels coverage lint bench reproduce docs clean
+.PHONY: demo test test-quick kernels coverage soak lint bench reproduce docs clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
@@ -36,6 +36,11 @@ coverage: $(VENV)/.stamp-dev
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+# Try the command and the page for a while, with a checker of their own (docs/trust.md).
+SECONDS ?= 600
+soak: $(VENV)/.stamp-dev
+	$(BIN)/python tools/soak.py --seconds $(SECONDS)
+
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/ruff format --check $(CODE)
@@ -50,6 +55,7 @@ reproduce: $(VENV)/.stamp
 
 docs: $(VENV)/.stamp-dev
 	$(BIN)/python tools/make_cli_docs.py
+	$(BIN)/python -m tools.draw_house
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

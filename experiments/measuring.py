@@ -21,7 +21,7 @@ from shoal.api.functions import anonymize
 from shoal.base.errors import Infeasible, ShoalError, ShoalWarning
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
-from shoal.measures.losses import iloss, relative_loss
+from shoal.measures.losses import Grouped, iloss, relative_loss
 from shoal.privacy import AlphaK, KAnonymity, LDiversity, Rule
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import declare
@@ -73,7 +73,7 @@ def _once(entry: Method, data: Encoded, rule: Rule, seed: int, point: Mapping[st
         "loss": loss.rate,
         "generalization": loss.generalization,
         "removal": loss.removal,
-        "relative": relative_loss(data, part),
+        "relative": relative_loss(Grouped(data, part)),
         "total": loss.rate * data.codes.size,
         "rows": data.rows,
         "groups": part.groups,

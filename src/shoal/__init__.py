@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shoal.api.release import Release
     from shoal.api.table import Table
     from shoal.base.errors import (
+        Cautioned,
         Infeasible,
         InputError,
         MissingExtra,
@@ -83,6 +84,7 @@ _HOMES = {
         "OutputError",
         "ParameterError",
         "PlanError",
+        "Cautioned",
         "SchemaError",
         "ShoalError",
         "ShoalWarning",
@@ -123,6 +125,7 @@ __all__ = [
     "Attacks",
     "BetaLikeness",
     "By",
+    "Cautioned",
     "Column",
     "Comparison",
     "EntropyLDiversity",

@@ -15,6 +15,8 @@ import pytest
 import shoal
 from shoal.catalog import METHODS, RULES
 from shoal.cli.app import COMMANDS
+from tests.test_house import FLOORS
+from tools import draw_house
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -25,6 +27,13 @@ ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ
 def test_generated_pages_are_current() -> None:
     assert (ROOT / "docs" / "cli.md").read_text() == MAKER["page"](), "run: make docs"
     assert MAKER["readme"](README) == README, "run: make docs"
+
+
+def test_the_drawing_of_the_house_is_current() -> None:
+    drawn = (ROOT / "docs" / "house.svg").read_text()
+    assert drawn == draw_house.drawing(), "run: make docs"
+    for floor in FLOORS:
+        assert f"`{floor}`" in (ROOT / "docs" / "how_it_works.md").read_text(), floor
 
 
 def test_every_command_opens_with_its_sentence_and_has_an_example() -> None:

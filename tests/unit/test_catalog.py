@@ -46,7 +46,7 @@ def test_options_of_a_method_are_those_of_its_function(method: catalog.Method) -
 
 @pytest.mark.parametrize("loss", catalog.LOSSES.values(), ids=lambda loss: loss.name)
 def test_losses_load(loss: catalog.LossEntry) -> None:
-    assert list(inspect.signature(loss.load()).parameters)[:2] == ["data", "partition"]
+    assert list(inspect.signature(loss.load()).parameters) == ["grouped"]
 
 
 def test_k_anonymity_is_built_with_its_default() -> None:

@@ -18,7 +18,7 @@ from shoal.api import opening
 from shoal.base.errors import MissingExtra, SchemaError, ShoalWarning
 from shoal.plan.plan import Plan
 from shoal.verbs.compare import running
-from shoal.verbs.compare.measuring import FIGURES
+from shoal.verbs.compare.measuring import figures_of_settings
 from shoal.verbs.compare.running import short
 
 QUASI = ["age", "town"]
@@ -55,9 +55,9 @@ def test_a_row_per_setting_in_the_order_asked_for(found):
     frame = found.frame()
     assert frame["k"].to_list() == [2, 5, 500] * 3
     assert frame["verified"].to_list() == [True, True, False] * 2 + [False] * 3
-    assert set(FIGURES) <= set(frame.columns)
+    assert set(figures_of_settings()) <= set(frame.columns)
     done = frame.filter("verified")
-    for name in FIGURES:
+    for name in figures_of_settings():
         assert done[name].null_count() == 0, name
     assert frame.filter(~pl.col("verified"))["loss"].null_count() == 5
 
@@ -198,7 +198,7 @@ def test_every_shape_of_release():
         "anatomy l=2 l-kind=frequency",
     }
     for each in found.verified:
-        assert {name for name in FIGURES if name not in each.figures} == set()
+        assert {name for name in figures_of_settings() if name not in each.figures} == set()
     # No k was asked for: the belief counts; and exact quasi-identifiers lose nothing by nature.
     assert (found.axes.risk, found.axes.cost) == ("belief", "queries")
     assert found.axes.limit == pytest.approx(
@@ -272,7 +272,7 @@ def test_every_kind_of_column_can_be_asked_and_learnt_from():
             found = shoal.compare(frame, plan=plan, methods=["mondrian"], k=[4], seed=0)
         figures = found.settings[0].figures
         assert all(math.isfinite(value) for value in figures.values())
-        assert set(figures) == set(FIGURES)
+        assert set(figures) == set(figures_of_settings())
         assert found.notes == ()
 
 

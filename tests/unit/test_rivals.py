@@ -88,6 +88,7 @@ def test_the_start_that_refines_better_is_taken(monkeypatch):
     assert last[0] == pytest.approx(min(after for _, after in first))
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [4, 16])
 def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):

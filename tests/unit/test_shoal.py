@@ -124,6 +124,7 @@ def test_peel_equals_its_twin(rule, seed):
     assert classes(got) == classes(np.array(expected))
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
 def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):

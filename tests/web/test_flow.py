@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from shoal.base.workers import Died
 from shoal.tables import demo
 from shoal.web.app import build
 from shoal.web.security import Doors, Keys
@@ -235,6 +236,28 @@ def test_a_job_that_is_killed_is_shown_and_the_next_one_runs(steward, patients) 
     assert not Path(f"{run.folder}.part").exists()
     steward.post(f"{patients}/runs")
     assert steward.run(patients, number + 1)["told"]["status"] == "done"
+
+
+def test_an_order_that_a_kill_met_is_refused_with_the_reason(
+    steward, patients, monkeypatch
+) -> None:
+    desk = steward.client.app.state.bench.desk
+    ask, met = desk.ask, []
+
+    async def once(do, *args, **settings):
+        if do == "check" and not met:
+            met.append(do)
+            raise Died(-signal.SIGKILL)
+        return await ask(do, *args, **settings)
+
+    monkeypatch.setattr(desk, "ask", once)
+    before = len(steward.get(f"{patients}/runs")["runs"])
+    form = steward.fields(patients)
+    met.clear()
+    seen = steward.post(f"{patients}/decide", 422, **form, do="run").json()
+    assert "SIGKILL" in seen["faults"][0]
+    assert not seen["ready"]
+    assert len(steward.get(f"{patients}/runs")["runs"]) == before
 
 
 def test_cancel_ends_the_work_and_keeps_nothing(steward, patients) -> None:

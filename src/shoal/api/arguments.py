@@ -62,6 +62,7 @@ class Anonymized(Declared, Promised, total=False):
     typed: bool | None
     progress: Progress | None
     time_limit: float | None
+    strict: bool
     engine: Spark | None
 
 

@@ -26,7 +26,7 @@ from shoal.api.arguments import (
 )
 from shoal.api.opening import open, open_release, read  # noqa: A004 -- shoal.open
 from shoal.api.release import Release
-from shoal.api.table import anonymize_on_spark, wants_spark
+from shoal.api.table import anonymize_on_spark, refuse_strict, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.tables.prepare import Hierarchies, extra_rules, locate, merge
 
@@ -91,8 +91,10 @@ def _on_spark(
     rules: Sequence[Rule] | Rule | None = None,
     options: Mapping[str, Any] | None = None,
     effort: str | None = None,
+    strict: bool = False,
     **given: Any,
 ) -> Release[Any]:
+    refuse_strict(strict)
     roles, rest = parted(given, Roles)
     promise, rest = parted(rest, Promised)
     plan = merge(

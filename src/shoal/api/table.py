@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.api.arguments import grid_of, promised, several
 from shoal.api.release import Release
-from shoal.base.errors import ShoalWarning
+from shoal.base.errors import ParameterError, ShoalWarning
 from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.base.threads import limit
@@ -118,6 +118,7 @@ class Table(Generic[FrameT]):
         progress: Progress | None = None,
         time_limit: float | None = None,
         engine: Spark | None = None,
+        strict: bool = False,
     ) -> Release[FrameT]:
         """Anonymize the table and check the release before handing it over.
 
@@ -145,6 +146,8 @@ class Table(Generic[FrameT]):
             Seconds after which a method that refines its result takes the best so far.
         engine
             Carry the plan out on Spark instead, from where the table lies.
+        strict
+            Refuse instead of warning: whatever would be warned about ends the run.
 
         Raises
         ------
@@ -152,8 +155,10 @@ class Table(Generic[FrameT]):
             When no release of this table can keep the promise.
         NotVerified
             When the release does not keep it; nothing is handed over.
+        Cautioned
+            When there is something to warn about and ``strict`` was asked for.
         """
-        from shoal.verbs.anonymize import Clock, execute, limited
+        from shoal.verbs.anonymize import Clock, caution, execute, heard, limited, refuse_if
 
         limit(threads)
         plan = merge(
@@ -167,19 +172,23 @@ class Table(Generic[FrameT]):
         ).filled()
         extra = extra_rules(rules)
         if engine is not None:
+            refuse_strict(strict)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
         start = time.perf_counter()
         taken, said = self._settled
         plan = plan.declaring(taken.plan)
+        with heard() as warned:
+            caution(taken, plan, extra, strict=strict)
         made = execute(taken, plan, clock, extra)
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
-        texts = [*said, *made.run.warnings]
+        texts = [*said, *warned, *made.run.warnings]
         exposed = exposure(made.opened.published, made.opened.sensitive)
         if exposed is not None and exposed.warns:
             texts.append(exposed.describe())
             warnings.warn(exposed.describe(), ShoalWarning, stacklevel=2)
+        refuse_if(texts if strict else ())
         run = replace(made.run, warnings=tuple(dict.fromkeys(texts)), exposure=exposed)
         return Release(made.opened, run, self._kind)
 
@@ -244,10 +253,10 @@ class Table(Generic[FrameT]):
             so if scikit-learn is there. ``target``: the column to predict, else the first
             sensitive one.
         risk, cost
-            What is weighed: ``highest``, ``mean`` or ``belief``; ``loss``, ``queries`` or
-            ``classifier``. By default the highest re-identification risk, or the belief when only
-            rules on sensitive values were asked for; the loss, or the queries when a release
-            leaves the quasi-identifiers as they are.
+            What is weighed: ``highest``, ``mean`` or ``belief``; a loss of the catalog,
+            ``queries`` or ``classifier``. By default the highest re-identification risk, or the
+            belief when only rules on sensitive values were asked for; the loss, or the queries
+            when a release leaves the quasi-identifiers as they are.
         threshold, belief
             Largest re-identification risk and largest belief that a recommended setting may have.
             The belief is by default halfway from the share of the commonest value to certainty.
@@ -307,6 +316,15 @@ class Table(Generic[FrameT]):
 
 def _quiet(_stage: str) -> None:
     return None
+
+
+def refuse_strict(strict: bool) -> None:
+    """Refuse to be strict on Spark."""
+    if strict:
+        raise ParameterError(
+            "strict (--strict) looks at the whole table for what to warn about, which Spark does "
+            "not. Leave it out, or leave out the engine."
+        )
 
 
 def anonymize_on_spark(

@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from shoal.base.errors import InputError, listed
+
+
+def twice(names: Iterable[str]) -> list[str]:
+    """Return the names that stand there more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def check_unicode(texts: Iterable[str], where: str) -> None:
+    """Refuse texts with half of a surrogate pair, which no file can hold."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"{where} holds {text!a}, half of a character (a lone surrogate), which no "
+                "file can hold. Repair the text, for instance with "
+                "text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')."
+            ) from None
 
 
 def check_names(names: Iterable[str], where: object) -> None:

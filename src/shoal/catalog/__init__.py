@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from shoal.base.errors import ParameterError, nearest
 from shoal.catalog.entries import LossEntry, Method, Reading, RuleEntry
-from shoal.catalog.losses import LOSSES
+from shoal.catalog.losses import DEFAULT_LOSS, LOSSES
 from shoal.catalog.methods import METHODS
 from shoal.catalog.rules import RULES
 from shoal.catalog.shapes import GENERALIZED, SHAPES, Shape
@@ -20,6 +20,7 @@ DEFAULT_METHOD = "shoal"
 DEFAULT_RULE = "k-anonymity"
 
 __all__ = [
+    "DEFAULT_LOSS",
     "DEFAULT_METHOD",
     "DEFAULT_RULE",
     "GENERALIZED",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -166,14 +167,33 @@ class RuleEntry:
 
 @dataclass(frozen=True)
 class LossEntry:
-    """One measure of what a release loses; smaller is better for all of them."""
+    """One measure of what a release loses; the less the better, and 0 is the least there can be.
+
+    Parameters
+    ----------
+    name, title, story, citation
+        Name of its figure, what tables and axes call it, one line on it, where it comes from.
+    path
+        ``module:function`` of the measure: ``loss(grouped) -> float``, see
+        :class:`shoal.measures.losses.Grouped`. A row that is left out must not look cheap.
+    high
+        The most it can be.
+    form
+        How a number of it is written.
+    shown
+        Whether tables for people have it; files have every loss.
+    """
 
     name: str
+    title: str
     story: str
     citation: str
     path: str
+    high: float = math.inf
+    form: str = ".4g"
+    shown: bool = True
 
-    def load(self) -> Callable[..., Any]:
-        """Import the measure: ``loss(data, partition)``."""
-        call: Callable[..., Any] = _load(self.path)
+    def load(self) -> Callable[..., float]:
+        """Import the measure."""
+        call: Callable[..., float] = _load(self.path)
         return call

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -123,6 +124,10 @@ def command(
         ),
     ] = None,
     force: Force = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Write nothing when there is anything to warn about."),
+    ] = False,
     engine: Annotated[
         str,
         typer.Option(
@@ -169,7 +174,7 @@ def command(
 
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
-    spark = on_spark.chosen(engine, master, driver_tuples)
+    spark = on_spark.chosen(engine, master, driver_tuples, strict=strict)
     goal = Output.of(out, into, json, force, report)
     if spark:
         reporting.refuse_on_spark(report, audience)
@@ -202,14 +207,15 @@ def command(
         return
     goal = goal.made_by(name, [source, *([plan] if plan else [])])
     goal.check()
-    _release(source, full, roles, time_limit, reader, goal, started)
+    settings = {"time_limit": time_limit, "strict": strict}
+    _release(source, full, roles, settings, reader, goal, started)
 
 
 def _release(
     source: Path | Source,
     plan: Plan,
     roles: Named,
-    time_limit: float | None,
+    settings: Mapping[str, Any],
     reader: str | None,
     goal: Output,
     started: float,
@@ -223,7 +229,7 @@ def _release(
     def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
         table = read(source, plan, roles=roles)
-        release = table.anonymize(progress=progress, time_limit=time_limit)
+        release = table.anonymize(progress=progress, **settings)
         page = ""
         if reader is not None:
             progress("report")

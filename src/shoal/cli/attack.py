@@ -126,7 +126,7 @@ def command(
         original=truth,
     )
     with warned_last():
-        found = release.attack(
+        attacks = release.attack(
             kinds=split_names(kinds, ()),
             targets=targets,
             noise=noise,
@@ -135,45 +135,45 @@ def command(
             control=control,
             seed=seed,
         )
-        report(found)
-    keep(json, found.to_json(), force, inputs)
+        report(attacks)
+    keep(json, attacks.to_json(), force, inputs)
 
 
-def report(found: Attacks) -> None:
+def report(attacks: Attacks) -> None:
     """Show every attack in a line, then in words."""
     from shoal.measures.risks.results import percent
 
     wrong = "".join(
         f"; {percent(share)} of that {what}"
-        for share, what in ((found.noise, "wrong"), (found.gaps, "unknown"))
+        for share, what in ((attacks.noise, "wrong"), (attacks.gaps, "unknown"))
         if share
     )
     say.line(
-        f"{found.shape} release of {found.rows:,} rows; {found.targets:,} people attacked by "
-        f"{', '.join(found.known)}{wrong}"
+        f"{attacks.shape} release of {attacks.rows:,} rows; {attacks.targets:,} people attacked by "
+        f"{', '.join(attacks.known)}{wrong}"
     )
     say.table(
         ("attack", "on", "success", "95 % interval", "blind guess", "control"),
         [
             (
-                each.name,
-                each.column or "the row",
-                percent(each.success),
-                f"{percent(each.low)} to {percent(each.high)}",
-                percent(each.baseline),
-                "" if each.control is None else percent(each.control),
+                attack.name,
+                attack.column or "the row",
+                percent(attack.success),
+                f"{percent(attack.low)} to {percent(attack.high)}",
+                percent(attack.baseline),
+                "" if attack.control is None else percent(attack.control),
             )
-            for each in found.results
+            for attack in attacks.results
         ],
     )
-    for each in found.results:
-        say.line(f"{each.name}: {each.question}")
-        say.line(f"  {each.verdict}")
-        if each.warning:
-            say.line(f"  Careful: {each.warning}")
-    if found.unmatched:
-        say.line(f"{found.unmatched:,} targets fit no released row; they count as not found.")
-    say.line({"others": _OTHERS, "outsiders": _OUTSIDERS, "none": ""}[found.control])
+    for attack in attacks.results:
+        say.line(f"{attack.name}: {attack.question}")
+        say.line(f"  {attack.verdict}")
+        if attack.warning:
+            say.line(f"  Careful: {attack.warning}")
+    if attacks.unmatched:
+        say.line(f"{attacks.unmatched:,} targets fit no released row; they count as not found.")
+    say.line({"others": _OTHERS, "outsiders": _OUTSIDERS, "none": ""}[attacks.control])
 
 
 _OTHERS = (

@@ -54,11 +54,11 @@ def command(
         identifier=demo.IDENTIFIER,
         hierarchies=demo.HIERARCHIES,
     )
-    frame, found = table.frame, table.inspect()
+    frame, profile = table.frame, table.inspect()
     say.line(
-        f"{frame.height:,} synthetic patients; {say.percent(found.vmr)} of the cells that others "
-        f"may know are missing, {say.percent(found.unique / frame.height)} of the rows are unique "
-        "on them.\n"
+        f"{frame.height:,} synthetic patients; {say.percent(profile.vmr)} of the cells that others "
+        f"may know are missing, {say.percent(profile.unique / frame.height)} of the rows are "
+        "unique on them.\n"
     )
     with warnings.catch_warnings():
         # The patients are made up, and everybody is to see the same: a short seed does no harm.

@@ -78,22 +78,22 @@ def command(
     release = read_release(
         released, merge(None, hierarchies=hierarchies), roles=named_roles(quasi), st=st
     )
-    found = release.estimate(of, split_names(by, ()) or (), method=method, level=level)
-    report(found, top)
-    keep(json, found.to_json(), force, [released])
+    estimates = release.estimate(of, split_names(by, ()) or (), method=method, level=level)
+    report(estimates, top)
+    keep(json, estimates.to_json(), force, [released])
     if plot is not None:
-        estimates_chart(found.counts).save(plot, force=force)
+        estimates_chart(estimates.counts).save(plot, force=force)
         say.line(f"Wrote {plot}.")
 
 
-def report(found: Estimates, top: int) -> None:
+def report(estimates: Estimates, top: int) -> None:
     """Show the likeliest values of every combination."""
     import numpy as np
 
-    counts = found.counts
+    counts = estimates.counts
     say.line(
-        f"{found.shape} release, {counts.rows.sum():,.0f} rows, estimated by {found.method}; "
-        f"intervals of {100 * found.level:g} %"
+        f"{estimates.shape} release, {counts.rows.sum():,.0f} rows, estimated by "
+        f"{estimates.method}; intervals of {100 * estimates.level:g} %"
     )
     rows = []
     for group, labels in enumerate(counts.labels):
@@ -102,7 +102,7 @@ def report(found: Estimates, top: int) -> None:
             continue
         for j in np.argsort(-counts.count[group], kind="stable")[:top]:
             count, low, high = (
-                float(each[group, j]) for each in (counts.count, counts.low, counts.high)
+                float(numbers[group, j]) for numbers in (counts.count, counts.low, counts.high)
             )
             share = say.percent(count / size)
             rows.append(

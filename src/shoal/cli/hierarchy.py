@@ -150,18 +150,18 @@ def _maker(
     from shoal.tables.cells import as_text
     from shoal.tables.domain import flat
 
-    given = {"widths": widths, "steps": steps, "drop": drop}
+    flags = {"widths": widths, "steps": steps, "drop": drop}
     takes = {"intervals": ("widths", "steps"), "quantiles": ("steps",), "prefixes": ("drop",)}
     if how not in HOW:
         raise ParameterError(
             f"--how must be one of {', '.join(map(repr, HOW))}. Got {how!r} instead."
             f"{nearest(how, HOW)}"
         )
-    for name, value in given.items():
+    for name, value in flags.items():
         if value is not None and name not in takes.get(how, ()):
             raise ParameterError(f"--{name} does not go with --how {how}. Leave it out.")
     options: dict[str, Any] = {
-        name: _numbers(name, value) for name, value in given.items() if value is not None
+        name: _numbers(name, value) for name, value in flags.items() if value is not None
     }
     if how == "prefixes":
         return lambda series, column: makers.prefixes(series, column, **options)
@@ -177,7 +177,7 @@ def _maker(
 
 def _numbers(name: str, text: str) -> list[int | float]:
     try:
-        numbers = [float(part) for part in text.split(",")]
+        numbers = [float(word) for word in text.split(",")]
     except ValueError:
         raise ParameterError(
             f"--{name} takes numbers with commas between them, such as 5,10,20. "

@@ -41,11 +41,11 @@ def command(
     check_output(out, force=force, inputs=[data])
     plan = merge(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
     where = located(data, plan, table, query, query_file)
-    found = read(where, plan).inspect()
+    profile = read(where, plan).inspect()
     columns = {
         column.name: {"role": column.role.value}
         | ({"kind": column.kind.value} if column.kind else {})
-        for column in found.schema.columns
+        for column in profile.schema.columns
     }
     folder = out.absolute().parent
     if hierarchies is not None:
@@ -56,11 +56,11 @@ def command(
     if isinstance(where, Source):
         plan = plan.override(data=where.plan_keys(folder))
     plan = plan.with_columns(columns).filled()
-    reasons = {column.name: column.reason for column in found.schema.columns}
+    reasons = {column.name: column.reason for column in profile.schema.columns}
     with atomic_file(out, force=force, inputs=[data]) as stream:
         stream.write(plan.to_toml(reasons).encode())
     say.line(f"Wrote {out}: {len(columns)} columns, roles guessed. Check them, then run:")
-    for column in found.schema.columns:
+    for column in profile.schema.columns:
         if column.role is Role.UNDECIDED:
             say.line(f"  undecided, not released: {column.name} ({column.reason})")
     named = "" if isinstance(where, Source) else f"{where} "

@@ -33,7 +33,9 @@ class Order:
         return cls(_directory(data), _directory(out), *flags)
 
 
-def chosen(engine: str, master: str | None, driver_tuples: int | None) -> bool:
+def chosen(
+    engine: str, master: str | None, driver_tuples: int | None, *, strict: bool = False
+) -> bool:
     """Tell whether Spark does the work, and refuse its flags without it."""
     from shoal.base.errors import ParameterError, nearest
 
@@ -48,19 +50,24 @@ def chosen(engine: str, master: str | None, driver_tuples: int | None) -> bool:
             "--master and --driver-tuples are for Spark, and the engine is local. Add "
             "--engine spark, or leave them out."
         )
+    if engine == "spark" and strict:
+        raise ParameterError(
+            "--strict looks at the whole table for what to warn about, which Spark does not. Leave "
+            "it out, or leave out --engine spark."
+        )
     return engine == "spark"
 
 
-def _directory(given: Path | Source) -> Path:
+def _directory(path: Path | Source) -> Path:
     """Return where Spark reads or writes, which is never a database."""
     from shoal.base.errors import ParameterError
 
-    if isinstance(given, Source):
+    if isinstance(path, Source):
         raise ParameterError(
-            f"Spark reads and writes directories and files, and {given} is a table of a database. "
+            f"Spark reads and writes directories and files, and {path} is a table of a database. "
             "Leave out --engine spark, or export the table to Parquet first."
         )
-    return given
+    return path
 
 
 def carry_out(order: Order, plan: Plan, started: float) -> None:

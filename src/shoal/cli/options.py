@@ -232,9 +232,9 @@ def _with_flags(
         for key, flag in flags.items()
     ]
 
-    def wrapper(**given: Any) -> Any:
-        values = {flag: given.pop(key, None) for key, flag in flags.items()}
-        return command(**{name: read(values)}, **given)
+    def wrapper(**arguments: Any) -> Any:
+        values = {flag: arguments.pop(key, None) for key, flag in flags.items()}
+        return command(**{name: read(values)}, **arguments)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept] + added
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -258,27 +258,27 @@ def _word(param: Param) -> str | None:
     return "|".join(param.choices) or param.type.__name__.upper()
 
 
-def split_names(given: Sequence[str] | None, columns: Iterable[str]) -> list[str] | None:
+def split_names(words: Sequence[str] | None, columns: Iterable[str]) -> list[str] | None:
     """Split ``a,b`` into names; a name that itself holds a comma may be given whole or quoted."""
-    if given is None:
+    if words is None:
         return None
     known = set(columns)
     names: list[str] = []
-    for text in given:
+    for text in words:
         if text in known:
             names.append(text)
         else:
             parts = next(csv.reader([text], skipinitialspace=True), [])
-            names += [part.strip() if part not in known else part for part in parts if part]
+            names += [cell.strip() if cell not in known else cell for cell in parts if cell]
     return list(dict.fromkeys(names))
 
 
-def parse_options(given: Sequence[str] | None, method: str) -> dict[str, Any]:
+def parse_options(words: Sequence[str] | None, method: str) -> dict[str, Any]:
     """Read ``NAME=VALUE`` options of a method, typed as the catalog declares them."""
     entry = find_method(method)
     declared = {param.name: param for param in entry.params}
     options: dict[str, Any] = {}
-    for text in given or ():
+    for text in words or ():
         name, equals, value = text.partition("=")
         if not equals:
             raise ParameterError(
@@ -340,7 +340,7 @@ def named_roles(
 
     ``besides``: more columns that may be meant.
     """
-    given = {
+    flags = {
         Role.QUASI: quasi,
         Role.SENSITIVE: sensitive,
         Role.IDENTIFIER: identifier,
@@ -348,11 +348,11 @@ def named_roles(
     }
 
     def read(columns: Sequence[str]) -> dict[Role, list[str]]:
-        known = [*columns, *besides]
+        names_of_columns = [*columns, *besides]
         return {
             role: names
-            for role, words in given.items()
-            if (names := split_names(words, known)) is not None
+            for role, words in flags.items()
+            if (names := split_names(words, names_of_columns)) is not None
         }
 
     return read

@@ -88,13 +88,13 @@ class Output:
         """Say why the release cannot go there, before the work."""
         from shoal.base.atomic import check_output
 
-        for place in self.tables.values():
-            if isinstance(place, Path):
-                check_output(place, force=self.force, inputs=self.inputs)
+        for goal in self.tables.values():
+            if isinstance(goal, Path):
+                check_output(goal, force=self.force, inputs=self.inputs)
         for file in self.extras.values():
             check_output(file, force=self.force, inputs=self.inputs)
-        check_apart([Path(place) for place in self.tables.values()], self.extras)
-        sources = [place for place in self.tables.values() if isinstance(place, Source)]
+        check_apart([Path(goal) for goal in self.tables.values()], self.extras)
+        sources = [goal for goal in self.tables.values() if isinstance(goal, Source)]
         if sources:
             from shoal.tables.sources.writing import check_target
 
@@ -150,7 +150,7 @@ class Output:
     def _extra(self, file: Path, text: str) -> None:
         from shoal.base.atomic import atomic_file
 
-        made = [place for place in self.tables.values() if isinstance(place, Path)]
+        made = [goal for goal in self.tables.values() if isinstance(goal, Path)]
         with atomic_file(file, force=self.force, inputs=[*self.inputs, *made]) as stream:
             stream.write(text.encode())
 
@@ -209,8 +209,8 @@ def tell(run: Run) -> None:
     parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
     say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
     if run.notes:
-        found = (f"{name} {_figures(value)}" for name, value in run.notes.items())
-        say.line(f"Found    {'; '.join(found)}")
+        notes = (f"{name} {_figures(value)}" for name, value in run.notes.items())
+        say.line(f"Found    {'; '.join(notes)}")
     if run.exposure is not None and not run.exposure.warns:
         say.line(f"Besides  {run.exposure.describe()}")
     for result in run.verdict.rules:
@@ -220,7 +220,7 @@ def tell(run: Run) -> None:
 def _figures(value: Any) -> str:
     """Write a note of a method in short: of many things how many there are."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_figures(part)}" for name, part in value.items())
+        return ", ".join(f"{name} {_figures(item)}" for name, item in value.items())
     if isinstance(value, (list, tuple)):
         return f"{len(value):,}"
     return f"{value:,}" if isinstance(value, int) else str(value)

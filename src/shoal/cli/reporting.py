@@ -58,12 +58,12 @@ def of_release(release: Release[Any], data: Path | Source, audience: str, what: 
 _PUBLIC = {"Release": "Release", "Audit": "Audit of a release"}
 
 
-def of_comparison(found: Comparison, data: Place) -> str:
+def of_comparison(comparison: Comparison, data: Place) -> str:
     """Return the report of a comparison."""
     from shoal.report import render_comparison
 
     title = f"Comparison on {_named(data)}"
-    return render_comparison(found, origin=_origin(data), title=title)
+    return render_comparison(comparison, origin=_origin(data), title=title)
 
 
 def _named(place: Place) -> str:

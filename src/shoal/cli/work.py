@@ -134,5 +134,5 @@ def _wait(done: threading.Event, state: dict[str, str], stages: tuple[str, ...])
         task = bar.add_task("starting", total=len(stages))
         while not done.wait(0.05):
             stage = state["stage"]
-            place = stages.index("group" if stage == "refine" else stage) if stage else 0
-            bar.update(task, description=stage, completed=place)
+            stages_done = stages.index("group" if stage == "refine" else stage) if stage else 0
+            bar.update(task, description=stage, completed=stages_done)

@@ -71,12 +71,12 @@ def assign(
     """Group the tuples and collapse the groups to what is published of each tuple."""
     data, owner = expanded(tuples, counts)
     made = grouping(data)
-    found = joins(data, made)
-    classes = merge(found, made)
+    joined = joins(data, made)
+    classes = merge(joined, made)
     _, first = np.unique(classes, return_index=True)
     cells = [
         series
-        for name, join in zip(data.names, found, strict=True)
+        for name, join in zip(data.names, joined, strict=True)
         for series in written(schema[name], join, first.astype(np.int64), typed=typed)
     ]
     groups = made.labels()

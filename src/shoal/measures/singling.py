@@ -120,8 +120,8 @@ class Singling:
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data, without row numbers."""
         return {
-            "columns": [each.to_dict() for each in self.columns],
-            "together": [each.to_dict() for each in self.together],
+            "columns": [combination.to_dict() for combination in self.columns],
+            "together": [combination.to_dict() for combination in self.together],
             "unique": self.unique,
             "tried": list(self.tried),
             "minimal": [[list(names) for names in row.minimal] for row in self.worst],
@@ -186,17 +186,20 @@ def singling_out(
     # The columns that tell most apart come first: what they single out is never looked at again.
     tried = sorted(wanted, key=lambda name: alone[name].alike)[:COLUMNS]
     table = _Table.of(frame, tried)
-    scores, found = _count(table, tried, [alone[name] for name in tried])
-    best = sorted(found, key=lambda each: (len(each.columns), -each.unique, each.alike))
+    scores, combinations = _count(table, tried, [alone[name] for name in tried])
+    best = sorted(
+        combinations,
+        key=lambda combination: (len(combination.columns), -combination.unique, combination.alike),
+    )
     told = [
-        each
+        combination
         for size in range(2, SIZE + 1)
-        for each in [one for one in best if len(one.columns) == size][:TOP]
+        for combination in [one for one in best if len(one.columns) == size][:TOP]
     ]
     lone = np.argsort(-scores, kind="stable")[:TOP]
     return Singling(
         rows=frame.height,
-        columns=tuple(sorted(alone.values(), key=lambda each: each.alike)),
+        columns=tuple(sorted(alone.values(), key=lambda combination: combination.alike)),
         together=tuple(told),
         unique=int((scores > 0).sum()),
         tried=tuple(tried),
@@ -228,7 +231,11 @@ def _count(
     alone = [np.zeros(table.rows, np.uint32) for _ in names]
     columns = range(many)
     pairs = share(lambda first: _pairs(table, first, alone[first], names, single), columns)
-    by_pair = {each.columns: each for _, found in pairs for each in found}
+    by_pair = {
+        combination.columns: combination
+        for _, combinations in pairs
+        for combination in combinations
+    }
     triples = share(lambda first: _triples(table, first, alone, names, by_pair), columns)
     scores = np.zeros(table.rows, np.int64)
     for number in columns:
@@ -236,7 +243,10 @@ def _count(
         scores += is_alone.astype(np.int64) * _weight(1, many)
     for own, _ in [*pairs, *triples]:
         scores += own
-    return scores, [*by_pair.values(), *(each for _, found in triples for each in found)]
+    return scores, [
+        *by_pair.values(),
+        *(combination for _, combinations in triples for combination in combinations),
+    ]
 
 
 def _pairs(
@@ -244,12 +254,12 @@ def _pairs(
 ) -> tuple[Ints, list[Combination]]:
     scores, sums = np.zeros(table.rows, np.int64), np.zeros(3, np.int64)
     classes, own = table.classes(first, first), np.empty(table.rows, np.int32)
-    weight, found = _weight(2, len(names)), []
+    weight, combinations = _weight(2, len(names)), []
     for second in range(first + 1, len(names)):
         codes, counts = table.codes[second], np.zeros(table.spans[second], np.int32)
         pair(*classes, codes, counts, own, second, alone, table.lonely, weight, scores, sums)
-        found.append(_combined((names[first], names[second]), single[first], sums))
-    return scores, found
+        combinations.append(_combined((names[first], names[second]), single[first], sums))
+    return scores, combinations
 
 
 def _triples(
@@ -260,7 +270,7 @@ def _triples(
     by_pair: dict[tuple[str, ...], Combination],
 ) -> tuple[Ints, list[Combination]]:
     scores, sums = np.zeros(table.rows, np.int64), np.zeros(3, np.int64)
-    weight, found, own = _weight(3, len(names)), [], np.empty(table.rows, np.int32)
+    weight, combinations, own = _weight(3, len(names)), [], np.empty(table.rows, np.int32)
     for second in range(first + 1, len(names) - 1):
         classes = table.classes(first, second)
         both = by_pair[names[first], names[second]]
@@ -268,13 +278,13 @@ def _triples(
         for third in range(second + 1, len(names)):
             codes, counts = table.codes[third], np.zeros(table.spans[third], np.int32)
             triple(*classes, codes, counts, own, third, *bits, weight, scores, sums)
-            found.append(_combined((*both.columns, names[third]), both, sums))
-    return scores, found
+            combinations.append(_combined((*both.columns, names[third]), both, sums))
+    return scores, combinations
 
 
 def _combined(names: tuple[str, ...], fewer: Combination, sums: Ints) -> Combination:
     """Return the figures of a combination: who was unique before is so still."""
-    distinct, unique, alike = (int(each) for each in sums)
+    distinct, unique, alike = (int(total) for total in sums)
     return Combination(names, fewer.rows, fewer.unique + distinct, fewer.unique + unique, alike)
 
 
@@ -287,12 +297,12 @@ def _minimal(table: _Table, names: Sequence[str], row: int) -> Iterator[tuple[st
     for number, codes in enumerate(table.codes):
         shared |= (codes == codes[row]).astype(np.uint32) << np.uint32(number)
     others = np.unique(np.delete(shared, row))
-    found: list[int] = []
+    minimal: list[int] = []
     for size in range(1, SIZE + 1):
         for chosen in combinations(range(len(names)), size):
             bits = sum(1 << column for column in chosen)
-            if any(smaller & bits == smaller for smaller in found):
+            if any(smaller & bits == smaller for smaller in minimal):
                 continue
             if not (others & np.uint32(bits) == bits).any():
-                found.append(bits)
+                minimal.append(bits)
                 yield tuple(names[column] for column in chosen)

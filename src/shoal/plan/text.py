@@ -81,7 +81,7 @@ def _path(line: str) -> tuple[str, ...]:
     """Return the keys that a header or ``key = 0`` names, by asking the TOML reader."""
     try:
         tree: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return ()
     keys: list[str] = []
     while True:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -240,7 +240,10 @@ class RecursiveLDiversity:
         hist = whole.histograms[self.column]
         top, tail = self._top_and_tail(hist)
         if not tail[0]:
-            return _most_values(hist)
+            fewer = _most_values(hist)
+            possible = bool(fewer) and fewer[0].value >= 2
+            nearest = replace(self, l=int(fewer[0].value)) if possible else None
+            return fewer if nearest is None else (*fewer, *nearest.limits(whole))
         # Just above the ratio, since the rule says "less than".
         least = math.floor(top[0] / tail[0] * 10_000 + 1) / 10_000
         if not self._below(top, tail, least)[0]:

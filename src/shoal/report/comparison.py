@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal import __version__
+from shoal.catalog import DEFAULT_LOSS, LOSSES
 from shoal.report.pages import render
 from shoal.report.run import Provenance
 from shoal.report.words import GLOSSARY
@@ -13,8 +14,6 @@ from shoal.show.charts.words import say
 _SHARES = ("loss", "risk", "belief", "query", "accuracy", "unique", "share", "above")
 # What a page has no room for; --csv and --json have it.
 _LEFT_OUT = (
-    "class_size",
-    "discernibility",
     "query_mse",
     "query_relative",
     "balanced_accuracy",
@@ -33,7 +32,8 @@ def render_comparison(comparison: Any, *, origin: Provenance | None = None, titl
     """
     frame = comparison.frame()
     empty = [name for name in frame.columns if frame[name].null_count() == frame.height]
-    shown = [name for name in frame.columns if name not in (*empty, *_FLAGS, *_LEFT_OUT)]
+    unseen = [name for name, entry in LOSSES.items() if not entry.shown]
+    shown = [name for name in frame.columns if name not in (*empty, *_FLAGS, *_LEFT_OUT, *unseen)]
     rows = [
         {
             "cells": [_said(name, row[name]) for name in shown],
@@ -71,6 +71,8 @@ def _said(name: str, value: Any) -> str:
         return say(value, "count")
     if not isinstance(value, float):
         return str(value)
+    if name in LOSSES and name != DEFAULT_LOSS:
+        return f"{value:{LOSSES[name].form}}"
     if "second" in name:
         return say(value, "seconds")
     if any(word in name for word in _SHARES):

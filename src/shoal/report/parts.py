@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from shoal.base.roles import Role
-from shoal.catalog import RULES
+from shoal.catalog import DEFAULT_LOSS, LOSSES, RULES
+from shoal.measures.losses import Loss
 from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
@@ -35,6 +36,15 @@ class Promise:
     holds: bool
     reached: str
     failing: int
+
+
+def losses_shown(loss: Loss) -> list[Tile]:
+    """Return the losses of the catalog that tables for people have, beside the usual one."""
+    return [
+        Tile(entry.title, f"{loss.by_name[name]:{entry.form}}", entry.story)
+        for name, entry in LOSSES.items()
+        if entry.shown and name != DEFAULT_LOSS and name in loss.by_name
+    ]
 
 
 def promises(verdict: Verdict) -> list[Promise]:
@@ -126,10 +136,10 @@ def _cell_texts(opened: Opened, name: str) -> pl.Series:
     return ends.select(joined.alias("cell")).to_series()
 
 
-def _width(found: tuple[Any, int] | None, group: int) -> str:
-    if found is None:
+def _width(interval: tuple[Any, int] | None, group: int) -> str:
+    if interval is None:
         return ""
-    count, total = int(found[0][group]), found[1]
+    count, total = int(interval[0][group]), interval[1]
     if count == 1 and total > 1:
         return "exact"
     return "says nothing" if count >= total else f"stands for {count:,} of {total:,} values"

@@ -12,7 +12,7 @@ from shoal.catalog import find_method
 from shoal.engines.run import Run
 from shoal.measures.risks.results import Attacks
 from shoal.report.pages import check_audience, render
-from shoal.report.parts import Tile, promises
+from shoal.report.parts import Tile, losses_shown, promises
 from shoal.report.release import sections
 from shoal.show.charts.words import say
 from shoal.show.figures import Subject
@@ -66,6 +66,7 @@ def render_run(
     ]
     if not public:
         figures.append(Tile("information lost", _rate(run), "of the quasi-identifiers"))
+        figures += losses_shown(run.loss)
     where = (
         "the published cells alone" if public else "the published cells, and against the original"
     )
@@ -110,7 +111,7 @@ def _notes(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _note(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {_note(part)}" for name, part in value.items()) or "none"
+        return "; ".join(f"{name}: {_note(item)}" for name, item in value.items()) or "none"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_note, value[:12])) + (" …" if len(value) > 12 else "") or "none"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -24,10 +24,10 @@ def try_attacks(
     """
     try:
         # The seed is of the sample of targets only: the same report for the same release.
-        found = attack(opened, original, targets=min(targets, original.height), seed=0)
+        attacks = attack(opened, original, targets=min(targets, original.height), seed=0)
     except ShoalError as fault:
         return None, f"No attack could be tried on this release: {fault}"
-    return found, ""
+    return attacks, ""
 
 
 def check_name(path: Path) -> None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import SchemaError
+from shoal.base.names import check_unicode
 
 STAR = "*"
 
@@ -91,6 +92,8 @@ class Taxonomy:
         """
         if len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
             raise SchemaError(_faults(rows, column))
+        for level in zip(*rows, strict=True):
+            check_unicode(map(str, level), f"The hierarchy of column {column!r}")
         levels = [pl.Series(level, dtype=pl.String) for level in zip(*rows, strict=True)]
         return cls.from_levels(levels, column)
 

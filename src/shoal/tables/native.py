@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import InputError, listed
-from shoal.base.names import check_names
+from shoal.base.names import check_names, check_unicode, twice
 from shoal.tables.cells import blank
 
 
@@ -45,7 +45,7 @@ def _foreign(frame: Any) -> list[pl.Series]:
         ) from None
     except nw.exceptions.DuplicateError:
         raise InputError(
-            f"The frame has duplicate column names: {listed(_twice(_names(frame)))}. "
+            f"The frame has duplicate column names: {listed(twice(_names(frame)))}. "
             "Every column needs a name of its own: rename them."
         ) from None
     if isinstance(wrapped, nw.LazyFrame):
@@ -55,21 +55,18 @@ def _foreign(frame: Any) -> list[pl.Series]:
             f"Cannot read a table from a {type(frame).__name__}. Give a whole frame, not a column."
         )
     names = [str(name) for name in wrapped.columns]
-    if twice := _twice(names):
+    if double := twice(names):
         raise InputError(
-            f"The frame has duplicate column names: {listed(twice)}. "
+            f"The frame has duplicate column names: {listed(double)}. "
             "Every column needs a name of its own: rename them."
         )
+    check_unicode(names, "A column name")
     return [_column(wrapped, position).rename(name) for position, name in enumerate(names)]
 
 
 def _names(frame: Any) -> list[str]:
     # pyarrow's `columns` are the columns themselves.
     return list(getattr(frame, "column_names", None) or frame.columns)
-
-
-def _twice(names: list[str]) -> list[str]:
-    return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
 
 def _column(frame: Any, position: int) -> pl.Series:
@@ -83,6 +80,7 @@ def _column(frame: Any, position: int) -> pl.Series:
     # Objects of several types (1, 'a', None): say each as text, keep what is missing.
     gaps = series.is_null()
     texts = [None if gap else str(cell) for cell, gap in zip(series, gaps, strict=True)]
+    check_unicode((text for text in texts if text is not None), f"Column {series.name!r}")
     return pl.Series(texts, dtype=pl.String)
 
 

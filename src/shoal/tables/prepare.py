@@ -13,6 +13,7 @@ import polars as pl
 
 from shoal.base.address import is_database
 from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
+from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
 from shoal.plan.origin import mistrust
 from shoal.plan.plan import Plan
@@ -69,6 +70,7 @@ def merge(
         base = Plan.read(plan, trust=trust)
     data: dict[str, Any] = {} if delimiter is None else {"delimiter": delimiter}
     if missing is not None:
+        check_unicode(listed_names(missing), "missing")
         data["missing"] = list(dict.fromkeys(["", *listed_names(missing)]))
     if is_path(hierarchies):
         data["hierarchies"] = base.relative(hierarchies)

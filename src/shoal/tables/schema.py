@@ -149,6 +149,17 @@ class Schema:
             return [unknown_column(name, frame.columns, role=column.role)]
         series = frame[name]
         dtype = series.dtype
+        if column.role is Role.OTHER and dtype == pl.Object:
+            return [
+                f"Column {name!r} holds Python objects, which no file can hold. Make texts or "
+                "numbers of them first, or leave the column out."
+            ]
+        if column.role in (Role.QUASI, Role.SENSITIVE) and isinstance(dtype, pl.Duration):
+            return [
+                f"Column {name!r} holds durations; a {column.role.value} column needs numbers, "
+                "texts, dates, booleans or categories. Make numbers of them first, for instance "
+                "seconds."
+            ]
         if column.role in (Role.QUASI, Role.SENSITIVE) and not plain(dtype):
             return [
                 f"Column {name!r} holds values of type {dtype}; a {column.role.value} column "
@@ -180,7 +191,7 @@ class Schema:
 
 def plain(dtype: pl.DataType) -> bool:
     """Tell whether cells of this type are single values that can be compared and written."""
-    return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary))
+    return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration))
 
 
 def textual(dtype: pl.DataType) -> bool:

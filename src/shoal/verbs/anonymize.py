@@ -14,14 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.compiling import announced
-from shoal.base.errors import Infeasible, NotVerified, ParameterError, ShoalWarning
+from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning
 from shoal.base.params import Param, check_options
 from shoal.base.seeds import LONG, SHORT_SEED, stretched
 from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
-from shoal.measures.losses import Loss, iloss
+from shoal.measures.cautions import Matter, cautions
+from shoal.measures.losses import Grouped, measured
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import All, Rule
@@ -147,7 +148,8 @@ def execute(
             typed = plan.release.typed
             release = shape.make.publish(frame, schema, data, made, typed=typed, order=order)
             tables = {name: fresh(table) for name, table in release.tables().items()}
-            loss = Loss.none(data.names) if shape.exact else iloss(data, made)
+            grouped = Grouped.untouched(data) if shape.exact else Grouped(data, made)
+            loss = measured(grouped)
         with clock.stage("verify"):
             columns = schema.columns
             opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=plan)
@@ -197,6 +199,25 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original) -> Verdict:
             "options and the shape of the table."
         )
     return verdict
+
+
+def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) -> None:
+    """Warn of what is allowed and still a risk, before any work."""
+    rules = build_rules([part.spec for part in plan.rules], taken.schema.sensitive)
+    matter = Matter(taken.frame, taken.schema, plan, taken.taxonomies, (*rules, *extra))
+    texts = cautions(matter)
+    refuse_if(texts if strict else ())
+    for text in texts:
+        warnings.warn(text, ShoalWarning, stacklevel=3)
+
+
+def refuse_if(texts: Sequence[str]) -> None:
+    """End a strict run that has something to warn about."""
+    if texts:
+        raise Cautioned(
+            "Nothing was released, because warnings are errors here (--strict, strict=True):\n"
+            + "\n".join(texts)
+        )
 
 
 def _generators(

@@ -44,19 +44,19 @@ def _static() -> dict[str, tuple[bytes, str]]:
     """Read the few files that never change: nothing but these is ever served by name."""
     from shoal.show import charts
 
-    found = {}
+    files = {}
     for path in (respond.HERE / "static").iterdir():
         kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-        found[path.name] = (path.read_bytes(), kind)
-    found["charts.css"] = ((charts.CSS + charts.FIGURE_CSS).encode(), "text/css")
-    return found
+        files[path.name] = (path.read_bytes(), kind)
+    files["charts.css"] = ((charts.CSS + charts.FIGURE_CSS).encode(), "text/css")
+    return files
 
 
 async def _file(request: Request) -> Response:
-    known = request.app.state.static.get(request.path_params["name"])
-    if known is None:
+    file = request.app.state.static.get(request.path_params["name"])
+    if file is None:
         raise HTTPException(404)
-    return Response(known[0], media_type=known[1])
+    return Response(file[0], media_type=file[1])
 
 
 def _post(path: str, handler: Callable[[Request], Awaitable[Response]]) -> Route:

@@ -96,14 +96,14 @@ def _rules(form: Mapping[str, str]) -> list[dict[str, Any]]:
     named = [key.split(".") for key in form if key.startswith("rule.") and key.endswith(".name")]
     places = sorted({int(key[1]) for key in named if key[1].isdigit()})
     rules = []
-    for place in places:
-        name = form[f"rule.{place}.name"]
-        if name not in RULES or form.get("remove") == str(place):
+    for number in places:
+        name = form[f"rule.{number}.name"]
+        if name not in RULES or form.get("remove") == str(number):
             continue
         spec: dict[str, Any] = {"name": name}
-        if RULES[name].sensitive and (column := form.get(f"rule.{place}.column", "")):
+        if RULES[name].sensitive and (column := form.get(f"rule.{number}.column", "")):
             spec["column"] = column
-        spec |= _values(RULES[name].params, form, f"rule.{place}.")
+        spec |= _values(RULES[name].params, form, f"rule.{number}.")
         rules.append(spec)
     added = form.get("add", "")
     if form.get("do") == "add" and added in RULES:
@@ -167,7 +167,7 @@ def to_plan(draft: Draft, missing: Sequence[str], delimiter: str | None) -> Plan
             faults += str(error).splitlines()
     if not draft["rules"]:
         faults.append("No rule was chosen, so nothing would be promised. Add at least one.")
-    if not any(part["role"] == Role.QUASI.value for part in draft["columns"].values()):
+    if not any(column["role"] == Role.QUASI.value for column in draft["columns"].values()):
         faults.append(
             "No column is a quasi-identifier. Give that role to what others may know of a person."
         )

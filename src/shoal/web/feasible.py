@@ -39,19 +39,19 @@ def feasibility(plan: Plan, sensitive: Sequence[str], whole: GroupStats) -> list
         The table as one group: no partition can do better, since every rule grows safely.
     """
     said = []
-    for number, part in enumerate(plan.filled().rules):
+    for number, promise in enumerate(plan.filled().rules):
         # A rule for every column leaves out those that have one of their own, so all are given.
         try:
             rules = _own(plan, number, sensitive)
-            said.append({"rule": part.name, "cases": [_case(rule, whole) for rule in rules]})
+            said.append({"rule": promise.name, "cases": [_case(rule, whole) for rule in rules]})
         except ShoalError as error:
-            case = {"column": part.column, "ok": False, "text": str(error), "best": ""}
-            said.append({"rule": part.name, "cases": [case]})
+            case = {"column": promise.column, "ok": False, "text": str(error), "best": ""}
+            said.append({"rule": promise.name, "cases": [case]})
     return said
 
 
 def _own(plan: Plan, number: int, sensitive: Sequence[str]) -> list[Rule]:
-    specs = [part.spec for part in plan.filled().rules]
+    specs = [rule.spec for rule in plan.filled().rules]
     mine = specs[number]
     others = [spec for i, spec in enumerate(specs) if i != number and spec["name"] == mine["name"]]
     taken = {spec["column"] for spec in others if spec.get("column")}

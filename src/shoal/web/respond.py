@@ -38,16 +38,16 @@ _NAMES = {
 
 def environment() -> Environment:
     """Return the templates; whatever is put into them is text, never markup."""
-    found = Environment(
+    templates = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"percent": percent, "count": count, "loss": loss, "took": took}
-    found.globals |= {"version": __version__, "nothing": Markup("")}
-    return found
+    templates.filters |= {"percent": percent, "count": count, "loss": loss, "took": took}
+    templates.globals |= {"version": __version__, "nothing": Markup("")}
+    return templates
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -80,16 +80,16 @@ def wants_json(scope: Scope) -> bool:
 
 def bench(request: Request) -> Workbench:
     """Return the state of the page."""
-    found = request.app.state.bench
-    assert isinstance(found, Workbench)
-    return found
+    workbench = request.app.state.bench
+    assert isinstance(workbench, Workbench)
+    return workbench
 
 
 def keys(request: Request) -> Keys:
     """Return the secrets of the server."""
-    found = request.app.state.keys
-    assert isinstance(found, Keys)
-    return found
+    secrets = request.app.state.keys
+    assert isinstance(secrets, Keys)
+    return secrets
 
 
 def page(
@@ -190,8 +190,8 @@ def back(path: str) -> Response:
 async def form_of(request: Request) -> FormData:
     """Read a form, and refuse one that does not come from our own page."""
     form = await request.form(max_fields=_FIELDS, max_files=200, max_part_size=SMALL)
-    given = form.get("key")
-    if not keys(request).fits(given if isinstance(given, str) else None, keys(request).form):
+    token = form.get("key")
+    if not keys(request).fits(token if isinstance(token, str) else None, keys(request).form):
         raise HTTPException(403, "The form is out of date. Reload the page and try again.")
     return form
 

@@ -36,7 +36,7 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
     """
     opened = release.here
     drawn, skipped = charts(release, attacks)
-    found = plain(
+    told = plain(
         {
             "summary": release.to_dict(),
             "warnings": list(release.warnings),
@@ -51,13 +51,13 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
             "groups": examples(opened),
             "risk": risk(release),
             "exact": opened.shape.exact,
-            "attacks": [] if attacks is None else [each.to_dict() for each in attacks.results],
+            "attacks": [] if attacks is None else [attack.to_dict() for attack in attacks.results],
             "charts": drawn,
             "skipped": [*([why] if why else []), *skipped],
         }
     )
-    assert isinstance(found, dict)
-    return found
+    assert isinstance(told, dict)
+    return told
 
 
 def charts(
@@ -94,16 +94,16 @@ def risk(release: Release[Any]) -> dict[str, Any]:
     """Return the risk that a row is found, before and after."""
     before, after = release.plot.risks()
     assert before is not None
-    found = {"before": before, "after": after}
+    sides = {"before": before, "after": after}
     return {
         when: {
-            "highest": each.prosecutor_highest,
-            "mean": each.prosecutor_mean,
-            "unique": each.unique,
-            "above": each.above,
-            "threshold": each.threshold,
+            "highest": measured.prosecutor_highest,
+            "mean": measured.prosecutor_mean,
+            "unique": measured.unique,
+            "above": measured.above,
+            "threshold": measured.threshold,
         }
-        for when, each in found.items()
+        for when, measured in sides.items()
     }
 
 
@@ -173,7 +173,7 @@ def write(
     for name, text in texts.items():
         with atomic_file(folder / name) as stream:
             stream.write(text.encode())
-    used = [part.hierarchy for part in asked.columns.values() if part.hierarchy]
+    used = [column.hierarchy for column in asked.columns.values() if column.hierarchy]
     if used:
         (folder / "hierarchies").mkdir()
         for name in used:

@@ -72,9 +72,9 @@ class Keys:
         """Name of the session cookie."""
         return f"shoal_{self.port}"
 
-    def fits(self, given: str | None, secret: str) -> bool:
+    def fits(self, token: str | None, secret: str) -> bool:
         """Compare in a time that tells nothing."""
-        return given is not None and hmac.compare_digest(given.encode(), secret.encode())
+        return token is not None and hmac.compare_digest(token.encode(), secret.encode())
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,15 @@ class Doors:
     host: str
     port: int
 
-    def known(self, given: str) -> bool:
+    def known(self, host: str) -> bool:
         """Tell whether a Host header names this server.
 
         A name that an attacker owns can be made to point here; a bare number cannot. So a server
         that listens everywhere answers to numbers and to the machine's own name only.
         """
-        name, _, port = given.rpartition(":") if not given.endswith("]") else (given, "", "")
+        name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
         if not name:
-            name, port = given, "80"
+            name, port = host, "80"
         if not port.isdigit() or int(port) != self.port:
             return False
         if self.host in WILD:
@@ -279,9 +279,9 @@ def _with_headers(send: Send) -> Send:
 
 
 def _cookies(headers: Headers) -> dict[str, Any]:
-    found: SimpleCookie = SimpleCookie()
+    cookies: SimpleCookie = SimpleCookie()
     try:
-        found.load(headers.get("cookie", ""))
+        cookies.load(headers.get("cookie", ""))
     except CookieError:
         return {}
-    return {name: morsel.value for name, morsel in found.items()}
+    return {name: morsel.value for name, morsel in cookies.items()}

@@ -192,7 +192,7 @@ class Workbench:
             folder=table.folder / f"run-{number}",
             anytime=find_method(plan.method.name).anytime,
             method=plan.method.name,
-            rules=[part.spec for part in full.rules],
+            rules=[rule.spec for rule in full.rules],
         )
         table.runs[number] = run
         self._queue.put_nowait((table, run))

@@ -87,8 +87,8 @@ def take_in(frame: Any, plan: Plan, *, texts: bool) -> SparkTable:
             f"plan; 'shoal inspect' on a part of the table proposes some. It has: {listed(every)}."
         )
     faults = [
-        unknown_column(name, every, role=part.role)
-        for name, part in plan.columns.items()
+        unknown_column(name, every, role=column.role)
+        for name, column in plan.columns.items()
         if name not in every
     ]
     if faults:
@@ -152,9 +152,11 @@ def _blanked(rows: Any, missing: Mapping[str, Sequence[str]]) -> Any:
         if kind in ("float", "double"):
             column = F.when(~F.isnan(column), column)
         elif _is_text(kind) and field.name in missing:
-            known = ~F.btrim(column, F.lit(_SPACES)).isin(texts)
+            filled = ~F.btrim(column, F.lit(_SPACES)).isin(texts)
             # Trimming is slow and most cells need none.
-            column = F.when(_unpadded(column, texts) | known if kind == "string" else known, column)
+            column = F.when(
+                _unpadded(column, texts) | filled if kind == "string" else filled, column
+            )
         columns.append(column.alias(field.name))
     return rows.select(*columns)
 
@@ -230,14 +232,14 @@ def _kinds(rows: Any, columns: list[str], missing: Mapping[str, Sequence[str]]) 
             ),
         )
 
-    found = (
+    counted = (
         rows.select(*columns)
         .mapInArrow(look, "column string, types array<string>, known bigint")
         .toArrow()
     )
     fit = {name: set(TYPES) for name in columns}
     known = dict.fromkeys(columns, 0)
-    for row in found.to_pylist():
+    for row in counted.to_pylist():
         fit[row["column"]] &= set(row["types"])
         known[row["column"]] += row["known"]
     return {

@@ -65,7 +65,7 @@ def carry_out(
             taxonomies = gather(plan, head.columns, None if is_path(hierarchies) else hierarchies)
             # Everything that can be refused without looking at a value is refused now.
             _, schema = resolve(head, plan, taxonomies)
-        specs = [part.spec for part in plan.rules]
+        specs = [rule.spec for rule in plan.rules]
         rules = (*build_rules(specs, schema.sensitive), *extra)
         check_fit(entry, rules)
         with files.staging(spark, settings) as folder:

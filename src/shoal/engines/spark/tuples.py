@@ -79,14 +79,14 @@ def reduced(table: SparkTable, columns: Sequence[str], settings: Spark) -> Itera
     key = hashed(inner, fresh_salt()).alias(KEY)
     rows, most = table.rows.select("*", key), settings.most_tuples(len(inner))
 
-    def told(figures: pl.DataFrame, size: int, found: Any, here: pl.DataFrame | None) -> Tuples:
+    def told(figures: pl.DataFrame, size: int, distinct: Any, here: pl.DataFrame | None) -> Tuples:
         if not size:
             raise InputError(
                 f"The table has column names ({listed(table.every)}) but no rows. "
                 "A table needs at least one row."
             )
         total, mark = int(figures[COUNT].sum()), Mark(salt, totals(figures, MARK))
-        return Tuples(table, tuple(columns), found, rows, size, total, mark, here)
+        return Tuples(table, tuple(columns), distinct, rows, size, total, mark, here)
 
     # One more than may come tells that they do not fit, whatever their number.
     here = pl.from_arrow(counted.select("*", key).limit(most + 1).toArrow())

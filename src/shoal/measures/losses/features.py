@@ -143,17 +143,17 @@ def _of_values(
     return _filled(_one_hot(codes[:rows], many), _one_hot(codes[rows:], many))
 
 
-def positions(known: pl.Series, column: Column) -> Floats | None:
+def positions(values: pl.Series, column: Column) -> Floats | None:
     """Return the values of a column as numbers, None when they have no order to speak of.
 
     The leaves of a taxonomy count as numbers when they are, and stand in their order.
     """
     if column.kind is Kind.ORDERED:
-        if column.order or not (known.dtype.is_numeric() or known.dtype.is_temporal()):
-            return np.arange(len(known), dtype=np.float64)
-        return known.to_physical().cast(pl.Float64).to_numpy()
+        if column.order or not (values.dtype.is_numeric() or values.dtype.is_temporal()):
+            return np.arange(len(values), dtype=np.float64)
+        return values.to_physical().cast(pl.Float64).to_numpy()
     if column.kind is Kind.TAXONOMY:
-        numbers = typed(known)
+        numbers = typed(values)
         if numbers.dtype.is_numeric() and (
             numbers.is_sorted() or numbers.is_sorted(descending=True)
         ):
@@ -186,11 +186,11 @@ def _commonest(counts: Ints) -> tuple[Ints, int]:
 
 def _one_hot(codes: npt.NDArray[np.integer], many: int) -> Floats:
     """Return 1 in the category of every row; a row without one is all NaN."""
-    found = np.zeros((codes.size, many))
-    known = codes >= 0
-    found[np.flatnonzero(known), codes[known]] = 1.0
-    found[~known] = np.nan
-    return found
+    columns = np.zeros((codes.size, many))
+    present = codes >= 0
+    columns[np.flatnonzero(present), codes[present]] = 1.0
+    columns[~present] = np.nan
+    return columns
 
 
 def _filled(released: Floats, original: Floats) -> tuple[Floats, Floats]:

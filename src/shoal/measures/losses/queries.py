@@ -153,6 +153,6 @@ def query_error(release: View, queries: Sequence[Query], truth: Truth) -> QueryE
 
 def _align(answers: Floats, names: Sequence[str], wanted: Sequence[str]) -> npt.NDArray[np.float64]:
     """Put columns of answers in the order of the true values; a value not released counts 0."""
-    place = {name: at for at, name in enumerate(names)}
+    position = {name: at for at, name in enumerate(names)}
     padded = np.column_stack((answers, np.zeros(answers.shape[0])))
-    return padded[:, [place.get(name, len(names)) for name in wanted]]
+    return padded[:, [position.get(name, len(names)) for name in wanted]]

@@ -220,8 +220,8 @@ def _people(
             "among whom the table's own are hidden, or leave it out."
         )
     if schema is None:
-        known = [name for name in quasi if name in taxonomies]
-        schema = declare(population, quasi=quasi, taxonomies=known)
+        with_taxonomy = [name for name in quasi if name in taxonomies]
+        schema = declare(population, quasi=quasi, taxonomies=with_taxonomy)
     columns = [schema[name] for name in dict.fromkeys(quasi)]
     both = sides(population, published.cells, columns, taxonomies, raw=raw, gaps="own")
     return covered(both)

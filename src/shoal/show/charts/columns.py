@@ -169,7 +169,7 @@ def _thinned(told: list[str], ends: list[float], bottom: float) -> str:
     if not told:
         return ""
     step = ends[1] - ends[0]
-    widest = max(width(fit(each, 120, TICK), TICK) for each in told)
+    widest = max(width(fit(name, 120, TICK), TICK) for name in told)
     every = max(1, -(-int(widest + 8) // max(int(step), 1)))
     return "".join(
         label(

@@ -106,7 +106,7 @@ def distribution(subject: Subject, name: str) -> Distribution:
     """
     reading = read_column(subject, name)
     source = subject.original(name)
-    known = None if source is None else source.drop_nulls()
+    present = None if source is None else source.drop_nulls()
     notes = _notes(subject, name, reading)
     if reading.silent >= 1.0 or not len(reading.values):
         return Distribution(name, (), np.empty(0), None, False, notes)
@@ -115,10 +115,10 @@ def distribution(subject: Subject, name: str) -> Distribution:
     tree = opened.taxonomies.get(name) if generalized else None
     ranked = numbers(reading.values)
     if ranked is not None and ranked.len() >= _LEAST and not _masked(tree):
-        found = _binned(name, reading, ranked, known, subject.crowd, notes)
-        if found is not None:
-            return found
-    return _named(subject, name, reading, known, tree, notes)
+        binned = _binned(name, reading, ranked, present, subject.crowd, notes)
+        if binned is not None:
+            return binned
+    return _named(subject, name, reading, present, tree, notes)
 
 
 def _notes(subject: Subject, name: str, reading: ColumnReading) -> tuple[str, ...]:
@@ -146,15 +146,15 @@ def _binned(
     name: str,
     reading: ColumnReading,
     ranked: pl.Series,
-    known: pl.Series | None,
+    present: pl.Series | None,
     crowd: int,
     notes: tuple[str, ...],
 ) -> Distribution | None:
     order = np.argsort(as_points(ranked), kind="stable")
     ranked, weight = ranked.gather(order), reading.weight[order]
     before = None
-    if known is not None and len(known):
-        meant = numbers(known)
+    if present is not None and len(present):
+        meant = numbers(present)
         if meant is None or (meant.dtype == pl.Date) != (ranked.dtype == pl.Date):
             return None
         points, counts = np.unique(as_points(meant), return_counts=True)
@@ -169,7 +169,7 @@ def _named(
     subject: Subject,
     name: str,
     reading: ColumnReading,
-    known: pl.Series | None,
+    present: pl.Series | None,
     tree: Taxonomy | None,
     notes: tuple[str, ...],
 ) -> Distribution:
@@ -182,8 +182,8 @@ def _named(
     size = len(labels)
     after = np.bincount(category, reading.weight, size).astype(np.float64)
     before, beyond = None, 0.0
-    if known is not None and len(known):
-        counts = as_text(known).alias("text").value_counts(name="rows")
+    if present is not None and len(present):
+        counts = as_text(present).alias("text").value_counts(name="rows")
         at = counts["text"].replace_strict(
             texts, pl.Series(category), default=None, return_dtype=pl.Int64
         )
@@ -210,7 +210,8 @@ def _named(
     if max(left) > 1e-9:
         shown.append(REST)
         values = [
-            None if each is None else np.append(each, left[i]) for i, each in enumerate(values)
+            None if counts_of is None else np.append(counts_of, left[i])
+            for i, counts_of in enumerate(values)
         ]
     assert values[0] is not None
     was = None if values[1] is None else _shares(values[1])
@@ -222,7 +223,7 @@ def _level(
 ) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Choose the finest level with few enough groups; a leaf's label only if it is published."""
     levels = tree.levels[:-1, at]
-    level = next((each for each in levels if np.unique(each).size <= _MOST + 2), levels[-1])
+    level = next((labels for labels in levels if np.unique(labels).size <= _MOST + 2), levels[-1])
     nodes, category = np.unique(level, return_inverse=True)
     published = np.zeros(tree.size, np.bool_)
     published[at] = named

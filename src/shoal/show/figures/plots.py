@@ -83,11 +83,11 @@ class Plots:
 
     def compared(self, column: str) -> Distribution:
         """Return the numbers behind :meth:`distribution`."""
-        known = self.subject.opened.names(Role.QUASI, Role.SENSITIVE, Role.OTHER)
-        if column not in known:
+        columns = self.subject.opened.names(Role.QUASI, Role.SENSITIVE, Role.OTHER)
+        if column not in columns:
             raise SchemaError(
-                f"There is no published column {column!r} to draw.{nearest(column, known)} There "
-                f"are: {listed(known)}."
+                f"There is no published column {column!r} to draw.{nearest(column, columns)} There "
+                f"are: {listed(columns)}."
             )
         return distribution(self.subject, column)
 
@@ -105,9 +105,9 @@ class Plots:
 
     def missing(self) -> Chart:
         """Draw which share of each column is missing, before and after."""
-        found = self.gaps()
-        title, labels = "Cells that say nothing", found["column"].to_list()
-        after = found["after"].to_list()
+        gaps = self.gaps()
+        title, labels = "Cells that say nothing", gaps["column"].to_list()
+        after = gaps["after"].to_list()
         if self.subject.source is None:
             return bars(
                 title,
@@ -118,7 +118,7 @@ class Plots:
                 of="column",
                 wide=self.wide,
             )
-        before = [value or 0.0 for value in found["before"]]
+        before = [value or 0.0 for value in gaps["before"]]
         names = ("missing in the original", "* or empty in the release")
         return paired_bars(
             title,
@@ -138,8 +138,8 @@ class Plots:
         after = assess(opened.frame, opened.quasi, threshold=threshold, published=opened.published)
         if self.subject.source is None:
             return None, after
-        known = pl.DataFrame([self.subject.original(name) for name in opened.quasi])
-        return assess(known, opened.quasi, threshold=threshold), after
+        original = pl.DataFrame([self.subject.original(name) for name in opened.quasi])
+        return assess(original, opened.quasi, threshold=threshold), after
 
     def risk(self, threshold: float = 0.2) -> Chart:
         """Draw the risk of re-identification, before and after."""
@@ -196,14 +196,14 @@ class Plots:
 
     def belief(self) -> Chart:
         """Draw how sure somebody can be of a sensitive value who knows all quasi-identifiers."""
-        found = self.beliefs()
-        if not found:
+        risks = self.beliefs()
+        if not risks:
             raise SchemaError(
                 "The release has no sensitive column, so there is no belief to draw. Declare one "
                 "with --sensitive (sensitive=[...])."
             )
         labels, before, after = [], [], []
-        for risk in found:
+        for risk in risks:
             labels += [f"{risk.of}: on average", f"{risk.of}: at worst"]
             before += [risk.prior, risk.prior]
             after += [risk.mean, risk.worst]
@@ -211,7 +211,7 @@ class Plots:
             f"The likeliest value of {risk.of} is believed with {say(risk.mean, 'share')} on "
             f"average, {say(risk.worst, 'share')} at worst; a guess without looking anybody up "
             f"is right in {say(risk.prior, 'share')}."
-            for risk in found
+            for risk in risks
         )
         return paired_bars(
             "How sure one can be of the sensitive value",

@@ -108,9 +108,9 @@ def _stars(opened: Opened, name: str, cells: Spread) -> npt.NDArray[np.bool_]:
     published = opened.published.cells
     column = name if name in published.columns else f"{name}_lo"
     star = (as_text(published[column]).fill_null(STAR) == STAR).to_numpy()
-    found = np.zeros(cells.lo.size, np.bool_)
-    found[cells.cells] = star
-    return found
+    starred = np.zeros(cells.lo.size, np.bool_)
+    starred[cells.cells] = star
+    return starred
 
 
 def _cells(opened: Opened, name: str) -> Spread | None:
@@ -138,8 +138,8 @@ def numbers(values: pl.Series) -> pl.Series | None:
     meant = typed(values) if values.dtype == pl.String else values
     if isinstance(meant.dtype, pl.Datetime):
         return meant.dt.date()
-    known = meant.dtype.is_numeric() or meant.dtype == pl.Date
-    return meant if known and not meant.null_count() else None
+    ordered = meant.dtype.is_numeric() or meant.dtype == pl.Date
+    return meant if ordered and not meant.null_count() else None
 
 
 def extents(opened: Opened, name: str) -> tuple[npt.NDArray[np.int64], int] | None:

@@ -38,7 +38,7 @@ class Subject:
     @property
     def crowd(self) -> int:
         """How many rows a value of the original needs to be named."""
-        return max(crowd([part.spec for part in self.opened.plan.filled().rules]), FEW)
+        return max(crowd([rule.spec for rule in self.opened.plan.filled().rules]), FEW)
 
     @property
     def exact(self) -> bool:
@@ -47,8 +47,8 @@ class Subject:
 
     def estimated(self, name: str) -> bool:
         """Tell whether a column is not published row by row and can only be estimated."""
-        found: bool = self.opened.shape.view.estimated(self.opened, name)
-        return found
+        estimated: bool = self.opened.shape.view.estimated(self.opened, name)
+        return estimated
 
     def original(self, name: str) -> pl.Series | None:
         """Return a column of the original with null for what means missing."""

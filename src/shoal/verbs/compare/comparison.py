@@ -15,8 +15,8 @@ from shoal.base.notebook import table_html
 from shoal.plan.plan import Plan
 from shoal.show.charts import Chart, Point, scatter
 from shoal.verbs.compare.choices import say
-from shoal.verbs.compare.frontier import COSTS, RISKS, Advice, Axes, advise, frontier
-from shoal.verbs.compare.measuring import FIGURES
+from shoal.verbs.compare.frontier import RISKS, Advice, Axes, advise, costs, frontier
+from shoal.verbs.compare.measuring import figures_of_settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ class Comparison:
         columns["frontier"] = [each.label in on for each in self.settings]
         columns["recommended"] = [each is chosen for each in self.settings]
         columns["reason"] = [each.reason or None for each in self.settings]
-        for name in FIGURES:
+        for name in figures_of_settings():
             values = [each.figures.get(name) for each in self.settings]
             columns[name] = pl.Series(name, values, dtype=pl.Float64)
         for place, name in enumerate(("loss_low", "loss_high")):
@@ -193,7 +193,7 @@ class Comparison:
             "What privacy costs",
             points,
             x=RISKS[self.axes.risk][1],
-            y=COSTS[self.axes.cost][1],
+            y=costs()[self.axes.cost][1],
             log_x=bool(points) and all(point.x > 0 for point in points),
             frontier=True,
         )
@@ -224,7 +224,7 @@ class Comparison:
             "stopped": self.stopped,
             "axes": {
                 "risk": RISKS[self.axes.risk][0],
-                "cost": COSTS[self.axes.cost][0],
+                "cost": costs()[self.axes.cost][0],
                 "risk_allowed": self.axes.limit,
             },
             "settings": [_plain(each) for each in self.settings],

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from shoal.catalog import LOSSES
 from shoal.measures.losses import classifier
 from shoal.measures.losses.classifier import Score, Task
 from shoal.measures.losses.features import PairedCells, read_beside
@@ -24,13 +25,11 @@ from shoal.verbs.anonymize import Made
 QUERIES = 300
 COLUMNS, SHARE = 3, 0.07  # of a query, see losses.queries.workload
 
-# Every figure of a setting, and whether more of it is better (True), less (False), or neither.
-FIGURES: dict[str, bool | None] = {
-    "loss": False,
+# Every figure of a setting beside its losses, and whether more of it is better (True), less
+# (False), or neither.
+_FIGURES: dict[str, bool | None] = {
     "left_out": False,
     "classes": True,
-    "class_size": False,
-    "discernibility": False,
     "risk_highest": False,
     "risk_mean": False,
     "risk_above": False,
@@ -44,6 +43,11 @@ FIGURES: dict[str, bool | None] = {
     "seconds": False,
     "measuring_seconds": None,
 }
+
+
+def figures_of_settings() -> dict[str, bool | None]:
+    """Return every figure of a setting, and whether more of it is better."""
+    return dict.fromkeys(LOSSES, False) | _FIGURES
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +85,11 @@ class Yardstick:
         start = time.perf_counter()
         run, opened = made.run, made.opened
         frame = opened.frame
-        figures = {"loss": run.loss.rate, "left_out": run.rows_in - run.rows_out}
+        figures = {**run.loss.by_name, "left_out": run.rows_in - run.rows_out}
         if frame.height:
             risk = assess(frame, opened.quasi, threshold=self.threshold, published=opened.published)
-            sizes = np.rint(1 / risk.per_row)
             figures |= {
                 "classes": risk.classes,
-                "class_size": risk.rows / risk.classes,
-                # A row left out cannot be told from any row of the table.
-                "discernibility": sizes.sum() + (run.rows_in - risk.rows) * run.rows_in,
                 "risk_highest": risk.prosecutor_highest,
                 "risk_mean": risk.prosecutor_mean,
                 "risk_above": risk.above,

@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.params import Param
-from shoal.catalog import find_method, find_rule
+from shoal.catalog import DEFAULT_LOSS, find_method, find_rule
 from shoal.coding.encode import Encoded, encode
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
@@ -18,7 +18,7 @@ from shoal.tables.prepare import Taken
 from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard
 from shoal.verbs.compare.choices import Choice, choices
 from shoal.verbs.compare.comparison import Comparison, Setting
-from shoal.verbs.compare.frontier import COSTS, RISKS, Axes, check_axis
+from shoal.verbs.compare.frontier import RISKS, Axes, check_axis, costs
 from shoal.verbs.compare.measuring import QUERIES, Yardstick, make_yardstick
 
 REPEATS = Param("repeats", "runs per setting", int, default=1, low=1)
@@ -52,7 +52,7 @@ def compare(
     :meth:`shoal.Table.compare`; ``keep`` makes what is kept of the first run of every setting.
     """
     check_axis(risk, RISKS, "risk")
-    check_axis(cost, COSTS, "cost")
+    check_axis(cost, costs(), "cost")
     repeats = REPEATS.check(repeats, "compare")
     queries = ASKED.check(QUERIES if queries is None else queries, "compare")
     threshold = THRESHOLD.check(threshold, "compare")
@@ -137,7 +137,7 @@ class _Runner:
             if not repeat:
                 first = made
             runs.append(figures)
-        losses = [figures["loss"] for figures in runs]
+        losses = [figures[DEFAULT_LOSS] for figures in runs]
         return replace(
             blank,
             verified=first.run.verdict.holds,
@@ -213,7 +213,7 @@ def _axes(
             find_method(each.plan.method.name).shape.exact for each in settings if each.verified
         )
         asked = any("query_median" in each for each in figures)
-        cost = "queries" if exact and asked else "loss"
+        cost = "queries" if exact and asked else DEFAULT_LOSS
     if risk != "belief":
         return Axes(risk, cost, threshold)
     if belief is None:

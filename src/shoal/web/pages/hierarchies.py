@@ -32,14 +32,14 @@ async def _work(
     request: Request, table: OpenTable, number: int, step: str, **given: Any
 ) -> dict[str, Any]:
     path = table.hierarchy_path(number)
-    found: dict[str, Any] = await bench(request).desk.ask(
+    answer: dict[str, Any] = await bench(request).desk.ask(
         "tree",
         table=table.described(),
         column=table.columns()[number]["name"],
         step=step,
         given={"path": str(path), **given},
     )
-    return found
+    return answer
 
 
 async def hierarchy(request: Request) -> Response:
@@ -51,20 +51,20 @@ async def hierarchy(request: Request) -> Response:
 async def _show(
     request: Request, table: OpenTable, number: int, fault: str = "", outline: str | None = None
 ) -> Response:
-    found: dict[str, Any] = {"there": False}
+    told: dict[str, Any] = {"there": False}
     try:
-        found = await _work(request, table, number, "show")
+        told = await _work(request, table, number, "show")
     except ShoalError as error:
         fault = fault or str(error)
     if outline is not None:  # what was typed comes back, not what was there before
-        found["outline"] = outline
+        told["outline"] = outline
     column = table.columns()[number]
-    part = table.draft["columns"].get(column["name"], {})
+    decided = table.draft["columns"].get(column["name"], {})
     shown = {
         "column": column,
         "rows": table.profile["rows"] if table.profile else 0,
-        "used": part.get("kind") == "taxonomy" and part.get("role") == "quasi",
-        "hierarchy": found,
+        "used": decided.get("kind") == "taxonomy" and decided.get("role") == "quasi",
+        "hierarchy": told,
         "makers": [{"name": name, **maker} for name, maker in MAKERS.items()],
         "usual": _usual(column),
         "fault": fault,
@@ -83,8 +83,8 @@ async def change(request: Request) -> Response:
     """Make a hierarchy, or change it by one step."""
     table, number = _place(request)
     form = await form_of(request)
-    given = texts(form)
-    do = given.get("do", "")
+    fields = texts(form)
+    do = fields.get("do", "")
     path = table.hierarchy_path(number)
     if do == "undo":
         _undo(table, number, path)
@@ -92,15 +92,15 @@ async def change(request: Request) -> Response:
     if do == "drop":
         _keep(table, number, path)
         path.unlink(missing_ok=True)
-        part = table.draft["columns"].get(table.columns()[number]["name"], {})
-        part.pop("hierarchy", None)
-        if part.get("kind") == "taxonomy":
+        decided = table.draft["columns"].get(table.columns()[number]["name"], {})
+        decided.pop("hierarchy", None)
+        if decided.get("kind") == "taxonomy":
             numbers = table.columns()[number]["type"] in ("whole numbers", "numbers", "dates")
-            part["kind"] = "ordered" if numbers else "set"
+            decided["kind"] = "ordered" if numbers else "set"
         return back(f"/tables/{table.number}/columns/{number}")
     if do not in ("make", "outline", "rename", "move", "group", "dissolve", "remove", "add"):
         raise HTTPException(400, "The page does not know this step.")
-    text = given.get("text", "").replace("\r\n", "\n")
+    text = fields.get("text", "").replace("\r\n", "\n")
     _keep(table, number, path)
     try:
         await _work(
@@ -109,10 +109,10 @@ async def change(request: Request) -> Response:
             number,
             do,
             labels=[label for label in form.getlist("labels") if isinstance(label, str)],
-            name=given.get("name", ""),
-            under=given.get("under", ""),
-            how=given.get("how", ""),
-            numbers=given.get(f"numbers-{given.get('how', '')}", given.get("numbers", "")),
+            name=fields.get("name", ""),
+            under=fields.get("under", ""),
+            how=fields.get("how", ""),
+            numbers=fields.get(f"numbers-{fields.get('how', '')}", fields.get("numbers", "")),
             text=text,
         )
     except ShoalError as error:
@@ -143,15 +143,15 @@ async def upload(request: Request) -> Response:
     """Take a hierarchy file in for one column."""
     table, number = _place(request)
     form = await form_of(request)
-    given = files(form, "file")
-    if not given:
+    uploads = files(form, "file")
+    if not uploads:
         return await _show(request, table, number, "No file was chosen. Choose a CSV file.")
     path = table.hierarchy_path(number)
     _keep(table, number, path)
     fresh = _fresh(table)
     try:
         with fresh.open("xb") as stream:
-            shutil.copyfileobj(given[0].file, stream)
+            shutil.copyfileobj(uploads[0].file, stream)
         await adopt(request, table, number, fresh)
     except ShoalError as error:
         table.undo[number].pop()
@@ -167,20 +167,20 @@ async def upload_many(request: Request) -> Response:
     form = await form_of(request)
     numbers = {column["name"]: column["number"] for column in table.columns()}
     faults: list[str] = []
-    for given in files(form, "file"):
-        stem = Path((given.filename or "").replace("\\", "/")).stem
+    for upload in files(form, "file"):
+        stem = Path((upload.filename or "").replace("\\", "/")).stem
         name = stem if stem in numbers else stem.rpartition("_hierarchy_")[2]
         if name not in numbers:
-            faults.append(f"{given.filename}: the table has no column {name!r}.")
+            faults.append(f"{upload.filename}: the table has no column {name!r}.")
             continue
         fresh = _fresh(table)
         try:
             with fresh.open("xb") as stream:
-                shutil.copyfileobj(given.file, stream)
+                shutil.copyfileobj(upload.file, stream)
             _keep(table, numbers[name], table.hierarchy_path(numbers[name]))
             await adopt(request, table, numbers[name], fresh)
         except ShoalError as error:
-            faults.append(f"{given.filename}: {error}".replace(str(fresh), "the file"))
+            faults.append(f"{upload.filename}: {error}".replace(str(fresh), "the file"))
         finally:
             with contextlib.suppress(OSError):
                 fresh.unlink()

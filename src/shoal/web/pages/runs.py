@@ -51,7 +51,7 @@ def told(run: WebRun) -> dict[str, Any]:
     """Return how far a run is, and its main figures once it is done."""
     view = run.view or {}
     summary = view.get("summary")
-    place = STAGES.index("group" if run.stage == "refine" else run.stage) if run.stage else 0
+    stages_done = STAGES.index("group" if run.stage == "refine" else run.stage) if run.stage else 0
     return {
         "number": run.number,
         "title": run.title,
@@ -59,7 +59,7 @@ def told(run: WebRun) -> dict[str, Any]:
         "status": run.status,
         "stage": run.stage,
         "stages": list(STAGES),
-        "place": place,
+        "place": stages_done,
         "compiling": run.compiling,
         "can_stop": run.anytime and run.stage == "refine" and not run.enough,
         "enough": run.enough,
@@ -129,14 +129,14 @@ def _frontier(table: OpenTable) -> str | None:
 async def start(request: Request) -> Response:
     """Start one run, or one for every k and method that was ticked."""
     form = await form_of(request)
-    given = texts(form)
+    fields = texts(form)
     table = table_of(request)
     state = bench(request)
     plan = table.plan()
-    if given.get("do") != "sweep":
+    if fields.get("do") != "sweep":
         state.order(table, plan)
         return back(f"/tables/{table.number}/runs")
-    sizes = _sizes(given.get("sizes", ""))
+    sizes = _sizes(fields.get("sizes", ""))
     methods = [m for m in form.getlist("methods") if isinstance(m, str) and m in METHODS]
     wanted = [(name, k) for name in methods or [plan.method.name] for k in sizes]
     if len(wanted) > _MOST:
@@ -171,10 +171,10 @@ async def understand(request: Request) -> Response:
 
 async def act(request: Request) -> Response:
     """Cancel a run, or have it take the best so far, or drop it from the list."""
-    given = texts(await form_of(request))
+    fields = texts(await form_of(request))
     table, run = run_of(request)
     state = bench(request)
-    do = given.get("do")
+    do = fields.get("do")
     if do == "cancel":
         state.cancel(run)
         for _ in range(50):  # it is over when its folder is gone, not before
@@ -189,12 +189,12 @@ async def act(request: Request) -> Response:
 
 
 def _there(run: WebRun) -> list[dict[str, Any]]:
-    found = []
+    listed = []
     for name, (_, meaning) in FILES.items():
         path = run.folder / name
         if path.is_file():
-            found.append({"name": name, "meaning": meaning, "bytes": path.stat().st_size})
-    return found
+            listed.append({"name": name, "meaning": meaning, "bytes": path.stat().st_size})
+    return listed
 
 
 async def take(request: Request) -> Response:

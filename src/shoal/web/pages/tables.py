@@ -68,12 +68,12 @@ async def take_in(request: Request) -> Response:
         with contextlib.suppress(ShoalError):
             await adopt_folder(request, table, demo.HIERARCHIES)
         return back(f"/tables/{table.number}/see")
-    given = files(form, "table")
-    if not given:
+    uploads = files(form, "table")
+    if not uploads:
         return error_page(
             request, 400, "No file was chosen", "Choose a CSV, Parquet, Arrow or Feather file."
         )
-    upload = given[0]
+    upload = uploads[0]
     shown = Path((upload.filename or "table").replace("\\", "/")).name or "table"
     folder = state.folder / "uploads"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -112,10 +112,10 @@ async def adopt(request: Request, table: OpenTable, number: int, file: Path) -> 
 def use_hierarchy(table: OpenTable, number: int) -> None:
     """Let a column go up its hierarchy, if it is a quasi-identifier."""
     name = table.columns()[number]["name"]
-    part = table.draft["columns"].setdefault(name, {"role": "quasi"})
-    if part["role"] == "quasi":
-        part["kind"] = Kind.TAXONOMY.value
-        part["hierarchy"] = f"hierarchies/{table.hierarchy_path(number).name}"
+    decided = table.draft["columns"].setdefault(name, {"role": "quasi"})
+    if decided["role"] == "quasi":
+        decided["kind"] = Kind.TAXONOMY.value
+        decided["hierarchy"] = f"hierarchies/{table.hierarchy_path(number).name}"
 
 
 async def close(request: Request) -> Response:
@@ -160,28 +160,29 @@ async def reread(request: Request) -> Response:
 
 async def _standing(request: Request, table: OpenTable) -> dict[str, Any] | None:
     try:
-        found = await checked(request, table, table.plan())
+        answer = await checked(request, table, table.plan())
     except ShoalError:
         return None
-    standing: dict[str, Any] | None = found["standing"]
+    standing: dict[str, Any] | None = answer["standing"]
     return standing
 
 
 async def checked(request: Request, table: OpenTable, plan: Plan) -> dict[str, Any]:
     """Ask the desk what the table says to a plan."""
-    found: dict[str, Any] = await bench(request).desk.ask(
+    answer: dict[str, Any] = await bench(request).desk.ask(
         "check",
         table=table.described(),
         plan=plan.to_toml(),
         folder=str(table.folder),
         method=plan.method.name,
     )
-    return found
+    return answer
 
 
 async def decide(request: Request) -> Response:
     """Show the decisions, with what the table allows."""
-    return await _decisions(request, table_of(request))
+    table = table_of(request)
+    return _decisions(request, table, await _said(request, table))
 
 
 async def decided(request: Request) -> Response:
@@ -190,51 +191,52 @@ async def decided(request: Request) -> Response:
     table = table_of(request)
     assert table.profile is not None
     table.draft = drafts.from_form(form, table.profile, table.draft)
-    for name, part in table.draft["columns"].items():
+    for name, column in table.draft["columns"].items():
         number = next(c["number"] for c in table.columns() if c["name"] == name)
         there = table.hierarchy_path(number).exists()
-        if part.get("kind") == Kind.TAXONOMY.value and there:
-            part["hierarchy"] = f"hierarchies/{table.hierarchy_path(number).name}"
+        if column.get("kind") == Kind.TAXONOMY.value and there:
+            column["hierarchy"] = f"hierarchies/{table.hierarchy_path(number).name}"
         else:
-            part.pop("hierarchy", None)
+            column.pop("hierarchy", None)
     if form.get("do") == "run":
-        found = await _said(request, table)
-        if found["ready"]:
+        said = await _said(request, table)
+        if said["ready"]:
             bench(request).order(table, table.plan())
             return back(f"/tables/{table.number}/runs")
-        return await _decisions(request, table, status=422)
+        return _decisions(request, table, said, status=422)
     return back(f"/tables/{table.number}/decide")
 
 
 async def _said(request: Request, table: OpenTable) -> dict[str, Any]:
     """Say what is wrong with the draft, and what the table allows."""
     try:
-        found = await checked(request, table, table.plan())
+        said = await checked(request, table, table.plan())
     except drafts.Faults as error:
-        found = {"faults": error.faults, "rules": [], "standing": None}
+        said = {"faults": error.faults, "rules": [], "standing": None}
     except Died as error:
-        found = {"faults": [str(error)], "rules": [], "standing": None}
+        said = {"faults": [str(error)], "rules": [], "standing": None}
     except ShoalError as error:
-        found = {"faults": str(error).splitlines(), "rules": [], "standing": None}
-    blocked = any(not case["ok"] for rule in found["rules"] for case in rule["cases"])
-    return {**found, "ready": not found["faults"] and not blocked}
+        said = {"faults": str(error).splitlines(), "rules": [], "standing": None}
+    blocked = any(not case["ok"] for rule in said["rules"] for case in rule["cases"])
+    return {**said, "ready": not said["faults"] and not blocked}
 
 
-async def _decisions(request: Request, table: OpenTable, status: int = 200) -> Response:
+def _decisions(
+    request: Request, table: OpenTable, said: dict[str, Any], status: int = 200
+) -> Response:
     assert table.profile is not None
-    found = await _said(request, table)
     shown = {
         "rows": forms.column_rows(table.profile, table.draft),
         **forms.choices(),
-        "rules": forms.rule_rows(table.draft, found["rules"]),
+        "rules": forms.rule_rows(table.draft, said["rules"]),
         "rule_choices": forms.rule_choices(),
         "sensitive": [n for n, p in table.draft["columns"].items() if p["role"] == "sensitive"],
         "method": forms.method_box(table.draft),
         "typed": bool(table.draft["release"].get("typed")),
         "seed": table.draft.get("seed", ""),
-        "faults": found["faults"],
-        "ready": found["ready"],
-        "standing": found["standing"],
+        "faults": said["faults"],
+        "ready": said["ready"],
+        "standing": said["standing"],
     }
     return page(request, "decide", shown, table=table, status=status)
 
@@ -243,17 +245,17 @@ async def use_plan(request: Request) -> Response:
     """Take the decisions from an uploaded plan.toml; its hierarchies stay those of the page."""
     form = await form_of(request)
     table = table_of(request)
-    given = files(form, "plan")
-    if not given:
+    uploads = files(form, "plan")
+    if not uploads:
         return error_page(request, 400, "No file was chosen", "Choose a plan.toml.", table)
-    raw = await given[0].read()
-    plan = Plan.from_toml(raw.decode("utf-8-sig", "replace"), given[0].filename or "plan")
-    known = {column["name"]: column["number"] for column in table.columns()}
+    raw = await uploads[0].read()
+    plan = Plan.from_toml(raw.decode("utf-8-sig", "replace"), uploads[0].filename or "plan")
+    numbers = {column["name"]: column["number"] for column in table.columns()}
     tree = plan.public()
-    columns = {name: part for name, part in tree["columns"].items() if name in known}
+    columns = {name: part for name, part in tree["columns"].items() if name in numbers}
     for name, part in columns.items():
         part.pop("hierarchy", None)
-        path = table.hierarchy_path(known[name])
+        path = table.hierarchy_path(numbers[name])
         if part.get("kind") == Kind.TAXONOMY.value and path.exists():
             part["hierarchy"] = f"hierarchies/{path.name}"
     table.draft = {
@@ -277,8 +279,8 @@ async def theme(request: Request) -> Response:
     """Remember light, dark, or what the system says."""
     form = texts(await form_of(request))
     chosen = form.get("theme", "auto")
-    place = form.get("here", "/")
-    answer = back("/" + place.lstrip("/\\"))
+    address = form.get("here", "/")
+    answer = back("/" + address.lstrip("/\\"))
     answer.set_cookie(
         THEME,
         chosen if chosen in THEMES else "auto",
