@@ -19,6 +19,7 @@ from shoal.cli.options import (
     Hierarchies,
     Identifier,
     JsonFile,
+    MaxUnpacked,
     Missing,
     Other,
     PlanFile,
@@ -119,6 +120,7 @@ def command(
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     json: JsonFile = None,
     csv: Annotated[
         Path | None,
