@@ -29,9 +29,12 @@ from shoal.cli.options import (
     Query,
     QueryFile,
     ReportFile,
+    Seed,
+    SeedFile,
     Sensitive,
     Table,
     TrustPlan,
+    chosen_seed,
     methods_help,
     with_rules,
 )
@@ -101,14 +104,8 @@ def command(
             "refines (shoal).",
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed",
-            metavar="INT",
-            help="Repeat a run byte for byte. It tells the row order: keep it secret.",
-        ),
-    ] = None,
+    seed: Seed = None,
+    seed_file: SeedFile = None,
     typed: Annotated[
         bool | None,
         typer.Option("--typed/--text", help="Ordered columns as two columns x_lo, x_hi."),
@@ -198,7 +195,7 @@ def command(
         missing=missing,
         delimiter=delimiter,
         hierarchies=hierarchies,
-        seed=seed,
+        seed=chosen_seed(seed, seed_file),
         rules=rules,
         method=name,
         options=parse_options(words, name),
