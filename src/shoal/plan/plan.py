@@ -98,13 +98,13 @@ class Plan(_Part):
     Parameters
     ----------
     seed
-        Repeats the run, byte for byte. Keep it to yourself: it also tells the row order. Without
-        one, randomness comes from the operating system.
+        Repeats the run, byte for byte. Keep it to yourself: it also tells the row order, and a
+        short one can be found by trying. Without one, randomness comes from the operating system.
     data, columns, method, rules, release
         The tables of the file, see ``shoal init``.
     """
 
-    seed: int | None = Field(default=None, ge=0)
+    seed: int | None = Field(default=None, ge=0, repr=False)
     data: DataPart = DataPart()
     columns: dict[str, ColumnPart] = Field(default_factory=dict)
     method: MethodPart = MethodPart()

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from shoal.base.compiling import announced
 from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning
 from shoal.base.params import Param, check_options
+from shoal.base.seeds import LONG, SHORT_SEED, stretched
 from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
@@ -99,6 +100,7 @@ def on_spark(
         return group(entry, rows, rule, rng, options, clock)
 
     with heard() as said:
+        _warn_of_short(plan)
         made, release = carry_out(data, plan, hierarchies, extra, engine, run, clock)
         warn_undecided(made.schema)
     clock.seconds["total"] = time.perf_counter() - start
@@ -237,8 +239,14 @@ def _generators(
             ShoalWarning,
             stacklevel=2,
         )
-    grouping, shuffling = np.random.SeedSequence(plan.seed).spawn(2)
+    _warn_of_short(plan)
+    grouping, shuffling = np.random.SeedSequence(stretched(plan.seed)).spawn(2)
     return np.random.default_rng(grouping), np.random.default_rng(shuffling).permutation
+
+
+def _warn_of_short(plan: Plan) -> None:
+    if plan.seed is not None and plan.seed < LONG:
+        warnings.warn(SHORT_SEED, ShoalWarning, stacklevel=3)
 
 
 def _secure_order(rows: int) -> npt.NDArray[np.int64]:
