@@ -19,6 +19,7 @@ from shoal.cli.options import (
     Hierarchies,
     Identifier,
     JsonFile,
+    MaxUnpacked,
     Missing,
     Other,
     PlanFile,
@@ -121,6 +122,7 @@ def command(
     seed_file: SeedFile = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     json: JsonFile = None,
     csv: Annotated[
         Path | None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from shoal.base.errors import ParameterError
+from shoal.base.memory import limit_unpacked
 from shoal.base.params import Param
 from shoal.base.roles import Role
 from shoal.base.seeds import read_seed, read_seed_file
@@ -135,6 +136,23 @@ Missing = Annotated[
 Delimiter = Annotated[
     str | None,
     typer.Option("--delimiter", metavar="CHAR", help="CSV delimiter, when guessing it goes wrong."),
+]
+
+
+def _unpacked(text: str | None) -> str | None:
+    limit_unpacked(text)
+    return text
+
+
+MaxUnpacked = Annotated[
+    str | None,
+    typer.Option(
+        "--max-unpacked",
+        metavar="SIZE",
+        callback=_unpacked,
+        help="Most that a gzip file may unpack to (SHOAL_MAX_UNPACKED, else 16GB), and never more "
+        "than the free memory takes.",
+    ),
 ]
 ReportFile = Annotated[
     Path | None,

@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.base.atomic import Pathlike, atomic_file
 from shoal.base.errors import InputError, OutputError, listed
+from shoal.base.memory import LEAST, check_fits
 from shoal.base.names import check_names
 from shoal.base.threads import share
 from shoal.tables.cells import blank, blank_and_typed
@@ -70,6 +71,8 @@ def read_table(
         with path.open("rb") as stream:
             magic = stream.peek(6)[:6]
             known = _BINARY.get(magic[:4])
+            # A binary file is held as it is, at least; of texts more is known.
+            check_fits(path, LEAST if known is None else 1)
             if known is None:
                 return _typed(read_csv(stream.read(), path, delimiter), missing, text)
         frame = _binary(path, known)
