@@ -94,19 +94,18 @@ CASES = (
 
 @dataclass(frozen=True)
 class Way:
-    """How a release is made: a method with options, perhaps blind to sensitive values."""
+    """How a release is made; with a ``k``, by k-anonymity alone, blind to sensitive values."""
 
     label: str
     method: str
-    blind: bool = False
-    options: dict[str, Any] = field(default_factory=dict)
+    k: int = 0
 
 
 WAYS = (
     *(Way(name, name) for name in METHODS),
     # M-confidentiality's idea: the choice of the classes must not depend on sensitive values.
-    Way("mondrian, k = 2 alone, published if the rule holds", "mondrian", blind=True),
-    Way("shoal, k = 3 alone, published if the rule holds", "shoal", blind=True),
+    Way("mondrian, k = 2 alone, published if the rule holds", "mondrian", k=2),
+    Way("shoal, k = 3 alone, published if the rule holds", "shoal", k=3),
 )
 
 
@@ -115,8 +114,8 @@ def release_of(case: Case, way: Way, world: World) -> Hashable:
     frame = pl.DataFrame({**case.quasi, "ill": world})
     if case.hierarchies:
         frame = frame.with_columns(pl.col(name).cast(pl.String) for name in case.hierarchies)
-    k = 3 if "3" in way.label else 2
-    rules = [shoal.KAnonymity(k)] if way.blind else [case.rule]
+    rule = shoal.LDiversity(2, column="ill") if way.method == "dummies" else case.rule
+    rules = [shoal.KAnonymity(way.k)] if way.k else [rule]
     try:
         made = shoal.anonymize(
             frame,
@@ -125,11 +124,10 @@ def release_of(case: Case, way: Way, world: World) -> Hashable:
             hierarchies=case.hierarchies,
             rules=rules,
             method=way.method,
-            options=way.options,
         )
     except Infeasible:
         return None
-    if way.blind and not _holds(case, made):
+    if way.k and not _holds(case, made):
         return None
     return _told(made.tables)
 
