@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from tests.test_house import FLOORS, GRAPH, MODULES, floor
+from tests.test_house import FLOORS, MODULES, floor, graph
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "docs" / "house.svg"
@@ -53,7 +53,7 @@ def _top(level: int) -> int:
 
 
 def _box(name: str, level: int) -> str:
-    modules = sum(floor(module) == name for module in GRAPH)
+    modules = sum(floor(module) == name for module in graph())
     story = ast.get_docstring(ast.parse(MODULES[f"shoal.{name}"].read_text())) or ""
     y = _top(level)
     return (
@@ -73,7 +73,7 @@ def _rests() -> Counter[tuple[str, str]]:
     """Count the imports from each floor to each other one."""
     return Counter(
         (floor(module), floor(other))
-        for module, others in GRAPH.items()
+        for module, others in graph().items()
         for other in others
         if floor(other) != floor(module)
     )

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,7 @@ import pytest
 import shoal
 from shoal.base.errors import ParameterError
 from shoal.base.partition import GroupStats, histogram
+from shoal.catalog import RULES
 from shoal.engines.spark.shards import check_shardable
 from shoal.measures.models import models, shown
 from shoal.plan.plan import Plan
@@ -136,6 +138,15 @@ def test_a_plan_reads_and_writes_it():
     fault = r"'p' parameter of coverage must be a number in \[0, 100\]"
     with pytest.raises(shoal.ShoalError, match=fault):
         Plan.from_toml(text.replace("5.0", "500.0"))
+
+
+def test_the_k_of_k_anonymity_is_that_of_rules_that_speak_of_crowds(monkeypatch):
+    both = [{"name": "k-anonymity", "k": 3}, {"name": "alpha-k-anonymity", "alpha": 0.5}]
+    assert Plan().override(rules=both).filled().rules[-1].spec["k"] == 3
+    # The same letter in a rule that means something else by it is not the same number.
+    other = replace(RULES["alpha-k-anonymity"], crowd=None)
+    monkeypatch.setitem(RULES, "alpha-k-anonymity", other)
+    assert Plan().override(rules=both).filled().rules[-1].spec["k"] == 10
 
 
 def test_the_report_explains_it():

@@ -49,10 +49,10 @@ def test_csv_is_read_and_written_as_the_local_engine_does(spark, tmp_path):
     released = pl.concat([shoal.read_table(path) for path in sorted(out.glob("*.csv"))])
     assert outcome.loss.rate == pytest.approx(local.loss.rate)
     assert {name: released[name].dtype for name in ("note", "who")} == {
-        name: local.release[name].dtype for name in ("note", "who")
+        name: local.frame[name].dtype for name in ("note", "who")
     }
     quasi = GIVEN["quasi"]
-    assert counted(released, quasi).equals(counted(local.release, quasi))
+    assert counted(released, quasi).equals(counted(local.frame, quasi))
     assert sorted(released["note"]) == sorted(whole["note"])
     assert released["who"].null_count() == whole["who"].null_count() == 4
     assert {path.name for path in tmp_path.iterdir()} == {"in", "out"}

@@ -12,6 +12,7 @@ from shoal.cli.options import (
     Force,
     Hierarchies,
     JsonFile,
+    MaxUnpacked,
     Missing,
     PlanFile,
     Released,
@@ -93,6 +94,7 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", metavar="INT", help="Repeats the draw of targets, noise and gaps."),

@@ -14,6 +14,7 @@ from shoal.cli.options import (
     Force,
     Hierarchies,
     Identifier,
+    MaxUnpacked,
     Missing,
     PlanFile,
     Quasi,
@@ -63,6 +64,7 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     json: Annotated[
         Path | None,
         typer.Option(

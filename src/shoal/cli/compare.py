@@ -19,13 +19,17 @@ from shoal.cli.options import (
     Hierarchies,
     Identifier,
     JsonFile,
+    MaxUnpacked,
     Missing,
     Other,
     PlanFile,
     Quasi,
     ReportFile,
+    Seed,
+    SeedFile,
     Sensitive,
     TrustPlan,
+    chosen_seed,
     with_grid,
 )
 
@@ -114,11 +118,11 @@ def command(
             "share of the commonest value to certainty.",
         ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="INT", help="Repeat a comparison.")
-    ] = None,
+    seed: Seed = None,
+    seed_file: SeedFile = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     json: JsonFile = None,
     csv: Annotated[
         Path | None,
@@ -162,7 +166,7 @@ def command(
         missing=missing,
         delimiter=delimiter,
         hierarchies=hierarchies,
-        seed=seed,
+        seed=chosen_seed(seed, seed_file),
     )
     wanted = split_names(methods, ())
     labels = tuple(choice.label for choice in choices(full, wanted, grid))

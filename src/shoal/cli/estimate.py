@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import say
-from shoal.cli.options import Force, Hierarchies, JsonFile, Quasi, Released, SecondTable
+from shoal.cli.options import (
+    Force,
+    Hierarchies,
+    JsonFile,
+    MaxUnpacked,
+    Quasi,
+    Released,
+    SecondTable,
+)
 
 if TYPE_CHECKING:
     from shoal.verbs.estimate import Estimates
@@ -43,6 +51,7 @@ def command(
     st: SecondTable = None,
     quasi: Quasi = None,
     hierarchies: Hierarchies = None,
+    max_unpacked: MaxUnpacked = None,
     top: Annotated[
         int,
         typer.Option("--top", metavar="INT", min=1, help="Values to show for each combination."),

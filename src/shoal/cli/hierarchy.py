@@ -10,7 +10,7 @@ import typer
 
 from shoal.base.errors import InputError, ParameterError, SchemaError, nearest
 from shoal.cli import say
-from shoal.cli.options import Data, Delimiter, Force, Missing
+from shoal.cli.options import Data, Delimiter, Force, MaxUnpacked, Missing
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def make(
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     force: Force = False,
 ) -> None:
     """Make a hierarchy from the values of a column, in ARX's CSV format.
@@ -93,6 +94,7 @@ def check(
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
 ) -> None:
     """Check that hierarchies are trees, and that they cover every value of a table.
 

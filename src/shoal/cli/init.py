@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from shoal.cli import say
-from shoal.cli.options import Data, Delimiter, Force, Hierarchies, Missing, Query, QueryFile, Table
+from shoal.cli.options import (
+    Data,
+    Delimiter,
+    Force,
+    Hierarchies,
+    MaxUnpacked,
+    Missing,
+    Query,
+    QueryFile,
+    Table,
+)
 
 
 def command(
@@ -20,6 +30,7 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     force: Force = False,
 ) -> None:
     """Write a commented plan for a table, with a guessed role and kind for every column.

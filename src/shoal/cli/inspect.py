@@ -8,6 +8,7 @@ from shoal.cli import say
 from shoal.cli.options import (
     Delimiter,
     Hierarchies,
+    MaxUnpacked,
     Missing,
     PlanFile,
     PlannedData,
@@ -33,6 +34,7 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     plan: PlanFile = None,
     trust_plan: TrustPlan = False,
 ) -> None:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from shoal.base.errors import ParameterError
+from shoal.base.memory import limit_unpacked
 from shoal.base.params import Param
 from shoal.base.roles import Role
+from shoal.base.seeds import read_seed, read_seed_file
 from shoal.catalog import METHODS, find_method
 from shoal.plan.rule_specs import rule_flags, rules_asked
 from shoal.tables.sources.source import Place, Source, place
@@ -76,6 +78,25 @@ TrustPlan = Annotated[
         "that you wrote or read.",
     ),
 ]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        metavar="INT",
+        parser=read_seed,
+        help="Repeat a run byte for byte. It tells the row order: keep it secret, and take a long "
+        "one, since short ones can be found by trying.",
+    ),
+]
+SeedFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--seed-file",
+        metavar="FILE",
+        help="A file with the seed, a number or any text, that only you can read (chmod 600). "
+        "Unlike --seed, it does not stand in the list of processes.",
+    ),
+]
 Quasi = Annotated[
     list[str] | None,
     typer.Option(
@@ -115,6 +136,23 @@ Missing = Annotated[
 Delimiter = Annotated[
     str | None,
     typer.Option("--delimiter", metavar="CHAR", help="CSV delimiter, when guessing it goes wrong."),
+]
+
+
+def _unpacked(text: str | None) -> str | None:
+    limit_unpacked(text)
+    return text
+
+
+MaxUnpacked = Annotated[
+    str | None,
+    typer.Option(
+        "--max-unpacked",
+        metavar="SIZE",
+        callback=_unpacked,
+        help="Most that a gzip file may unpack to (SHOAL_MAX_UNPACKED, else 16GB), and never more "
+        "than the free memory takes.",
+    ),
 ]
 ReportFile = Annotated[
     Path | None,
@@ -297,6 +335,15 @@ def located(
 def methods_help() -> str:
     """Return the names of all methods for ``--method``."""
     return f"How rows are grouped: {', '.join(METHODS)} (see: shoal methods)."
+
+
+def chosen_seed(seed: int | None, seed_file: Path | None) -> int | None:
+    """Return the seed that one of the two flags gives."""
+    if seed_file is None:
+        return seed
+    if seed is not None:
+        raise ParameterError("Both --seed and --seed-file were given. Keep one of them.")
+    return read_seed_file(seed_file)
 
 
 def named_roles(

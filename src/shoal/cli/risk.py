@@ -12,6 +12,7 @@ from shoal.cli.options import (
     Force,
     Hierarchies,
     JsonFile,
+    MaxUnpacked,
     Missing,
     PlanFile,
     Quasi,
@@ -67,6 +68,7 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     json: JsonFile = None,
     force: Force = False,
 ) -> None:

@@ -22,6 +22,10 @@ def said(fault: Any, fields: Mapping[str, Iterable[str]], source: str, text: str
     loc = tuple(part for part in fault["loc"] if part != "[key]")
     where = where_is(loc, source, text)
     key = ".".join(map(str, loc))
+    if loc == ("seed",):  # it may be the secret but for one sign
+        return (
+            f"{where}'seed' must be a whole number, from 0 on. What was got is not repeated here."
+        )
     if fault["type"] == "extra_forbidden":
         allowed = list(fields.get(str(loc[0]) if len(loc) > 1 else "", ()))
         return (

@@ -98,13 +98,13 @@ class Plan(_Part):
     Parameters
     ----------
     seed
-        Repeats the run, byte for byte. Keep it to yourself: it also tells the row order. Without
-        one, randomness comes from the operating system.
+        Repeats the run, byte for byte. Keep it to yourself: it also tells the row order, and a
+        short one can be found by trying. Without one, randomness comes from the operating system.
     data, columns, method, rules, release
         The tables of the file, see ``shoal init``.
     """
 
-    seed: int | None = Field(default=None, ge=0)
+    seed: int | None = Field(default=None, ge=0, repr=False)
     data: DataPart = DataPart()
     columns: dict[str, ColumnPart] = Field(default_factory=dict)
     method: MethodPart = MethodPart()
@@ -302,14 +302,12 @@ class Plan(_Part):
         """
         own = self.method.options
         defaults = _defaults(METHODS[self.method.name].params)
-        agreed: dict[str, Any] = {}
-        for part in self.rules:
-            agreed |= part.spec if part.name == DEFAULT_RULE else {}
+        agreed = crowd([part.spec for part in self.rules if part.name == DEFAULT_RULE])
         filled = []
         for part in self.rules:
-            usual = _defaults(RULES[part.name].params)
-            common = {key: agreed[key] for key in usual if key in agreed}
-            filled.append(RulePart(**(usual | common | part.spec)))
+            entry = RULES[part.name]
+            common = {entry.crowd: agreed} if entry.crowd and agreed else {}
+            filled.append(RulePart(**(_defaults(entry.params) | common | part.spec)))
         method = MethodPart(**(defaults | own), name=self.method.name)
         return self._copy(method=method, rules=tuple(filled))
 

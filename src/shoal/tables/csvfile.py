@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import InputError, listed
+from shoal.base.memory import most_unpacked, told
 from shoal.base.names import check_names, twice
 from shoal.base.threads import workers
 
@@ -27,13 +28,29 @@ def unpack(raw: bytes, path: Path) -> bytes:
     """Return the bytes of a file, unzipped when they are gzip."""
     if raw[:2] != b"\x1f\x8b":
         return raw
+    most = most_unpacked()
+    unpacked = io.BytesIO()  # hands its bytes over without a copy
     try:
-        return gzip.decompress(raw)
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
+            while piece := stream.read(_BLOCK):
+                if unpacked.tell() + len(piece) > most:
+                    raise _too_large(path, len(raw), most)
+                unpacked.write(piece)
     except (EOFError, gzip.BadGzipFile, zlib.error) as fault:
         raise InputError(
             f"{path} is a damaged or truncated gzip file ({fault}). "
             "Copy or download it again; nothing was read."
         ) from None
+    return unpacked.getvalue()
+
+
+def _too_large(path: Path, packed: int, most: int) -> InputError:
+    return InputError(
+        f"{path} is a gzip file of {told(packed)} that unpacks to more than {told(most)}, the most "
+        "that is allowed (--max-unpacked, and never more than the free memory takes). Nothing was "
+        "kept of it. If you trust the file, allow more, for instance --max-unpacked 32GB, or let "
+        "Spark read it: --engine spark."
+    )
 
 
 def read_csv(raw: bytes, path: Path, delimiter: str | None = None) -> pl.DataFrame:

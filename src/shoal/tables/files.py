@@ -12,9 +12,10 @@ import polars as pl
 
 from shoal.base.atomic import Pathlike, atomic_file
 from shoal.base.errors import InputError, OutputError, listed
+from shoal.base.memory import LEAST, check_fits
 from shoal.base.names import check_names
 from shoal.base.threads import share
-from shoal.tables.cells import blank, typed
+from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
 from shoal.tables.native import from_native, to_native
 from shoal.tables.set_cells import SETS, to_json
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
+_CELLS = 1 << 16  # of a text file whose types are found at a time
 FORMATS = (".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".feather")
 
 
@@ -69,6 +71,8 @@ def read_table(
         with path.open("rb") as stream:
             magic = stream.peek(6)[:6]
             known = _BINARY.get(magic[:4])
+            # A binary file is held as it is, at least; of texts more is known.
+            check_fits(path, LEAST if known is None else 1)
             if known is None:
                 return _typed(read_csv(stream.read(), path, delimiter), missing, text)
         frame = _binary(path, known)
@@ -87,13 +91,14 @@ def _typed(
     text: Collection[str] | Callable[[Sequence[str]], Collection[str]],
 ) -> pl.DataFrame:
     """Give the columns of a text file their types, a few columns at a time."""
-    kept = text(frame.columns) if callable(text) else text
+    kept = frozenset(text(frame.columns) if callable(text) else text)
 
-    def one(series: pl.Series) -> pl.Series:
-        cells = blank(series, missing)
-        return cells if series.name in kept else typed(cells)
-
-    return pl.DataFrame(share(one, frame.get_columns()))
+    # Enough columns at a time to be worth a call, and few enough to stay small in memory.
+    step = max(1, _CELLS // frame.height)
+    columns = frame.get_columns()
+    batches = [columns[start : start + step] for start in range(0, len(columns), step)]
+    shares = share(lambda batch: blank_and_typed(batch, missing, kept), batches)
+    return pl.DataFrame([column for columns in shares for column in columns])
 
 
 def _binary(path: Path, kind: str) -> pl.DataFrame:

@@ -190,7 +190,8 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
     In flags where flags can say it all, else with the plan, which always can.
     """
     start = ["shoal", "anonymize", data]
-    end = ["-o", "release.csv"]
+    # Reports show this command: where the seed is, not what it is.
+    end = [*(["--seed-file", "seed.txt"] if plan.seed is not None else []), "-o", "release.csv"]
     if not _flags_suffice(plan, profile):
         return shlex.join([*start, "--plan", "plan.toml", *end])
     words: list[str] = []
@@ -207,8 +208,6 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
         words += ["--missing", text] if text else []
     if plan.data.delimiter:
         words += ["--delimiter", plan.data.delimiter]
-    if plan.seed is not None:
-        words += ["--seed", str(plan.seed)]
     if plan.release.typed:
         words.append("--typed")
     return shlex.join([*start, *words, *end])

@@ -160,7 +160,8 @@ def write(
         write_table(table, folder / f"{stem}.parquet")
     title = f"Release of {origin.source}"
     texts = {
-        "plan.toml": asked.to_toml(),
+        # Whoever takes the release away may pass on what lies beside it: no seed.
+        "plan.toml": asked.model_copy(update={"seed": None}).to_toml(),
         "result.json": release.to_json(),
         "view.json": json.dumps(shown),
         "command.txt": origin.command + "\n",

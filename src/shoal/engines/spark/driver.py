@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import Infeasible
+from shoal.base.seeds import stretched
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.assigning import Assignment, assign, whole
 from shoal.engines.spark.checking import checks
@@ -73,7 +74,9 @@ def generator(plan: Plan, *place: int) -> np.random.Generator:
     """
     if plan.seed is None:
         return np.random.default_rng()
-    return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(0, *place)))
+    return np.random.default_rng(
+        np.random.SeedSequence(stretched(plan.seed), spawn_key=(0, *place))
+    )
 
 
 def _handed_out(job: Job, tuples: Tuples, layout: Layout, made: Assignment, keys: pl.Series) -> Any:
