@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.measures.cautions import planned
 
 ROWS = 40
 TREE = shoal.Taxonomy.from_rows(
@@ -93,3 +94,33 @@ def test_strict_runs_end_in_an_error():
         "Nothing was released, because warnings are errors here (--strict, strict=True):\n"
         "Column 'visit' is passed through"
     )
+
+
+def test_cells_that_a_spreadsheet_would_run():
+    note = ["=1+1", "@x", "+a", "-b", "\tc", "\rd"] * 2 + ["-1.5", "+47 22 33", "-", "a=b"] * 7
+    (text,) = warned(people(note=note), other="note")
+    assert text.startswith("12 cells of column 'note' begin with =, +, -, @, a tab or a line break")
+
+
+def test_numbers_and_plain_texts_are_no_formulas():
+    note = ["-1.5", "+7", "-2e-3", "x"] * 10
+    frame = people(note=note)
+    outcome = shoal.anonymize(frame, quasi="age", sensitive="ill", other="note", k=4, strict=True)
+    assert outcome.warnings == ()
+
+
+def test_dummies_are_told_to_be_published_once():
+    asked = {"quasi": "age", "sensitive": "ill", "l": 2, "method": "dummies"}
+    texts = shoal.anonymize(people(), **asked).warnings
+    assert any(text.startswith("Publish a table with dummy values once") for text in texts)
+    with pytest.warns(shoal.ShoalWarning, match="was run with a seed"):
+        seeded = shoal.anonymize(people(), **asked, seed=2**70 + 1).warnings
+    assert not any(text.startswith("Publish a table") for text in seeded)
+
+
+def test_what_the_plan_alone_tells():
+    rules = (shoal.LDiversity(2, "ill"),)
+    table = shoal.open(people(job=["a", "b"] * 20), quasi="age", sensitive=["ill", "job"])
+    order, bare = planned(table.schema, shoal.Plan(release={"shuffle": False}), rules)
+    assert "in the order of the input" in order
+    assert "'job' has no rule of its own" in bare

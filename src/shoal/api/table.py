@@ -158,7 +158,7 @@ class Table(Generic[FrameT]):
         Cautioned
             When there is something to warn about and ``strict`` was asked for.
         """
-        from shoal.verbs.anonymize import Clock, caution, execute, heard, limited, refuse_if
+        from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
 
         limit(threads)
         plan = merge(
@@ -189,6 +189,7 @@ class Table(Generic[FrameT]):
             texts.append(exposed.describe())
             warnings.warn(exposed.describe(), ShoalWarning, stacklevel=2)
         refuse_if(texts if strict else ())
+        texts += advice(plan)
         run = replace(made.run, warnings=tuple(dict.fromkeys(texts)), exposure=exposed)
         return Release(made.opened, run, self._kind)
 

@@ -28,6 +28,10 @@ PLACEHOLDERS = (
     "?", "-", "--", ".", "x", "xx", "xxx",
 )  # fmt: skip
 
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
+FORMULA = r"(?s)^[=+\-@\t\r]."  # a sign that stands alone is run by nobody
+NUMBER = r"^[+-][0-9 .,]*[0-9](?:[eE][+-]?[0-9]+)?%?$"  # also a telephone number
+
 
 @dataclass(frozen=True, eq=False)
 class Matter:
@@ -43,6 +47,12 @@ class Matter:
 def cautions(matter: Matter) -> tuple[str, ...]:
     """Return what the keeper of the table should know before a release leaves the house."""
     return tuple(text for look in CAUTIONS for text in look(matter))
+
+
+def planned(schema: Schema, plan: Plan, rules: tuple[Rule, ...]) -> tuple[str, ...]:
+    """Return what can be told of a table that is not at hand."""
+    matter = Matter(pl.DataFrame(), schema, plan, {}, rules)
+    return tuple(text for look in PLANNED for text in look(matter))
 
 
 def _unique_others(matter: Matter) -> Iterator[str]:
@@ -149,11 +159,31 @@ def _words(side: str) -> pl.Expr:
     return pl.concat_str(pl.lit(" "), spaced, pl.lit(" ")).alias(side)
 
 
+def _formulas(matter: Matter) -> Iterator[str]:
+    """Columns whose texts a spreadsheet would take for a formula and run."""
+    for column in matter.schema.columns:
+        name = column.name
+        if not column.role.published or matter.frame[name].dtype not in TEXTS:
+            continue
+        texts = matter.frame[name].cast(pl.String).drop_nulls()
+        cells = int((texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)).sum())
+        if cells:
+            yield (
+                f"{cells:,} cells of column {name!r} begin with =, +, -, @, a tab or a line break: "
+                "a spreadsheet that opens them from a CSV file takes them for formulas and runs "
+                "them. Look at them and correct them, write Parquet instead of CSV, or tell "
+                "readers to import the column as text."
+            )
+
+
+PLANNED: tuple[Callable[[Matter], Iterator[str]], ...] = (_kept_order, _bare_sensitive)
+"""What can be told from the plan alone, wherever the table lies."""
+
 CAUTIONS: tuple[Callable[[Matter], Iterator[str]], ...] = (
     _unique_others,
-    _kept_order,
-    _bare_sensitive,
+    *PLANNED,
     _placeholders,
     _named_leaves,
+    _formulas,
 )
 """What is looked at, in the order in which it is told."""

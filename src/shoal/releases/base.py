@@ -98,6 +98,8 @@ class ShapeWords:
         What the risk, the cells that say nothing, and the distributions tell.
     estimated
         What is said of a column that is not published row by row.
+    again
+        What to know before the same table is released once more, when that gives values away.
     """
 
     classes: str
@@ -109,6 +111,7 @@ class ShapeWords:
     gaps: str
     shares: str
     estimated: str = ""
+    again: str = ""
 
 
 class View(Protocol):

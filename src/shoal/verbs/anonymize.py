@@ -21,7 +21,7 @@ from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
-from shoal.measures.cautions import Matter, cautions
+from shoal.measures.cautions import Matter, cautions, planned
 from shoal.measures.losses import Grouped, measured
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
@@ -103,8 +103,12 @@ def on_spark(
         _warn_of_short(plan)
         made, release = carry_out(data, plan, hierarchies, extra, engine, run, clock)
         warn_undecided(made.schema)
+        rules = build_rules([part.spec for part in plan.rules], made.schema.sensitive)
+        for text in planned(made.schema, plan, (*rules, *extra)):
+            warnings.warn(text, ShoalWarning, stacklevel=3)
     clock.seconds["total"] = time.perf_counter() - start
-    return replace(made, seconds=clock.seconds, warnings=tuple(dict.fromkeys(said))), release
+    texts = tuple(dict.fromkeys([*said, *advice(plan)]))
+    return replace(made, seconds=clock.seconds, warnings=texts), release
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +213,15 @@ def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) 
     refuse_if(texts if strict else ())
     for text in texts:
         warnings.warn(text, ShoalWarning, stacklevel=3)
+
+
+def advice(plan: Plan) -> list[str]:
+    """Return what holds for every release of this kind; no fault, so that strict runs pass.
+
+    A run with a seed is told more: that it must not be published at all.
+    """
+    again = find_method(plan.method.name).shape.words.again
+    return [again] if again and plan.seed is None else []
 
 
 def refuse_if(texts: Sequence[str]) -> None:

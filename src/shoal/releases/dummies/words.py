@@ -16,4 +16,7 @@ WORDS = ShapeWords(
     gaps="Quasi-identifiers are published as they were, their gaps included.",
     shares="Sensitive values are estimated from what is published.",
     estimated="Estimated from the published sets.",
+    again="Publish a table with dummy values once, or keep the same sets: whoever has two releases "
+    "of it with fresh dummies keeps only the values that are in both sets, and with few more only "
+    "the true one is left (docs/methods/dummies.md has the figures).",
 )
