@@ -139,6 +139,7 @@ def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):
     assert losses[1] < losses[0]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("seed", range(3))
 def test_the_state_stays_true_while_it_changes(seed):
     """After many trials the sizes, boxes and costs are those of the groups there are."""
@@ -163,6 +164,7 @@ def test_the_state_stays_true_while_it_changes(seed):
     assert rule.holds(data.stats(part)).all()
 
 
+@pytest.mark.compiled
 def test_it_loses_less_than_greedy_growth():
     data = table(1, n=600, kinds="ttoo")
     ours = shoal.group(data, KAnonymity(5), np.random.default_rng(0))
