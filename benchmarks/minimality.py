@@ -89,6 +89,14 @@ CASES = (
         0.5,
         {"age": Taxonomy.from_rows([(str(21 + i), "ABC"[i // 2], "*") for i in range(6)], "age")},
     ),
+    Case(
+        "two villages: 2 + 4 people, HIV twice, four other illnesses; frequency l = 2",
+        {"zip": ["A"] * 2 + ["B"] * 4},
+        ("HIV", "HIV", "ache", "burn", "cold", "flu"),
+        shoal.FrequencyLDiversity(2, column="ill"),
+        0.5,
+        {"zip": _tree("A", "B")},
+    ),
 )
 
 
