@@ -126,7 +126,10 @@ def test_several_columns_each_with_its_l():
     assert released["score"].list.len().unique().to_list() == [5]
     # Numbers stand in the order of their size, not of their texts.
     assert released["score"].list.eval(pl.element().cast(pl.Int64)).list.diff().list.min().min() > 0
-    with pytest.raises(ParameterError, match="score has none and would be published as it is"):
+    with (
+        pytest.warns(ShoalWarning, match="'score'"),
+        pytest.raises(ParameterError, match="score has none and would be published as it is"),
+    ):
         go(people(), sensitive=["ill", "score"])
 
 

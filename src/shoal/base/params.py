@@ -62,7 +62,7 @@ class Param:
             raise self._error(value, owner, nearest(str(value), self.choices))
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             too_low = value <= self.low if self.open_low else value < self.low
-            if math.isnan(value) or too_low or value > self.high:
+            if not math.isfinite(value) or too_low or value > self.high:
                 raise self._error(value, owner)
         return value
 

@@ -28,6 +28,8 @@ class Shape:
         What its methods draw at random is itself the protection, so that a seed undoes it.
     tables
         Names of the published tables.
+    own
+        Columns of the first table that are the shape's own, whatever is declared.
     spark
         ``module:function`` that stages it on Spark; empty when Spark cannot make it.
     no_spark
@@ -41,6 +43,7 @@ class Shape:
     exact: bool = True
     drawn: bool = True
     tables: tuple[str, ...] = ("release",)
+    own: tuple[str, ...] = ()
     spark: str = ""
     no_spark: str = ""
 
@@ -91,6 +94,7 @@ SHAPES: dict[str, Shape] = {
             "shoal.releases.anatomy",
             promise="frequency-l-diversity",
             tables=("release", "st"),
+            own=("group_id",),
             no_spark="it draws a group for every single row and publishes it, so that rows cannot "
             "be reduced to tuples and the draw would need a list as long as the table in one place",
         ),

@@ -15,7 +15,7 @@ from shoal.plan.plan import Plan
 from shoal.releases.base import Ints, ShapeWords, View
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
-from shoal.releases.verdict import held_back
+from shoal.releases.verdict import held_back, undeclared
 from shoal.tables.cells import blank
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
@@ -115,12 +115,21 @@ class Opened:
         return name in self.frame.columns
 
     def forbidden(self) -> list[str]:
-        """Say which published columns have a role that is never released."""
-        return [
+        """Say which published columns should not be there.
+
+        Those with a role that is never released, and, where a plan declares every column, those
+        that it does not name: an identifier by another name would pass otherwise.
+        """
+        faults = [
             held_back(column.name, column.role)
             for column in self.columns
             if self.has(column.name) and not column.role.published
         ]
+        if self.complete and self.plan.columns:
+            pairs = {f"{name}{end}" for name in self.quasi for end in ("_lo", "_hi")}
+            declared = {*self.plan.columns, *pairs, *self.shape.own}
+            faults += [undeclared(name) for name in self.frame.columns if name not in declared]
+        return faults
 
     def known_by(self, quasi: Sequence[str]) -> Opened:
         """Return the same release, looked up by other columns."""

@@ -157,6 +157,13 @@ def held_back(name: str, role: Role) -> str:
     return f"The release has the {role.value} {name!r}: {role.value}s are left out."
 
 
+def undeclared(name: str) -> str:
+    """Say that a column is published that nobody declared."""
+    return (
+        f"The release has a column {name!r} that was not declared: leave it out, or give it a role."
+    )
+
+
 def _finite(value: Any) -> Any:
     """Return plain data without infinities and NaN, which JSON cannot say."""
     if isinstance(value, Mapping):

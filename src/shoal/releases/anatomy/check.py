@@ -59,6 +59,12 @@ def verify_tables(
             f"one sensitive column and {COUNT!r}. Got {listed(released.columns)} and "
             f"{listed(table.columns)}."
         )
+    if released[GROUP].dtype != table[GROUP].dtype:
+        raise InputError(
+            f"The groups of the two tables cannot be compared: {GROUP!r} is of type "
+            f"{released[GROUP].dtype} in the first and {table[GROUP].dtype} in the second. Write "
+            "the numbers of groups alike in both."
+        )
     published = published or read(released, quasi)
     name = columns[0]
     listing = table.select(

@@ -21,7 +21,15 @@ from shoal.privacy.base import Rule, flatten, weakest
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, published_columns, read
-from shoal.releases.verdict import Original, RuleResult, Uncovered, Verdict, WorstGroup, held_back
+from shoal.releases.verdict import (
+    Original,
+    RuleResult,
+    Uncovered,
+    Verdict,
+    WorstGroup,
+    held_back,
+    undeclared,
+)
 from shoal.tables.cells import as_text, blank, natural
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
@@ -225,10 +233,7 @@ def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
         if name in schema and not schema[name].role.published:
             faults.append(held_back(name, schema[name].role))
         elif name not in schema and name not in pairs:
-            faults.append(
-                f"The release has a column {name!r} that was not declared: leave it out, or give "
-                "it a role."
-            )
+            faults.append(undeclared(name))
     return faults
 
 
