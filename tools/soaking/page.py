@@ -2,7 +2,7 @@
 
 Whoever holds the cookie sees the same tables, that is how the page is made: so the clients with one
 all work at once, each with a table of its own, and each must get back a release of that table and
-no other. Strangers have no cookie, or a wrong one, and try the key of a form: they must get nothing.
+no other. Strangers have no cookie or a wrong one, and try a key of a form: they must get nothing.
 """
 
 from __future__ import annotations
