@@ -2,7 +2,7 @@
 
 Whoever holds the cookie sees the same tables, that is how the page is made: so the clients with one
 all work at once, each with a table of its own, and each must get back a release of that table and
-no other. Strangers have no cookie, or a wrong one, or a key that was used: they must get nothing.
+no other. Strangers have no cookie or a wrong one, and try a key of a form: they must get nothing.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _decisions(seen: dict[str, Any]) -> dict[str, str]:
 
 
 def _pry(page: Page, rng: np.random.Generator, number: int, folder: Path) -> None:
-    """Ask for what others have, without a cookie, with a wrong one, with a key that was used."""
+    """Ask for what others have, without a cookie, or with a wrong one."""
     kinds: list[dict[str, str]] = [{}, {next(iter(page.cookies)): "x" * 43}]
     cookies = kinds[number % len(kinds)]
     places = ["/", "/open", "/open.json", "/tables/1/see", "/tables/1/see.json", "/tables/2/decide"]
