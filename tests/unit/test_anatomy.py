@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.base.errors import Infeasible, ParameterError, SchemaError
+from shoal.base.errors import Infeasible, ParameterError, SchemaError, ShoalWarning
 from shoal.groupers import anatomy
 from shoal.kernels.anatomy import largest_buckets
 from shoal.privacy import FrequencyLDiversity
@@ -98,7 +98,10 @@ def test_requests_that_cannot_be():
     with pytest.raises(Infeasible, match=r"'flu'.* share of 25.00%.*largest l possible is 4"):
         go(eight(), 5)
     two = eight().with_columns(more=pl.col("ill"))
-    with pytest.raises(ParameterError, match="protects one sensitive column"):
+    with (
+        pytest.warns(ShoalWarning, match="'more' has no rule of its own"),
+        pytest.raises(ParameterError, match="protects one sensitive column"),
+    ):
         go(two, sensitive=["ill", "more"])
     with pytest.raises(SchemaError, match="'group_id' already"):
         go(eight().rename({"age": "group_id"}), quasi=["group_id", "sex"])

@@ -103,9 +103,9 @@ def test_the_command_line_tells_what_a_method_found(capsys):
     outcome = shoal.anonymize(
         frame, quasi=["age", "town"], method="incognito", rules=[KAnonymity(5)], seed=3
     )
-    tell(outcome)
+    tell(outcome.made)
     levels = outcome.made.notes["levels"]
     said = f"Found    levels age {levels['age']}, town {levels['town']}; minimal "
     assert said in capsys.readouterr().out
-    tell(replace(outcome, notes={}))
+    tell(replace(outcome.made, notes={}))
     assert "Found" not in capsys.readouterr().out
