@@ -93,6 +93,12 @@ class Tab:
         if message.type in ("error", "warning") and not expected:
             self.complaints.append(message.text)
 
+    def decide(self) -> None:
+        """Go to where the roles of the first table are decided, once the server has read it."""
+        self.page.goto(f"{self.base}/tables/1/decide")  # See, as long as it is being read
+        self.page.wait_for_selector("#columns")
+        self.page.goto(f"{self.base}/tables/1/decide")
+
     def settle(self) -> None:
         """Close, and hold the tab to what every page must keep."""
         self.context.close()
@@ -203,7 +209,7 @@ def test_a_private_file_leads_to_the_page(browser, server, tmp_path) -> None:
 def test_a_hierarchy_is_made_and_edited_with_the_keyboard(browser, server) -> None:
     tab = Tab(browser, another(server[1]))
     page = tab.page
-    page.goto(f"{tab.base}/tables/1/decide")
+    tab.decide()
     page.get_by_role("link", name=re.compile("hierarchy of (sex|marital)")).first.click()
     page.get_by_label("flat").check()
     page.get_by_role("button", name="Make it").click()
@@ -236,7 +242,7 @@ def test_a_hierarchy_is_made_and_edited_with_the_keyboard(browser, server) -> No
 def test_cancel_and_colours(browser, server) -> None:
     tab = Tab(browser, another(server[1]), viewport={"width": 800, "height": 900})
     page = tab.page
-    page.goto(f"{tab.base}/tables/1/decide")
+    tab.decide()
     page.locator("#option-effort").select_option("max")
     page.wait_for_function(
         "() => /effort=max/.test(document.getElementById('command').textContent)"

@@ -209,6 +209,8 @@ def files(form: FormData, name: str) -> list[UploadFile]:
 async def on_http(request: Request, error: Exception) -> Response:
     """Answer what a handler refused."""
     assert isinstance(error, HTTPException)
+    if error.headers and "Location" in error.headers:
+        return back(error.headers["Location"])
     heads = {403: "Not allowed", 404: "There is no such page", 405: "Not possible"}
     text = error.detail if error.detail != heads.get(error.status_code) else ""
     if error.status_code == 404:

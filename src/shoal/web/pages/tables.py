@@ -36,8 +36,10 @@ from shoal.web.state import OpenTable
 def table_of(request: Request, *, ready: bool = True) -> OpenTable:
     """Return the table that an address names."""
     table = bench(request).table(request.path_params["table"])
-    if table is None or (ready and table.profile is None):
+    if table is None:
         raise HTTPException(404)
+    if ready and table.profile is None:  # it is still being read, or cannot be: See tells
+        raise HTTPException(303, headers={"Location": f"/tables/{table.number}/see"})
     return table
 
 
