@@ -24,6 +24,7 @@ class Roles(TypedDict, total=False):
     sensitive: Names | None
     identifier: Names | None
     other: Names | None
+    person: str | None
 
 
 class Declared(Roles, total=False):
@@ -94,6 +95,7 @@ class Opening(TypedDict, total=False):
     quasi: Names | None
     sensitive: Names | None
     identifier: Names | None
+    person: str | None
     plan: Plan | str | Path | None
     original: Any
     st: Any
@@ -169,6 +171,7 @@ def roles_of(
     sensitive: Names | None = None,
     identifier: Names | None = None,
     other: Names | None = None,
+    person: str | None = None,
 ) -> dict[Role, Names | None]:
     """Return the names by role."""
     return {
@@ -176,4 +179,5 @@ def roles_of(
         Role.SENSITIVE: sensitive,
         Role.IDENTIFIER: identifier,
         Role.OTHER: other,
+        Role.PERSON: person,
     }

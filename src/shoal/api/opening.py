@@ -55,6 +55,7 @@ def open(  # noqa: A001 -- shoal.open
     sensitive: Names | None = None,
     identifier: Names | None = None,
     other: Names | None = None,
+    person: str | None = None,
     hierarchies: Hierarchies | None = None,
     plan: Plan | str | Path | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
@@ -74,6 +75,9 @@ def open(  # noqa: A001 -- shoal.open
     quasi, sensitive, identifier, other
         Names of columns by role, one or a list; columns that are not named are not released.
         Without any name, and without a plan, roles are guessed with a warning.
+    person
+        The column that says whose row it is: then classes are counted in different people, not in
+        rows. It is never released.
     hierarchies
         A folder of ``COLUMN.csv`` files, or taxonomies (or their files) by column.
     plan
@@ -95,7 +99,7 @@ def open(  # noqa: A001 -- shoal.open
         )
     full = merge(
         plan,
-        roles=roles_of(quasi, sensitive, identifier, other),
+        roles=roles_of(quasi, sensitive, identifier, other, person),
         kinds=kinds,
         importance=importance,
         missing=missing,
@@ -144,6 +148,7 @@ def open_release(
     quasi: Names | None = None,
     sensitive: Names | None = None,
     identifier: Names | None = None,
+    person: str | None = None,
     plan: Plan | str | Path | None = None,
     original: Any = None,
     st: Any = None,
@@ -164,6 +169,8 @@ def open_release(
         The published table, a file, the address of a database, or a frame.
     quasi, sensitive, identifier
         Its columns by role, one name or a list, unless the plan declares them.
+    person
+        The published column that says by a pseudonym whose row it is: people are counted then.
     plan
         The plan of the run; the other arguments override it.
     original
@@ -183,7 +190,7 @@ def open_release(
         plan = declared.plan
     # Kinds belong to columns, which are named last.
     full = merge(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
-    named = {Role.QUASI: quasi, Role.SENSITIVE: sensitive, Role.IDENTIFIER: identifier}
+    named = roles_of(quasi, sensitive, identifier, person=person)
 
     def roles(_columns: Sequence[str]) -> dict[Role, list[str]]:
         return settled(named)

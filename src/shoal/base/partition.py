@@ -74,6 +74,11 @@ class Partition:
         starts = np.concatenate(([0], edges, [kept.size])) if kept.size else np.zeros(1)
         return cls(order[first:], starts.astype(np.int64), order[:first])
 
+    @classmethod
+    def one(cls, rows: int) -> Partition:
+        """Return all rows as one group."""
+        return cls(np.arange(rows, dtype=np.int64), np.array([0, rows], np.int64))
+
     @property
     def sizes(self) -> Ints:
         """Number of rows of each group."""
@@ -104,6 +109,10 @@ class Histogram:
     ``counts``. Missing values are in no run: they add no diversity and count towards no value.
     ``whole`` is the count of every value in the whole table as it is released (rows left out are
     not there to compare with); ``names`` says what a code means.
+
+    Where people are counted, a count is one of different people, some of whom may have several
+    values: ``people`` is then how many have a known value at all, in each group, and
+    ``whole_people`` in the whole table.
     """
 
     starts: Ints
@@ -111,6 +120,8 @@ class Histogram:
     counts: Ints
     whole: Ints
     names: tuple[str, ...]
+    people: Ints | None = None
+    whole_people: int = 0
 
     def reduce(self, ufunc: np.ufunc, per_run: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Apply ``ufunc.reduceat`` to numbers given per run; groups without a run get 0."""
@@ -130,13 +141,27 @@ class Histogram:
         """Number of known values in each group."""
         return self.reduce(np.add, self.counts)
 
+    @property
+    def holders(self) -> Ints:
+        """Of how many a value has a share in each group: rows with a known value, or people."""
+        return self.known if self.people is None else self.people
+
+    @property
+    def whole_holders(self) -> int:
+        """The same of the whole table."""
+        return int(self.whole.sum()) if self.people is None else self.whole_people
+
 
 @dataclass(frozen=True, eq=False)
 class GroupStats:
-    """All that a rule may look at: sizes, and a histogram per sensitive column by name."""
+    """All that a rule may look at: sizes, and a histogram per sensitive column by name.
+
+    ``unit``: what is counted, ``rows`` or ``people``.
+    """
 
     sizes: Ints
     histograms: dict[str, Histogram] = field(default_factory=dict)
+    unit: str = "rows"
 
 
 def histogram(
@@ -145,12 +170,14 @@ def histogram(
     groups: int,
     names: tuple[str, ...],
     weights: Ints | None = None,
+    span: int = 1,
 ) -> Histogram:
     """Count sensitive codes (-1 = missing) by group label (-1 = row not released).
 
-    ``weights``: how many rows each entry stands for; 1 when not given.
+    ``weights``: how many rows each entry stands for; 1 when not given. ``span``: how many codes
+    there are, when they have no names.
     """
-    span = max(len(names), 1)
+    span = max(len(names), span)
     counted = (codes >= 0) & (labels >= 0)
     keys = labels[counted].astype(np.int64) * span + codes[counted]
     if weights is None:

@@ -9,6 +9,7 @@ class Role(StrEnum):
     """What a column is to someone who wants to find a person in the table."""
 
     IDENTIFIER = "identifier"
+    PERSON = "person"
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     OTHER = "other"

@@ -43,6 +43,8 @@ class Method:
     whole
         Why its answer for a part of the table is no part of its answer for the whole, so that the
         table cannot be cut into shards; empty: shards can be grouped one by one.
+    rows_only
+        Why it cannot count people where a person has several rows; empty: it can.
     baseline
         Whether it is compared with others when nobody says which.
     ahead
@@ -60,6 +62,7 @@ class Method:
     needs: tuple[str, ...] = ()
     anytime: bool = False
     whole: str = ""
+    rows_only: str = ""
     baseline: bool = False
     ahead: str = ""
 

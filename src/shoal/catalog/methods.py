@@ -18,6 +18,7 @@ def _word(name: str, meaning: str, choices: tuple[str, ...]) -> Param:
     return Param(name, meaning, str, default=choices[0], choices=choices)
 
 
+_ROW_BY_ROW = "which rows it suppresses, and how few, is counted row by row"
 _ONE_LEVEL = "it publishes every column on one level in the whole table"
 
 _FULL_DOMAIN = (
@@ -180,6 +181,7 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.tp:group",
             rules=("frequency-l-diversity",),
             whole="the few rows that it suppresses are few only in the table as a whole",
+            rows_only=_ROW_BY_ROW,
         ),
         Method(
             "tp+",
@@ -188,6 +190,7 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.tp:group_plus",
             rules=("frequency-l-diversity",),
             whole="the few rows that it cuts further are few only in the table as a whole",
+            rows_only=_ROW_BY_ROW,
         ),
         Method(
             "dummies",
@@ -215,6 +218,8 @@ METHODS: dict[str, Method] = {
             release="anatomized",
             rules=("frequency-l-diversity",),
             needs=("frequency-l-diversity",),
+            rows_only="the rows of a person lie in several groups, and the values that all of "
+            "these groups share are the person's",
         ),
     )
 }

@@ -23,6 +23,7 @@ from shoal.cli.options import (
     MaxUnpacked,
     Missing,
     Other,
+    Person,
     PlanFile,
     PlannedData,
     Quasi,
@@ -77,6 +78,7 @@ def command(
     sensitive: Sensitive = None,
     identifier: Identifier = None,
     other: Other = None,
+    person: Person = None,
     hierarchies: Hierarchies = None,
     method: Annotated[
         str | None, typer.Option("--method", metavar="NAME", help=methods_help())
@@ -202,7 +204,7 @@ def command(
         typed=typed,
     )
     source = located(data, full, table, query, query_file)
-    roles = named_roles(quasi, sensitive, identifier, other)
+    roles = named_roles(quasi, sensitive, identifier, other, person)
     if spark:
         order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
         on_spark.carry_out(order, full.with_roles(roles(())), started)

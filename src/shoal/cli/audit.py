@@ -16,6 +16,7 @@ from shoal.cli.options import (
     Identifier,
     MaxUnpacked,
     Missing,
+    Person,
     PlanFile,
     Quasi,
     Released,
@@ -43,6 +44,7 @@ def command(
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     identifier: Identifier = None,
+    person: Person = None,
     original: Annotated[
         Place | None,
         typer.Option(
@@ -110,7 +112,7 @@ def command(
             hierarchies=hierarchies,
             rules=rules,
         ),
-        roles=named_roles(quasi, sensitive, identifier),
+        roles=named_roles(quasi, sensitive, identifier, person=person),
         st=st,
         original=original,
     )

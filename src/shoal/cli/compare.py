@@ -22,6 +22,7 @@ from shoal.cli.options import (
     MaxUnpacked,
     Missing,
     Other,
+    Person,
     PlanFile,
     Quasi,
     ReportFile,
@@ -53,6 +54,7 @@ def command(
     sensitive: Sensitive = None,
     identifier: Identifier = None,
     other: Other = None,
+    person: Person = None,
     hierarchies: Hierarchies = None,
     methods: Annotated[
         list[str] | None,
@@ -173,7 +175,7 @@ def command(
 
     def work(progress: Any) -> Comparison:
         progress("reading")
-        table = read(data, full, roles=named_roles(quasi, sensitive, identifier, other))
+        table = read(data, full, roles=named_roles(quasi, sensitive, identifier, other, person))
         return table.compare(
             methods=wanted,
             grid=grid,

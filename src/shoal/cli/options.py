@@ -117,6 +117,15 @@ Identifier = Annotated[
         "--identifier", metavar="NAMES", help="Columns that name a person; never released."
     ),
 ]
+Person = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--person",
+        metavar="NAME",
+        help="The column that says whose row it is: k counts different people, not rows; never "
+        "released.",
+    ),
+]
 Other = Annotated[
     list[str] | None,
     typer.Option("--other", metavar="NAMES", help="Harmless columns, released as they are."),
@@ -351,6 +360,7 @@ def named_roles(
     sensitive: Sequence[str] | None = None,
     identifier: Sequence[str] | None = None,
     other: Sequence[str] | None = None,
+    person: Sequence[str] | None = None,
     *,
     besides: Sequence[str] = (),
 ) -> Callable[[Sequence[str]], dict[Role, list[str]]]:
@@ -363,6 +373,7 @@ def named_roles(
         Role.SENSITIVE: sensitive,
         Role.IDENTIFIER: identifier,
         Role.OTHER: other,
+        Role.PERSON: person,
     }
 
     def read(columns: Sequence[str]) -> dict[Role, list[str]]:

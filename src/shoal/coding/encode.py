@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.base.errors import SchemaError, ShoalWarning, listed
 from shoal.base.partition import GroupStats, Partition, histogram
+from shoal.base.people import People
 from shoal.base.roles import Kind
 from shoal.base.threads import share
 from shoal.tables.cells import as_text, holds_numbers, natural, typed
@@ -40,6 +41,8 @@ class Encoded:
         Per sensitive column what each code means.
     importance
         Per quasi-identifier how much its loss counts while rows are grouped; empty: all alike.
+    people
+        Whose rows they are; None: every row is a person.
     """
 
     names: tuple[str, ...]
@@ -48,6 +51,7 @@ class Encoded:
     sensitive: dict[str, Codes]
     sensitive_names: dict[str, tuple[str, ...]]
     importance: tuple[float, ...] = ()
+    people: People | None = None
 
     @property
     def rows(self) -> int:
@@ -68,7 +72,17 @@ class Encoded:
 
     def stats(self, partition: Partition) -> GroupStats:
         """Return what the rules look at, for the groups of ``partition``."""
+        return self.judged(self.tally(partition))
+
+    def judged(self, tally: GroupStats) -> GroupStats:
+        """Return what the rules look at, from what :meth:`tally` gave or unions of it."""
+        return tally if self.people is None else self.people.counted(tally, self.sensitive_names)
+
+    def tally(self, partition: Partition) -> GroupStats:
+        """Return what can be added up when groups are joined."""
         labels = partition.labels()
+        if self.people is not None:
+            return self.people.tally(labels, partition.groups, partition.sizes)
         return GroupStats(
             partition.sizes,
             {
@@ -85,12 +99,12 @@ class Encoded:
             self,
             codes=codes,
             sensitive={name: codes[rows] for name, codes in self.sensitive.items()},
+            people=None if self.people is None else self.people.take(rows),
         )
 
     def whole(self) -> GroupStats:
         """Return the statistics of the table as one group."""
-        rows = np.arange(self.rows, dtype=np.int64)
-        return self.stats(Partition(rows, np.array([0, self.rows], np.int64)))
+        return self.stats(Partition.one(self.rows))
 
 
 def encode(
@@ -128,14 +142,26 @@ def encode(
     pairs = share(lambda name: _sensitive(frame[name]), schema.sensitive)
     sensitive = dict(zip(schema.sensitive, pairs, strict=True))
     codes.setflags(write=False)
+    hidden = {name: pair[0] for name, pair in sensitive.items()}
     return Encoded(
         names,
         codes,
         domains,
-        {name: pair[0] for name, pair in sensitive.items()},
+        hidden,
         {name: pair[1] for name, pair in sensitive.items()},
         tuple(schema[name].importance for name in names),
+        _people(frame, schema, hidden),
     )
+
+
+def _people(frame: pl.DataFrame, schema: Schema, sensitive: Mapping[str, Codes]) -> People | None:
+    """Number the people by the text that names them."""
+    if schema.person is None:
+        return None
+    texts = schema.whose(frame)
+    codes = _positions(texts, texts.unique().sort())
+    codes.setflags(write=False)
+    return People.of(codes, sensitive)
 
 
 def _positions_of(

@@ -10,6 +10,9 @@ from shoal.kernels.boxes import conditions as kernel
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.privacy import Rule, flatten
 
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+
 # What a rule calls a condition, as the kernels number it.
 _CODES = {
     "distinct": kernel.DISTINCT,
@@ -22,13 +25,16 @@ _CODES = {
     "gain": kernel.BETA,
 }
 
+_OF_HOLDERS = (kernel.SHARE, kernel.VALUE_SHARE, kernel.BETA)
+"""What speaks of a share of those who have a value, and not of all values."""
+
 
 def conditions_of(data: Encoded, rule: Rule) -> tuple[int, Conditions]:
     """Return the least group size and the conditions of a rule.
 
     A rule may have no conditions that kernels know; the caller repairs what it asks for.
     """
-    size, found = 1, []
+    size, asked = 1, []
     columns = list(data.sensitive)
     for part in flatten([rule]):
         caps = part.caps()
@@ -36,25 +42,61 @@ def conditions_of(data: Encoded, rule: Rule) -> tuple[int, Conditions]:
         if part.column is not None:
             column = columns.index(part.column)
             stated = part.conditions(data.sensitive_names[part.column])
-            found += [(_CODES[each.kind], column, each.x, each.y) for each in stated]
+            asked += [(_CODES[each.kind], column, each.x, each.y) for each in stated]
     counts = [len(data.sensitive_names[name]) for name in columns]
     base = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    whole = data.whole().histograms
     share = np.ones(int(base[-1]))
     for c, name in enumerate(columns):
-        codes = data.sensitive[name]
-        tally = np.bincount(codes[codes >= 0], minlength=counts[c])
+        tally = whole[name].whole[: counts[c]]
         share[base[c] : base[c + 1]] = tally / max(int(tally.sum()), 1)
+    of = np.tile((-1.0, 1.0), (len(asked), 1))
+    unit, first = np.empty(0, np.int64), np.empty(0, np.int64)
+    if data.people is not None:
+        # Behind the columns: who has a value in each of them, and the people, in one place each.
+        for i, (code, column, *_) in enumerate(asked):
+            if code in _OF_HOLDERS:
+                hist = whole[columns[column]]
+                of[i] = base[-1] + column, hist.whole.sum() / max(hist.whole_holders, 1)
+        asked.append((kernel.PEOPLE, 2 * len(columns), max(size, rule.diversity or 1), 0.0))
+        of = np.vstack((of, (-1.0, 1.0)))
+        unit, first = _units(data, base)
+        base = np.concatenate((base, base[-1] + np.arange(1, len(columns) + 2)))
+        share = np.concatenate((share, np.ones(len(columns) + 1)))
     return min(size, data.rows), Conditions(
-        np.array([code for code, *_ in found], np.int64),
-        np.array([column for _, column, *_ in found], np.int64),
-        np.array([(x, y) for *_, x, y in found], np.float64).reshape(-1, 2),
+        np.array([code for code, *_ in asked], np.int64),
+        np.array([column for _, column, *_ in asked], np.int64),
+        np.array([(x, y) for *_, x, y in asked], np.float64).reshape(-1, 2),
         base,
         share,
+        unit,
+        first,
+        of,
     )
 
 
-def sensitive_of(data: Encoded, conditions: Conditions) -> npt.NDArray[np.int32]:
-    """Return the sensitive columns side by side, none when no condition speaks of them."""
+def _units(data: Encoded, base: Ints) -> tuple[Ints, Ints]:
+    """Return the place in a histogram of every unit, and where the units of each column start."""
+    people = data.people
+    assert people is not None
+    columns = list(data.sensitive)
+    places = [base[c] + people.value[name] for c, name in enumerate(columns)]
+    places += [np.full(people.count, base[-1] + c) for c in range(len(columns) + 1)]
+    sizes = [part.size for part in places]
+    first = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
+    return np.concatenate(places).astype(np.int64), first
+
+
+def sensitive_of(data: Encoded, conditions: Conditions) -> Codes:
+    """Return the sensitive columns side by side, none when no condition speaks of them.
+
+    Where people are counted: the pairs of each column, who has a value in it, and the people.
+    """
     if not conditions.code.size:
         return np.empty((data.rows, 0), np.int32)
-    return np.column_stack(list(data.sensitive.values())).astype(np.int32)
+    hidden = list(data.sensitive.values())
+    if data.people is not None:
+        pairs = [data.people.pairs[name] for name in data.sensitive]
+        holders = [np.where(values >= 0, data.people.codes, -1) for values in hidden]
+        hidden = [*pairs, *holders, data.people.codes]
+    return np.column_stack(hidden).astype(np.int32)

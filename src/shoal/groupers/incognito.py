@@ -17,6 +17,7 @@ import numpy as np
 
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.base.partition import Cover, GroupStats, Histogram, Partition
+from shoal.base.people import PERSON
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.judge import Bools, Ints, Judge
@@ -73,7 +74,7 @@ def group(
     found, table = _solve(data, rule, suppression)
     steps = table.ladders
     classes = _lifted(table.base, steps, (0,) * len(steps), found.best, table.judge)
-    passed = table.judge.rule.holds(classes.stats)
+    passed = table.judge.holds(classes.stats)
     label = np.where(passed, np.cumsum(passed) - 1, -1)[classes.origin[table.entry]]
     part = Partition.from_labels(label)
     codes = data.codes[part.rows[part.starts[:-1]]]
@@ -195,10 +196,11 @@ def _prunes(table: _Table) -> bool:
     """Whether a node above a passing one always passes.
 
     Without rows left out: when the rule grows safely. With them a class that fails may drag down
-    one that passes, unless the rule asks for sizes and different values only.
+    one that passes, unless the rule asks for sizes and different values only. So it is where people
+    are counted: two classes that share people may each keep a share that both together break.
     """
     rule = table.judge.rule
-    if not table.limit:
+    if not table.limit and PERSON not in table.judge.codes:
         return rule.grows_safely
     caps = rule.caps()
     return caps is not None and all(column.share >= 1.0 for column in caps.columns.values())
@@ -226,7 +228,7 @@ def _climb(table: _Table, columns: Node, candidates: Bools, *, prune: bool) -> t
             classes = _lifted(source, steps, at, node, table.judge)
             here[node] = classes
             checked += 1
-            failing = ~table.judge.rule.holds(classes.stats)
+            failing = ~table.judge.holds(classes.stats)
             passing[node] = int(classes.stats.sizes[failing].sum()) <= table.limit
         lower = here
     return passing, checked
@@ -340,9 +342,9 @@ def _priced(table: _Table, node: Node) -> tuple[float, int]:
     """
     base, steps = table.base, table.ladders
     classes = _lifted(base, steps, (0,) * len(steps), node, table.judge)
-    passed = table.judge.rule.holds(classes.stats)
+    passed = table.judge.holds(classes.stats)
     left = _without(classes.stats, passed)
-    if not passed.any() or not table.judge.rule.holds(left).all():
+    if not passed.any() or not table.judge.holds(left).all():
         return np.inf, 0
     kept = passed[classes.origin]
     sizes = base.stats.sizes

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.errors import Infeasible
-from shoal.base.partition import GroupStats, Histogram
+from shoal.base.partition import GroupStats, Histogram, Partition
+from shoal.base.people import PERSON
 from shoal.coding.encode import Encoded
 from shoal.privacy import Rule, flatten
 
@@ -19,6 +20,9 @@ _DENSE = 8
 
 class Judge:
     """A rule, and the sensitive columns that it looks at.
+
+    Where people are counted, ``codes`` are those of people and of pairs of a person and a value,
+    and what :meth:`histogram` adds up are sets of them.
 
     Raises
     ------
@@ -37,9 +41,15 @@ class Judge:
                 "Relax the rule."
             )
         self.rule = rule
-        self.codes = {p.column: data.sensitive[p.column] for p in parts if p.column is not None}
-        self.names = {name: data.sensitive_names[name] for name in self.codes}
-        self.whole = {name: whole.histograms[name].whole for name in self.codes}
+        columns = [p.column for p in parts if p.column is not None]
+        self.codes = {name: data.sensitive[name] for name in columns}
+        if data.people is not None:
+            units = data.people.units
+            self.codes = {name: units[name] for name in dict.fromkeys([PERSON, *columns])}
+        tally = data.tally(Partition.one(data.rows)).histograms
+        self.whole = {name: tally[name].whole for name in self.codes}
+        self.names = {name: tally[name].names for name in self.codes}
+        self._judged = data.judged
         self.least = max((caps.size for p in parts if (caps := p.caps())), default=1)
         """No group with fewer rows passes."""
 
@@ -51,13 +61,17 @@ class Judge:
             known = value >= 0
             ones = np.ones(int(known.sum()), np.int64)
             histograms[name] = self.histogram(name, labels[known], value[known], ones, sizes.size)
-        return self.rule.holds(GroupStats(sizes, histograms))
+        return self.holds(GroupStats(sizes, histograms))
+
+    def holds(self, tally: GroupStats) -> Bools:
+        """Say which groups pass, from what was added up for them."""
+        return self.rule.holds(self._judged(tally))
 
     def histogram(
         self, name: str, group: Ints, value: npt.NDArray[np.integer], count: Ints, groups: int
     ) -> Histogram:
         """Add up counts of known values by group."""
-        span = max(len(self.names[name]), 1)
+        span = self.whole[name].size
         keys = group * span + value
         if groups * span <= _DENSE * keys.size:
             sums = np.bincount(keys, weights=count, minlength=groups * span)

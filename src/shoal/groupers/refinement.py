@@ -18,7 +18,7 @@ from shoal.coding.encode import Encoded
 from shoal.groupers.conditions import sensitive_of
 from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
 from shoal.kernels.boxes.classes import Classes, by_class, new_hashed, signatures
-from shoal.kernels.boxes.conditions import Conditions, stated
+from shoal.kernels.boxes.conditions import Conditions, room, stated
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import State, start_state
 from shoal.kernels.boxes.lattice import Ladders
@@ -141,7 +141,7 @@ def refine(
     luck = int(rng.integers(1, 2**62))
     covered = new_covered(boxes, state.size.size)
     mark_all(boxes, covered, state, most)
-    work = new_work(boxes, most, n, state.size.size, conditions.share.size, luck)
+    work = new_work(boxes, most, n, state.size.size, room(conditions), luck)
     shard = Shard(boxes, data.codes, sensitive, k, most, state, covered, classes, work)
     best, labels = state.cost.sum(), state.chains.group.copy()
     heat = effort.heat * best / n

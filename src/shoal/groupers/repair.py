@@ -6,12 +6,15 @@ table is the last resort, so a feasible request always ends with the guarantee.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
 from shoal.base.errors import Infeasible
 from shoal.base.partition import GroupStats, Histogram, Partition
 from shoal.coding.encode import Encoded
+from shoal.coding.joins import joins
 from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
 from shoal.kernels.space.build_tree import build_tree
@@ -38,8 +41,8 @@ def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
     """
     space = make_space(data)
     while True:
-        stats = data.stats(partition)
-        failing = np.flatnonzero(~rule.holds(stats))
+        tally = data.tally(partition)
+        failing = np.flatnonzero(~rule.holds(data.judged(tally)))
         if not failing.size:
             return partition
         if partition.groups == 1:
@@ -47,9 +50,26 @@ def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
                 f"No partition could be found that keeps the promise: {rule.describe()}. "
                 "Even the whole table as one group breaks it. Relax the rule."
             )
-        failing = failing[np.argsort(stats.sizes[failing], kind="stable")]
+        failing = failing[np.argsort(tally.sizes[failing], kind="stable")]
         near = partners(data, space, partition, failing, min(PARTNERS, partition.groups - 1))
-        partition = _joined(partition, failing, _first_to_pass(near, failing, stats, rule))
+        partition = _joined(partition, failing, _first_to_pass(data, near, failing, tally, rule))
+
+
+def repair_alike(data: Encoded, partition: Partition, rule: Rule) -> Partition:
+    """Return a partition in which every class that a reader sees passes.
+
+    Groups that are published alike are one class. Where rows are counted it passes when they do;
+    where people are counted they may share people, and must be asked about again.
+    """
+    while True:
+        cells = [join.distinct[1] for join in joins(data, partition)]
+        seen = np.unique(np.column_stack(cells), axis=0, return_inverse=True)[1].reshape(-1)
+        labels = partition.labels()
+        labels[labels >= 0] = seen[labels[labels >= 0]]
+        alike = Partition.from_labels(labels)
+        if rule.holds(data.stats(alike)).all():
+            return replace(alike, notes=partition.notes)
+        partition = replace(repair(data, alike, rule), notes=partition.notes)
 
 
 def partners(
@@ -78,10 +98,10 @@ def partners(
     return near
 
 
-def _first_to_pass(near: Ints, failing: Ints, stats: GroupStats, rule: Rule) -> Ints:
+def _first_to_pass(data: Encoded, near: Ints, failing: Ints, tally: GroupStats, rule: Rule) -> Ints:
     """Return the group that each failing group should join."""
-    pairs = unions(stats, np.repeat(failing, near.shape[1]), near.ravel())
-    passes = rule.holds(pairs).reshape(near.shape)
+    pairs = unions(tally, np.repeat(failing, near.shape[1]), near.ravel())
+    passes = rule.holds(data.judged(pairs)).reshape(near.shape)
     # argmax gives the first partner that passes, and 0, the cheapest, when none does.
     chosen: Ints = near[np.arange(failing.size), passes.argmax(axis=1)]
     return chosen
@@ -110,7 +130,7 @@ def unions(stats: GroupStats, a: Ints, b: Ints) -> GroupStats:
 
 
 def _union(hist: Histogram, a: Ints, b: Ints) -> Histogram:
-    span = max(len(hist.names), 1)
+    span = hist.whole.size
     pair, run = [], []
     for groups in (a, b):
         lengths = hist.distinct[groups]

@@ -29,7 +29,7 @@ from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
-from shoal.kernels.boxes.conditions import Conditions, stated
+from shoal.kernels.boxes.conditions import Conditions, room, stated
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import new_seen, start_state
 from shoal.kernels.boxes.lattice import Frontier, Ladders
@@ -130,7 +130,7 @@ def peel_off(
     m = data.codes.shape[1]
     distinct, entry, count = entries(np.hstack((data.codes, sensitive_of(data, conditions))))
     codes, kept = np.ascontiguousarray(distinct[:, :m].T), np.ascontiguousarray(distinct[:, m:])
-    work = new_workspace(count.size, conditions.share.size)
+    work = new_workspace(count.size, room(conditions))
     rest, label = Entries(codes, count, kept, np.arange(count.size)), np.full(count.size, -1)
     # A visit that has to count sensitive values costs about eight of the others.
     left, groups = count.size, 0
@@ -210,7 +210,7 @@ def place_rest(
     if groups and (labels < 0).any():
         labels[labels < 0] = groups
         state = start_state(boxes, data.codes, labels)
-        hidden, hist = sensitive_of(data, conditions), np.zeros(conditions.share.size, np.int64)
+        hidden, hist = sensitive_of(data, conditions), room(conditions)
         rule_and_rows = (stated(conditions), data.codes, hidden)
         place_leftovers(boxes, *rule_and_rows, state, groups, new_seen(boxes), hist)
         labels = renumbered(state.chains.group)

@@ -160,8 +160,17 @@ def crowd(specs: Iterable[Mapping[str, Any]]) -> int:
     return max((int(rows) for rows in asked if rows is not None), default=0)
 
 
-def check_fit(method: Method, rules: Sequence[Rule]) -> None:
-    """Refuse a rule that the method cannot serve, and a method without the rule it is made for."""
+def check_fit(method: Method, rules: Sequence[Rule], person: str | None = None) -> None:
+    """Refuse a rule that the method cannot serve, and a method without the rule it is made for.
+
+    ``person``: the column that says whose row it is, which not every method can count by.
+    """
+    if person is not None and method.rows_only:
+        able = [m.name for m in METHODS.values() if not m.rows_only]
+        raise ParameterError(
+            f"The method {method.name!r} counts rows, and {person!r} says whose row it is: "
+            f"{method.rows_only}. Methods that count people: {', '.join(able)}."
+        )
     if method.needs and not any(rule.name in method.needs for rule in rules):
         raise ParameterError(
             f"The method {method.name!r} is made for {' or '.join(method.needs)}, and no such rule "

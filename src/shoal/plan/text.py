@@ -20,6 +20,7 @@ _DATA = "\n# How the table is read.\n"
 _COLUMNS = """
 # Columns that are not listed are not released. Roles:
 #   identifier  names a person (name, patient number): never released
+#   person      says whose row it is: k counts different people, not rows; never released
 #   quasi       others may know it (age, zip code): generalized
 #   sensitive   what must not be learned about a person (diagnosis): released as it is
 #   other       harmless: released as it is

@@ -21,6 +21,7 @@ from shoal.privacy.base import (
     Floats,
     Limit,
     all_missing,
+    counted,
     plain,
 )
 
@@ -36,8 +37,9 @@ class AlphaK:
 
     Notes
     -----
-    Shares are of the known values of a group, and a group has to have one. Grows safely: a union is
-    no smaller, and a share in it lies between the shares in the parts.
+    Shares are of the known values of a group, and a group has to have one; where people are
+    counted, of the people of whom a value is known. Grows safely: a union is no smaller, and a
+    share in it lies between the shares in the parts.
     """
 
     alpha: float
@@ -96,7 +98,7 @@ class AlphaK:
     def obstacle(self, whole: GroupStats) -> str | None:
         """A value whose share of the table is above alpha is above it in some group."""
         hist = whole.histograms[self.column]
-        faults = [self._too_few_rows(int(whole.sizes.sum()))]
+        faults = [self._too_few(int(whole.sizes.sum()), whole.unit)]
         if missing := all_missing(hist, "(alpha, k)-anonymity", self.column):
             faults.append(missing)
         else:
@@ -106,7 +108,7 @@ class AlphaK:
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
         """Some group holds at least the table's share of a value, and none has more rows."""
-        rows = Limit("k", int(whole.sizes.sum()), "so many rows there are")
+        rows = Limit("k", int(whole.sizes.sum()), f"so many {whole.unit} there are")
         hist = whole.histograms[self.column]
         value, share = self._top(hist)
         if not share:
@@ -131,12 +133,12 @@ class AlphaK:
             f"more than a share of {self.alpha:g} of its known values ((alpha, k)-anonymity)"
         )
 
-    def _too_few_rows(self, rows: int) -> str | None:
-        if rows >= self.k:
+    def _too_few(self, many: int, unit: str) -> str | None:
+        if many >= self.k:
             return None
         return (
-            f"(alpha, k)-anonymity with k={self.k} cannot be met: the table has only {rows} "
-            f"row{'s' if rows != 1 else ''}; the largest k possible is {rows}."
+            f"(alpha, k)-anonymity with k={self.k} cannot be met: the table has only "
+            f"{counted(many, unit)}; the largest k possible is {many}."
         )
 
     def _absent(self, hist: Histogram, value: str) -> str | None:
@@ -163,7 +165,7 @@ class AlphaK:
         if not counts.any():
             return "", 0.0
         top = int(counts.argmax())
-        return hist.names[top], float(counts[top] / hist.whole.sum())
+        return hist.names[top], float(counts[top] / hist.whole_holders)
 
     def _guarded(self, hist: Histogram) -> Bools:
         if self.values is None:
@@ -173,7 +175,7 @@ class AlphaK:
     def _share(self, stats: GroupStats) -> Floats:
         hist = stats.histograms[self.column]
         guarded = np.where(self._guarded(hist)[hist.values], hist.counts, 0)
-        share: Floats = hist.reduce(np.maximum, guarded) / np.maximum(hist.known, 1)
+        share: Floats = hist.reduce(np.maximum, guarded) / np.maximum(hist.holders, 1)
         return share
 
 

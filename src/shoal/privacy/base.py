@@ -8,6 +8,7 @@ nearest promise that it can. Nobody else keeps such facts: whoever needs one ask
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -301,10 +302,25 @@ def said(value: float | None) -> str:
     return f"{value:,.0f}" if exact else f"{value:.4g}"
 
 
+def counted(many: int, unit: str) -> str:
+    """Say how many rows or people there are."""
+    one = {"rows": "row", "people": "person"}[unit]
+    return f"{many} {one if many == 1 else unit}"
+
+
+def promised(rule: Rule, unit: str) -> str:
+    """Return a rule's promise in words; where people are counted it says so."""
+    text = rule.describe()
+    if unit == "rows":
+        return text
+    crowd = re.sub(r"at least (\d+) rows", r"at least \1 different people", text)
+    return f"{crowd}, each person's values counted once" if rule.column is not None else crowd
+
+
 def largest(hist: Histogram) -> tuple[str, float]:
     """Return the most frequent value of the whole table and its share of the known values."""
     top = int(hist.whole.argmax())
-    return hist.names[top], float(hist.whole[top] / hist.whole.sum())
+    return hist.names[top], float(hist.whole[top] / hist.whole_holders)
 
 
 def all_missing(hist: Histogram, name: str, column: str) -> str | None:

@@ -182,8 +182,8 @@ def _own_bound(q: Floats) -> Floats:
 
 def gains(hist: Histogram) -> tuple[Floats, Floats]:
     """Return per run the relative gain (p - q) / q of the value's share, and q."""
-    q = hist.whole[hist.values] / max(int(hist.whole.sum()), 1)
-    p = hist.counts / np.repeat(hist.known, hist.distinct)
+    q = hist.whole[hist.values] / max(hist.whole_holders, 1)
+    p = hist.counts / np.repeat(hist.holders, hist.distinct)
     return (p - q) / q, q
 
 

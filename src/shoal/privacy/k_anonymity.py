@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import Bools, Caps, Limit
+from shoal.privacy.base import Bools, Caps, Limit, counted
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class KAnonymity:
             return None
         nearest = f"the largest k possible is {rows}" if rows >= 2 else "no k is possible"
         return (
-            f"k-anonymity with k={self.k} cannot be met: the table has only {rows} "
-            f"row{'s' if rows != 1 else ''}; {nearest}."
+            f"k-anonymity with k={self.k} cannot be met: the table has only "
+            f"{counted(rows, whole.unit)}; {nearest}."
         )
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
         """All rows of the table make the largest group."""
-        return (Limit("k", int(whole.sizes.sum()), "so many rows there are"),)
+        return (Limit("k", int(whole.sizes.sum()), f"so many {whole.unit} there are"),)
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the size of the smallest group."""

@@ -2,6 +2,8 @@
 
 A missing sensitive value adds no diversity and counts towards no value's frequency; frequencies are
 shares of the *known* values of a group, so that missing values can never make a group look safer.
+Where people are counted, a person's value counts once in a group, and no reading is met by fewer
+people than the l it asks for.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats, Histogram
@@ -60,7 +63,7 @@ class LDiversity:
 
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every group whether it has at least l different known values."""
-        return stats.histograms[self.column].distinct >= self.l
+        return _spread(stats.histograms[self.column]) >= self.l
 
     def caps(self) -> Caps:
         """Return the least number of different values, which is also a least group size."""
@@ -83,7 +86,7 @@ class LDiversity:
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the least number of different values in a group."""
-        return {"l": _least(stats.histograms[self.column].distinct)}
+        return {"l": _least(_spread(stats.histograms[self.column]))}
 
     def describe(self) -> str:
         """Return the promise in words."""
@@ -207,7 +210,7 @@ class RecursiveLDiversity:
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every group whether its top count is below c times its tail."""
         top, tail = self._top_and_tail(stats.histograms[self.column])
-        return self._below(top, tail, self.c)
+        return self._below(top, tail, self.c) & (stats.histograms[self.column].holders >= self.l)
 
     def caps(self) -> None:
         """The tail has no form in sizes and shares."""
@@ -252,9 +255,10 @@ class RecursiveLDiversity:
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the largest ratio of the top count to the tail."""
-        top, tail = self._top_and_tail(stats.histograms[self.column])
+        hist = stats.histograms[self.column]
+        top, tail = self._top_and_tail(hist)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(tail > 0, top / tail, np.inf)
+            ratio = np.where((tail > 0) & (hist.holders >= self.l), top / tail, np.inf)
         return {"recursive_c": float(ratio.max()) if ratio.size else 0.0}
 
     def describe(self) -> str:
@@ -306,7 +310,7 @@ class FrequencyLDiversity:
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every group whether its most frequent value stays within 1 / l."""
         hist = stats.histograms[self.column]
-        within: Bools = hist.reduce(np.maximum, hist.counts) * self.l <= hist.known
+        within: Bools = hist.reduce(np.maximum, hist.counts) * self.l <= hist.holders
         return within & (hist.known > 0)
 
     def caps(self) -> Caps:
@@ -336,13 +340,13 @@ class FrequencyLDiversity:
         hist = whole.histograms[self.column]
         if not hist.whole.any():
             return ()
-        return (Limit("l", int(hist.whole.sum() // hist.whole.max()), in_the_way(hist)),)
+        return (Limit("l", int(hist.whole_holders // hist.whole.max()), in_the_way(hist)),)
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the least 1 / (share of the most frequent value)."""
         hist = stats.histograms[self.column]
         top = np.maximum(hist.reduce(np.maximum, hist.counts), 1)
-        return {"frequency_l": _least(hist.known / top)}
+        return {"frequency_l": _least(hist.holders / top)}
 
     def describe(self) -> str:
         """Return the promise in words."""
@@ -357,7 +361,16 @@ def effective(hist: Histogram) -> Floats:
     known = np.repeat(hist.known, hist.distinct)
     share = hist.counts / known
     entropy = hist.reduce(np.add, -share * np.log(share))
-    return np.where(hist.known > 0, np.exp(entropy), 0.0)
+    worth = np.where(hist.known > 0, np.exp(entropy), 0.0)
+    return worth if hist.people is None else np.minimum(worth, hist.people)
+
+
+def _spread(hist: Histogram) -> npt.NDArray[np.int64]:
+    """Return how many different values a group has, or people, if these are counted and fewer.
+
+    The many values of one person hide nobody.
+    """
+    return hist.distinct if hist.people is None else np.minimum(hist.distinct, hist.people)
 
 
 def _most_values(hist: Histogram) -> tuple[Limit, ...]:

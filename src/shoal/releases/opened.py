@@ -16,9 +16,9 @@ from shoal.releases.base import Ints, ShapeWords, View
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
 from shoal.releases.verdict import held_back, undeclared
-from shoal.tables.cells import blank
+from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import STAR, Taxonomy
-from shoal.tables.schema import Column
+from shoal.tables.schema import Column, nameless
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +106,17 @@ class Opened:
         """The sensitive columns."""
         return self.names(Role.SENSITIVE)
 
+    @property
+    def persons(self) -> pl.Series | None:
+        """Whose row each row is, where the release says so by a pseudonym."""
+        name = next((name for name in self.names(Role.PERSON) if self.has(name)), None)
+        if name is None:
+            return None
+        texts = blank(as_text(self.frame[name]))
+        if gaps := texts.null_count():
+            raise SchemaError(nameless(name, gaps, self.frame.height))
+        return texts
+
     def column(self, name: str) -> Column:
         """Return a declared column by its name."""
         return next(column for column in self.columns if column.name == name)
@@ -123,7 +134,9 @@ class Opened:
         faults = [
             held_back(column.name, column.role)
             for column in self.columns
-            if self.has(column.name) and not column.role.published
+            if self.has(column.name)
+            and not column.role.published
+            and not (column.role is Role.PERSON and not self.complete)
         ]
         if self.complete and self.plan.columns:
             pairs = {f"{name}{end}" for name in self.quasi for end in ("_lo", "_hi")}

@@ -30,6 +30,13 @@ class Original:
     order: Ints | None = None
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
 
+    @property
+    def persons(self) -> pl.Series | None:
+        """Whose row each released row is, when that was declared and the order is known."""
+        if self.schema.person is None or self.order is None:
+            return None
+        return self.schema.whose(self.frame).gather(self.order)
+
 
 @dataclass(frozen=True)
 class Uncovered:
@@ -99,6 +106,8 @@ class Verdict:
         Every reason not to trust the release, a sentence each.
     models
         What the file reaches under every privacy model, asked for or not; only an audit fills it.
+    people
+        How many different people the release is about, when people were counted and not rows.
     stats
         The counts behind it all: class sizes, and how often each sensitive value occurs in each.
     """
@@ -112,11 +121,13 @@ class Verdict:
     uncovered: tuple[Uncovered, ...] | None = None
     faults: tuple[str, ...] = field(default=())
     models: dict[str, Any] = field(default_factory=dict)
+    people: int | None = None
     stats: GroupStats | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         kept = "holds" if self.holds else f"broken, {len(self.faults)} faults"
-        told = f"{kept}; {self.rows:,} rows, {self.classes:,} classes"
+        of = "" if self.people is None else f" of {self.people:,} people"
+        told = f"{kept}; {self.rows:,} rows{of}, {self.classes:,} classes"
         return f"Verdict({told}; reached: {reached(self.achieved)})"
 
     def _repr_html_(self) -> str:
@@ -134,6 +145,7 @@ class Verdict:
             "holds": self.holds,
             "rows": self.rows,
             "classes": self.classes,
+            "people": self.people,
             "achieved": self.achieved,
             "rules": [asdict(result) for result in self.rules],
             "faults": list(self.faults),
@@ -153,6 +165,11 @@ def held_back(name: str, role: Role) -> str:
         return (
             f"The release has the column {name!r}, whose role is undecided: leave it out, or "
             "decide about it."
+        )
+    if role is Role.PERSON:
+        return (
+            f"The release has the column {name!r}, which says whose row it is: it is left out, or "
+            "published as a pseudonym."
         )
     return f"The release has the {role.value} {name!r}: {role.value}s are left out."
 

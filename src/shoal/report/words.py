@@ -48,6 +48,7 @@ ROLES = {
     "quasi": "quasi-identifier",
     "sensitive": "sensitive",
     "identifier": "identifier, not published",
+    "person": "says whose row it is, not published",
     "other": "passed through",
     "undecided": "undecided, not released",
 }

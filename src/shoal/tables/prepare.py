@@ -307,6 +307,7 @@ def resolve(
         quasi=plan.names(Role.QUASI),
         sensitive=plan.names(Role.SENSITIVE),
         identifier=plan.names(Role.IDENTIFIER),
+        person=plan.names(Role.PERSON),
         other=plan.names(Role.OTHER),
         undecided=plan.names(Role.UNDECIDED),
         kinds=kinds,

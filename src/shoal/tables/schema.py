@@ -9,7 +9,9 @@ import polars as pl
 
 from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Kind, Role
-from shoal.tables.cells import blank, holds_numbers, typed
+from shoal.tables.cells import as_text, blank, holds_numbers, typed
+
+_COMPARED = (Role.QUASI, Role.SENSITIVE, Role.PERSON)
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,11 @@ class Schema:
                     f"{column.kind.value if column.kind else 'none'}. "
                     "Only the kind 'ordered' has an order: change the kind or drop the list."
                 )
+        if len(persons := self.names(Role.PERSON)) > 1:
+            faults.append(
+                f"The role 'person' has {len(persons)} columns ({listed(persons)}). One column "
+                "says whose row it is: keep one, and make the others identifiers."
+            )
         return faults
 
     @property
@@ -117,6 +124,19 @@ class Schema:
     def identifier(self) -> tuple[str, ...]:
         """Names of the identifiers, which no release holds."""
         return self.names(Role.IDENTIFIER)
+
+    @property
+    def person(self) -> str | None:
+        """Name of the column that says whose row it is, which no release holds."""
+        return next(iter(self.names(Role.PERSON)), None)
+
+    def whose(self, frame: pl.DataFrame) -> pl.Series:
+        """Return the person of every row, as text; none may be missing."""
+        assert self.person is not None
+        texts = as_text(self[self.person].clean(frame[self.person]))
+        if gaps := texts.null_count():
+            raise SchemaError(nameless(self.person, gaps, frame.height))
+        return texts
 
     @property
     def other(self) -> tuple[str, ...]:
@@ -154,13 +174,13 @@ class Schema:
                 f"Column {name!r} holds Python objects, which no file can hold. Make texts or "
                 "numbers of them first, or leave the column out."
             ]
-        if column.role in (Role.QUASI, Role.SENSITIVE) and isinstance(dtype, pl.Duration):
+        if column.role in _COMPARED and isinstance(dtype, pl.Duration):
             return [
                 f"Column {name!r} holds durations; a {column.role.value} column needs numbers, "
                 "texts, dates, booleans or categories. Make numbers of them first, for instance "
                 "seconds."
             ]
-        if column.role in (Role.QUASI, Role.SENSITIVE) and not plain(dtype):
+        if column.role in _COMPARED and not plain(dtype):
             return [
                 f"Column {name!r} holds values of type {dtype}; a {column.role.value} column "
                 "needs numbers, texts, dates, booleans or categories. "
@@ -187,6 +207,15 @@ class Schema:
         faults = self.faults(frame, taxonomies)
         if faults:
             raise SchemaError(faults)
+
+
+def nameless(name: str, gaps: int, rows: int) -> str:
+    """Say that nobody knows whose some rows are."""
+    return (
+        f"{gaps:,} of {rows:,} rows say nothing in {name!r}, the column of the persons: whose rows "
+        "they are is not known, and neither is how many people a class holds. Fill the gaps in "
+        "(a value of its own for every row that is somebody else's), or leave these rows out."
+    )
 
 
 def plain(dtype: pl.DataType) -> bool:
@@ -220,6 +249,7 @@ def declare(
     quasi: Sequence[str],
     sensitive: Sequence[str] = (),
     identifier: Sequence[str] = (),
+    person: Sequence[str] = (),
     other: Sequence[str] = (),
     undecided: Sequence[str] = (),
     kinds: Mapping[str, Kind | str] | None = None,
@@ -239,6 +269,7 @@ def declare(
         Role.QUASI: quasi,
         Role.SENSITIVE: sensitive,
         Role.IDENTIFIER: identifier,
+        Role.PERSON: person,
         Role.OTHER: other,
         Role.UNDECIDED: undecided,
     }

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from shoal.base.compiling import announced
 from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning
 from shoal.base.params import Param, check_options
+from shoal.base.partition import Partition
 from shoal.base.seeds import LONG, SHORT_SEED, stretched
 from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
@@ -137,7 +138,7 @@ def execute(
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [part.spec for part in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
-    check_fit(entry, rules)
+    check_fit(entry, rules, schema.person)
     with heard() as said:
         grouping, shuffling = _generators(plan, entry)
         with clock.stage("encode"):
@@ -186,6 +187,10 @@ def group(
     stop = {"stop": lambda: clock.progress("refine") is True} if entry.anytime else {}
     with announced(lambda: clock.progress("compile")) as compiled:
         made: Any = entry.load()(data, rule, rng, **options, **stop)
+        if data.people is not None and isinstance(made, Partition) and made.cover is None:
+            from shoal.groupers.repair import repair_alike  # loads kernels
+
+            made = repair_alike(data, made, rule)
     clock.compiling += compiled.seconds
     return made
 

@@ -94,7 +94,9 @@ class Inspection:
         Found out when it is first asked for: of a large table this takes some seconds.
         """
         names = [column.name for column in self.schema.columns]
-        together = [name for name in names if name not in self.schema.identifier]
+        together = [
+            name for name in names if self.schema[name].role not in (Role.IDENTIFIER, Role.PERSON)
+        ]
         return singling_out(self.frame, names, together=together)
 
 
@@ -148,7 +150,7 @@ def _look(series: pl.Series, column: Column) -> ColumnLook:
     known = series.drop_nulls()
     simple = plain(series.dtype)
     # Identifiers and sensitive values are nobody's business, not even on the steward's screen.
-    hidden = column.role in (Role.IDENTIFIER, Role.SENSITIVE)
+    hidden = column.role in (Role.IDENTIFIER, Role.PERSON, Role.SENSITIVE)
     shown = simple and len(known) and not hidden
     return ColumnLook(
         column=column,

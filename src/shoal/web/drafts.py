@@ -25,6 +25,7 @@ ROLES = {
     Role.QUASI.value: "others may know it: generalized",
     Role.SENSITIVE.value: "must not be learned about a person: rules protect it",
     Role.IDENTIFIER.value: "names a person: never released",
+    Role.PERSON.value: "says whose row it is: people are counted, not rows; never released",
     Role.OTHER.value: "harmless: released as it is",
     Role.UNDECIDED.value: "nobody has decided yet: not released",
     LEFT_OUT: "not released",
@@ -195,7 +196,7 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
     if not _flags_suffice(plan, profile):
         return shlex.join([*start, "--plan", "plan.toml", *end])
     words: list[str] = []
-    for role in (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER, Role.OTHER):
+    for role in (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER, Role.PERSON, Role.OTHER):
         if names := plan.names(role):
             words += [f"--{role.value}", _listed(names)]
     for rule in plan.filled().rules:

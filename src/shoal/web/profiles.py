@@ -38,7 +38,7 @@ def profile(frame: pl.DataFrame, inspection: Inspection) -> dict[str, Any]:
 
 def column(series: pl.Series, look: ColumnLook, number: int) -> dict[str, Any]:
     """Return the profile of one column; of an identifier no value is shown."""
-    shown = look.column.role is not Role.IDENTIFIER and plain(series.dtype)
+    shown = look.column.role not in (Role.IDENTIFIER, Role.PERSON) and plain(series.dtype)
     return {
         "number": number,
         "name": look.column.name,
@@ -101,7 +101,7 @@ def _sample(frame: pl.DataFrame, inspection: Inspection) -> list[list[str | None
     columns: list[list[str | None]] = []
     for look in inspection.columns:
         series = picked[look.column.name]
-        if look.column.role in (Role.IDENTIFIER, Role.SENSITIVE):
+        if look.column.role in (Role.IDENTIFIER, Role.PERSON, Role.SENSITIVE):
             columns.append(["hidden"] * picked.height)
         elif plain(series.dtype):
             columns.append([None if c is None else clip(c) for c in as_text(series).to_list()])

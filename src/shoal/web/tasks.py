@@ -102,7 +102,7 @@ def check(
 def _fit(plan: Plan, schema: Schema, method: str) -> list[str]:
     try:
         specs = [rule.spec for rule in plan.filled().rules]
-        check_fit(find_method(method), build_rules(specs, schema.sensitive))
+        check_fit(find_method(method), build_rules(specs, schema.sensitive), schema.person)
     except ShoalError as error:
         return str(error).splitlines()
     return []
@@ -110,12 +110,16 @@ def _fit(plan: Plan, schema: Schema, method: str) -> list[str]:
 
 def _whole(frame: pl.DataFrame, schema: Schema) -> GroupStats:
     kept: dict[Any, Any] = _last["histograms"]
+    persons = None if schema.person is None else schema.whose(frame)
+    histograms = {}
     for name in schema.sensitive:
-        column = schema[name]
-        if (name, column.missing) not in kept:
-            kept[name, column.missing] = histogram(column, frame[name])
-    histograms = {name: kept[name, schema[name].missing] for name in schema.sensitive}
-    return GroupStats(np.array([frame.height], np.int64), histograms)
+        key = name, schema[name].missing, schema.person
+        if key not in kept:
+            kept[key] = histogram(schema[name], frame[name], persons)
+        histograms[name] = kept[key]
+    if persons is None:
+        return GroupStats(np.array([frame.height], np.int64), histograms)
+    return GroupStats(np.array([persons.n_unique()], np.int64), histograms, unit="people")
 
 
 def _standing(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from shoal.base import errors
 from shoal.base.errors import MissingExtra, ParameterError, ShoalError
 from shoal.base.names import check_names
 from shoal.base.params import check_options
+from shoal.base.roles import Role
 from shoal.catalog import Method, find_method
 from shoal.engines.run import Run
 from shoal.engines.spark import files
@@ -121,6 +122,12 @@ def _refuse(entry: Method, plan: Plan) -> None:
         raise ParameterError(
             f"The method {entry.name!r} cannot run on Spark: {entry.shape.no_spark}. Use the local "
             "engine, or the method 'dummies'."
+        )
+    if persons := plan.names(Role.PERSON):
+        raise ParameterError(
+            f"People cannot be counted on Spark: {persons[0]!r} says whose row it is, and Spark "
+            "collapses equal rows, whoever's they are, to one tuple with a count. Use the local "
+            "engine."
         )
     if entry.shape.drawn and plan.seed is not None:
         raise ParameterError(

@@ -13,7 +13,7 @@ import numpy as np
 from shoal.kernels import inner
 from shoal.kernels.boxes.geometry import Codes, Floats, Ints
 
-DISTINCT, SHARE, VALUE_SHARE, ENTROPY, RECURSIVE, T_EQUAL, T_ORDERED, BETA = range(8)
+DISTINCT, SHARE, VALUE_SHARE, ENTROPY, RECURSIVE, T_EQUAL, T_ORDERED, BETA, PEOPLE = range(9)
 
 
 class Conditions(NamedTuple):
@@ -29,6 +29,14 @@ class Conditions(NamedTuple):
     """Where each sensitive column's values start in a histogram, with the total at the end."""
     share: Floats
     """Share of each value among the known values of the whole table."""
+    unit: Ints
+    """Where people are counted: the place in a histogram of what each unit counts for, and so often
+    behind all places how many rows of the unit there are; empty where rows are counted."""
+    first: Ints
+    """Where the units of each sensitive column start."""
+    whole: Floats
+    """``[conditions, 2]``: where the number of those stands of whom a share is one (below 0: it is
+    the sum of the values), and the table's shares of them over those of the known values."""
 
 
 def stated(conditions: Conditions) -> Conditions | None:
@@ -40,12 +48,28 @@ def stated(conditions: Conditions) -> Conditions | None:
     return conditions if conditions.code.size else None
 
 
+def room(conditions: Conditions) -> Ints:
+    """Return an empty histogram."""
+    return np.zeros(conditions.share.size + conditions.unit.size, np.int64)
+
+
 @inner
-def add(base: Ints, sens: Codes, r: int, count: int, hist: Ints) -> None:
-    """Count row r (or `count` rows like it) into a histogram over all sensitive columns."""
+def add(rule: Conditions, sens: Codes, r: int, count: int, hist: Ints) -> None:
+    """Count row r (or `count` rows like it) into a histogram over all sensitive columns.
+
+    Where people are counted, `sens` holds units (a person, or a person with a value), and each
+    counts once for its value, however many rows it has.
+    """
     for c in range(sens.shape[1]):
-        if sens[r, c] >= 0:
-            hist[base[c] + sens[r, c]] += count
+        if sens[r, c] < 0:
+            continue
+        if len(rule.unit) == 0:
+            hist[rule.base[c] + sens[r, c]] += count
+        else:
+            u = rule.first[c] + sens[r, c]
+            before = hist[len(rule.share) + u]
+            hist[len(rule.share) + u] += count
+            hist[rule.unit[u]] += (before + count > 0) - (before > 0)
 
 
 @inner
@@ -54,15 +78,16 @@ def shortfall(rule: Conditions, hist: Ints) -> float:
     short = 0.0
     for c in range(len(rule.code)):
         a, b = rule.base[rule.col[c]], rule.base[rule.col[c] + 1]
-        miss = _miss(rule.code[c], rule.par[c, 0], rule.par[c, 1], hist, rule.share, a, b)
+        miss = _miss(rule, c, rule.par[c, 0], rule.par[c, 1], hist, a, b)
         if miss > 1e-9:
             short += miss
     return short
 
 
 @inner
-def _miss(code: int, x: float, y: float, hist: Ints, share: Floats, a: int, b: int) -> float:
+def _miss(rule: Conditions, c: int, x: float, y: float, hist: Ints, a: int, b: int) -> float:
     """Return how far one condition is from holding; a group without known values never passes."""
+    code, share = rule.code[c], rule.share
     known, seen, top = 0, 0, 0
     for v in range(a, b):
         known += hist[v]
@@ -72,6 +97,10 @@ def _miss(code: int, x: float, y: float, hist: Ints, share: Floats, a: int, b: i
         return x if x > 1.0 else 1.0
     if code == DISTINCT:
         return x - seen
+    if code == PEOPLE:
+        return x - known
+    if rule.whole[c, 0] >= 0:
+        known = hist[int(rule.whole[c, 0])]
     if code == SHARE:
         return top - x * known
     if code == VALUE_SHARE:
@@ -82,7 +111,7 @@ def _miss(code: int, x: float, y: float, hist: Ints, share: Floats, a: int, b: i
         return _recursive(hist, a, b, known, x, int(y))
     if code in (T_EQUAL, T_ORDERED):
         return _distance(hist, share, a, b, known, code == T_ORDERED) - x
-    return _excess(hist, share, a, b, known, x, y > 0.0)
+    return _excess(hist, share, a, b, known, x, y > 0.0, rule.whole[c, 1])
 
 
 @inner
@@ -129,16 +158,24 @@ def _distance(hist: Ints, share: Floats, a: int, b: int, known: int, ordered: bo
 
 @inner
 def _excess(
-    hist: Ints, share: Floats, a: int, b: int, known: int, beta: float, enhanced: bool
+    hist: Ints,
+    share: Floats,
+    a: int,
+    b: int,
+    known: int,
+    beta: float,
+    enhanced: bool,
+    factor: float,
 ) -> float:
     """Return the largest relative gain of a value's share above its bound (beta-likeness)."""
     worst = 0.0
     for v in range(a, b):
         if hist[v] > 0:
-            gain = (hist[v] / known - share[v]) / share[v]
+            q = share[v] * factor
+            gain = (hist[v] / known - q) / q
             bound = beta
-            if enhanced and -np.log(share[v]) < beta:
-                bound = -np.log(share[v])
+            if enhanced and -np.log(q) < beta:
+                bound = -np.log(q)
             over = gain - bound if bound > 0.0 else gain
             worst = over if over > worst else worst
     return worst

@@ -150,11 +150,11 @@ def holds(
         return True
     r = first
     while r >= 0:
-        add(rule.base, sens, r, 1, hist)
+        add(rule, sens, r, 1, hist)
         r = after[r]
     good = shortfall(rule, hist) == 0.0
     r = first
     while r >= 0:
-        add(rule.base, sens, r, -1, hist)
+        add(rule, sens, r, -1, hist)
         r = after[r]
     return good

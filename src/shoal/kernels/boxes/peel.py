@@ -36,10 +36,10 @@ class Workspace(NamedTuple):
     hist: Ints
 
 
-def new_workspace(n: int, values: int) -> Workspace:
+def new_workspace(n: int, hist: Ints) -> Workspace:
     """Return room to peel n entries."""
     order, start = np.zeros(n, np.int64), np.zeros(n + 2, np.int64)
-    return Workspace(new_hashed(n), order, start, np.zeros(values, np.int64))
+    return Workspace(new_hashed(n), order, start, hist)
 
 
 @kernel
@@ -123,10 +123,10 @@ def _reject(
     passed = first
     for c in range(groups - first):
         for x in range(start[c], start[c + 1]):
-            add(rule.base, entries.sens, order[x], entries.rows[order[x]], work.hist)
+            add(rule, entries.sens, order[x], entries.rows[order[x]], work.hist)
         good = shortfall(rule, work.hist) == 0.0
         for x in range(start[c], start[c + 1]):
-            add(rule.base, entries.sens, order[x], -entries.rows[order[x]], work.hist)
+            add(rule, entries.sens, order[x], -entries.rows[order[x]], work.hist)
         total[slot[order[start[c]]]] = -1 - passed if good else 1
         passed += good
     return passed

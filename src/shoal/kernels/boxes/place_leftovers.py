@@ -58,10 +58,13 @@ def _takes(
         return True
     s = first
     while s >= 0:
-        add(rule.base, sens, s, 1, hist)
+        add(rule, sens, s, 1, hist)
         s = after[s]
-    add(rule.base, sens, r, 1, hist)
+    add(rule, sens, r, 1, hist)
     good = shortfall(rule, hist) == 0.0
-    for v in range(len(hist)):
-        hist[v] = 0
+    add(rule, sens, r, -1, hist)
+    s = first
+    while s >= 0:
+        add(rule, sens, s, -1, hist)
+        s = after[s]
     return good

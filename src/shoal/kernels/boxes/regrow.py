@@ -117,9 +117,9 @@ def _cheapest(
             if pool.given[giver] >= state.size[giver] - k:
                 continue
         if rule is not None and pressed:
-            add(rule.base, sens, pool.row[i], 1, hist)
+            add(rule, sens, pool.row[i], 1, hist)
             helps = shortfall(rule, hist) < short
-            add(rule.base, sens, pool.row[i], -1, hist)
+            add(rule, sens, pool.row[i], -1, hist)
             if not helps:
                 continue
         best, pick, paid = d, i, total
@@ -162,7 +162,7 @@ def regrow(
         _join(boxes, pool, n, pick)
         short = 0.0
         if rule is not None:
-            add(rule.base, shard.sens, pool.row[pick], 1, hist)
+            add(rule, shard.sens, pool.row[pick], 1, hist)
             short = shortfall(rule, hist)
         pick, paid = _cheapest(shard, rule, pool, freed, n, z, lean, gaps, short)
         if pick < 0:
@@ -174,6 +174,7 @@ def regrow(
     if rule is not None:
         if shortfall(rule, hist) > 0.0:
             z = 0
-        for v in range(len(hist)):
-            hist[v] = 0
+        for i in range(n):
+            if pool.into[i] == made:
+                add(rule, shard.sens, pool.row[i], -1, hist)
     return z, spent, worth

@@ -54,15 +54,17 @@ class Work(NamedTuple):
     words: Words
 
 
-def new_work(boxes: Boxes, most: int, rows: int, groups: int, values: int, seed: int) -> Work:
+def new_work(boxes: Boxes, most: int, rows: int, groups: int, hist: Ints, seed: int) -> Work:
     """Return room for trials.
 
     Parameters
     ----------
     most
         Rows of a group that a trial may take apart.
-    rows, groups, values
-        Number of rows, of group numbers and of sensitive values.
+    rows, groups
+        Number of rows and of group numbers.
+    hist
+        An empty histogram.
     """
     columns = boxes.size.size
     room = 3 * most + 2 * WINDOW + 8  # rows in one trial: three groups, and what others spare
@@ -82,7 +84,7 @@ def new_work(boxes: Boxes, most: int, rows: int, groups: int, values: int, seed:
         born=np.full(rows, -1 - LIFE),
         seen=new_seen(boxes),
         stamps=np.zeros(4, np.int64),
-        hist=np.zeros(values, np.int64),
+        hist=hist,
         words=np.empty((WIDEN + 1, (groups + 63) // 64), np.uint64),
     )
 

@@ -152,4 +152,21 @@ def verify_sets(
         for name, found in sets.items():
             if lacking := found.lacking(truth(name, source)):
                 told.append(f"{lacking:,} sets of column {name!r} lack the true value.")
+        told += _narrowed(released, sets, source)
     return judge(wanted, stats, told, released.height, published.sizes.size)
+
+
+def _narrowed(released: pl.DataFrame, sets: Mapping[str, _Sets], source: Original) -> list[str]:
+    """Find people whose rows repeat a value under different sets: their overlap says it."""
+    faults = []
+    for name in sets if source.persons is not None else ():
+        rows = pl.DataFrame(
+            {"who": source.persons, "truth": truth(name, source), "set": read_sets(released[name])}
+        )
+        apart = rows.group_by("who", "truth").agg(pl.col("set").n_unique() > 1)["set"].sum()
+        if apart:
+            faults.append(
+                f"{apart:,} people have the same value of {name!r} in several rows under different "
+                "sets, and only one value is in all of these."
+            )
+    return faults

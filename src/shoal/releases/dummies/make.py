@@ -65,7 +65,9 @@ def draw(
     Notes
     -----
     Sei, Takenouchi, Ohsuga 2015. Others are drawn uniformly without replacement from the column's
-    other values (Floyd's way), and the set is sorted, so its order says nothing.
+    other values (Floyd's way), and the set is sorted, so its order says nothing. Rows of one person
+    with the same value share one set: whoever finds them all could otherwise take what is in every
+    one of their sets.
     """
     lengths = _lengths(data, rule)
     codes, kept = {}, {}
@@ -77,10 +79,18 @@ def draw(
         truth = np.where(known, own, random).astype(np.int64)
         others = _others(size - 1, l - 1, data.rows, rng)
         others += others >= truth  # the true value is not among the others
-        found = np.sort(np.vstack((truth, others)).T.astype(np.int32), axis=1)
-        codes[name] = found
+        drawn = np.sort(np.vstack((truth, others)).T.astype(np.int32), axis=1)
+        codes[name] = drawn if data.people is None else drawn[_first_of(data.people.codes, own)]
         kept[name] = known | (missing == "hide")
     return Sets(codes, kept)
+
+
+def _first_of(persons: Codes, own: Codes) -> Ints:
+    """Return for every row the first row of the same person with the same value."""
+    keys = persons.astype(np.int64) * (int(own.max(initial=0)) + 2) + own + 1
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    rows: Ints = first[which.reshape(-1)].astype(np.int64)
+    return rows
 
 
 def _others(size: int, count: int, rows: int, rng: np.random.Generator | None) -> Ints:

@@ -14,7 +14,7 @@ import polars as pl
 from shoal.base.errors import InputError, ParameterError, listed
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
-from shoal.privacy.base import Rule, flatten, weakest
+from shoal.privacy.base import Rule, flatten, promised, weakest
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, RuleResult, Verdict
 from shoal.tables.cells import as_text, blank
@@ -47,7 +47,8 @@ def judge(
         passes = np.asarray(rule.holds(own), np.bool_)
         failing = int((~passes).sum())
         holds = failing == 0 and passes.size > 0
-        results.append(RuleResult(rule.name, rule.describe(), holds, failing, rule.achieved(own)))
+        promise = promised(rule, own.unit)
+        results.append(RuleResult(rule.name, promise, holds, failing, rule.achieved(own)))
         if not holds:
             what = "classes" if rule.column is None else "groups or sets"
             faults.append(

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
-from shoal.base.partition import GroupStats, Histogram
-from shoal.privacy.base import Rule, flatten, weakest
+from shoal.base.partition import GroupStats, Histogram, Ints
+from shoal.privacy.base import Rule, flatten, promised, weakest
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, published_columns, read
@@ -53,9 +53,10 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
             schema=source.schema,
             taxonomies=source.taxonomies,
             order=source.order,
+            persons=opened.persons if source.persons is None else source.persons,
             **common,
         )
-    verdict = verify(opened.frame, opened.quasi, rules, **common)
+    verdict = verify(opened.frame, opened.quasi, rules, persons=opened.persons, **common)
     faults = (*verdict.faults, *opened.forbidden())
     return replace(verdict, holds=verdict.holds and not faults, faults=faults)
 
@@ -73,6 +74,7 @@ def verify(
     sensitive: Sequence[str] = (),
     worst: int = 5,
     published: Published | None = None,
+    persons: pl.Series | None = None,
 ) -> Verdict:
     """Check a release against its rules, and against its source when that is given.
 
@@ -104,11 +106,14 @@ def verify(
         How many failing classes to show.
     published
         The classes of its rows, if they were grouped before.
+    persons
+        Whose row every released row is: then people are counted, not rows.
 
     Notes
     -----
     A class is a set of rows equal in every published quasi-identifier, where null is a value like
-    any other. Missing sensitive values add no diversity.
+    any other. Missing sensitive values add no diversity. A class has as many people as there are
+    different ones in it, and a person counts once for a value, however many rows repeat it.
     """
     wanted = flatten(rules)
     if not wanted:
@@ -118,7 +123,7 @@ def verify(
         )
     published = published or read(released, quasi)
     _check_sensitive(released, wanted, sensitive)
-    stats = _stats(published, wanted, sensitive, schema, missing)
+    stats = _stats(published, wanted, sensitive, schema, missing, persons)
     passed = [np.asarray(rule.holds(stats), np.bool_) for rule in wanted]
     results = tuple(
         _result(rule, stats, passes) for rule, passes in zip(wanted, passed, strict=True)
@@ -145,9 +150,10 @@ def verify(
         ),
         rows=released.height,
         classes=classes,
-        worst=_worst(published, wanted, passed, worst),
+        worst=_worst(published, stats, wanted, passed, worst),
         uncovered=uncovered,
         faults=tuple(faults),
+        people=None if persons is None else persons.n_unique(),
         stats=stats,
     )
 
@@ -178,6 +184,7 @@ def _stats(
     sensitive: Sequence[str],
     schema: Schema | None,
     missing: Sequence[str] | Mapping[str, Sequence[str]],
+    persons: pl.Series | None,
 ) -> GroupStats:
     spoken = [rule.column for rule in rules if rule.column is not None]
     histograms = {}
@@ -186,18 +193,33 @@ def _stats(
         if schema is not None and name in schema:
             column = schema[name].clean(column)
         texts = missing.get(name, ()) if isinstance(missing, Mapping) else missing
-        histograms[name] = _histogram(published, blank(column, ("", *texts)))
-    return GroupStats(published.sizes, histograms)
+        histograms[name] = _histogram(published, blank(column, ("", *texts)), persons)
+    if persons is None:
+        return GroupStats(published.sizes, histograms)
+    return GroupStats(_different(published, persons), histograms, unit="people")
 
 
-def _histogram(published: Published, column: pl.Series) -> Histogram:
+def _different(published: Published, persons: pl.Series, among: pl.Series | None = None) -> Ints:
+    """Count the different people of every class, or of those rows of it that ``among`` says."""
+    whose = pl.DataFrame({"group": published.labels, "person": persons})
+    if among is not None:
+        whose = whose.filter(among)
+    many = np.zeros(published.sizes.size, np.int64)
+    counted = whose.group_by("group").agg(pl.col("person").n_unique())
+    many[counted["group"].to_numpy()] = counted["person"].to_numpy()
+    return many
+
+
+def _histogram(published: Published, column: pl.Series, persons: pl.Series | None) -> Histogram:
     """Count the known values of a sensitive column in every class."""
     if isinstance(column.dtype, pl.Categorical):
         column = column.cast(pl.String)
     values = natural(column)
     number = pl.DataFrame({"value": values, "code": np.arange(len(values), dtype=np.int64)})
-    known = pl.DataFrame({"group": published.labels, "value": column}).drop_nulls("value")
-    known = known.join(number, on="value")
+    known = pl.DataFrame({"group": published.labels, "value": column})
+    if persons is not None:
+        known = known.with_columns(persons.alias("person")).unique()
+    known = known.drop_nulls("value").join(number, on="value")
     # One number per class and value: sorting those is much faster than grouping by the pair.
     keys = np.sort(known["group"].to_numpy() * len(values) + known["code"].to_numpy())
     edges = np.flatnonzero(np.diff(keys, prepend=-1))
@@ -205,19 +227,29 @@ def _histogram(published: Published, column: pl.Series) -> Histogram:
     codes = cells % max(len(values), 1)
     counts = np.diff(edges, append=keys.size)
     starts = np.searchsorted(cells, np.arange(published.sizes.size + 1) * len(values))
-    return Histogram(
+    hist = Histogram(
         starts.astype(np.int64),
         codes,
         counts,
         np.bincount(codes, counts, len(values)).astype(np.int64),
         tuple(as_text(values).to_list()),
     )
+    if persons is None:
+        return hist
+    once = known.unique(["code", "person"])
+    return replace(
+        hist,
+        whole=np.bincount(once["code"].to_numpy(), minlength=len(values)).astype(np.int64),
+        people=_different(published, persons, column.is_not_null()),
+        whole_people=once["person"].n_unique(),
+    )
 
 
 def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_]) -> RuleResult:
     failing = int((~passes).sum())
     holds = failing == 0 and passes.size > 0
-    return RuleResult(rule.name, rule.describe(), holds, failing, rule.achieved(stats))
+    promise = promised(rule, stats.unit)
+    return RuleResult(rule.name, promise, holds, failing, rule.achieved(stats))
 
 
 def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
@@ -259,6 +291,7 @@ def _compare(
 
 def _worst(
     published: Published,
+    stats: GroupStats,
     rules: Sequence[Rule],
     passed: Sequence[npt.NDArray[np.bool_]],
     limit: int,
@@ -270,7 +303,7 @@ def _worst(
         published.cells.with_columns(
             pl.Series(_CLASS, np.arange(published.sizes.size)),
             pl.Series(_BROKEN, -broken),
-            pl.Series(_SIZE, published.sizes),
+            pl.Series(_SIZE, stats.sizes),
         )
         .filter(pl.col(_BROKEN) < 0)
         .sort(_BROKEN, _SIZE, *published.columns)
@@ -280,7 +313,7 @@ def _worst(
     return tuple(
         WorstGroup(
             {name: texts[name][place] for name in published.columns},
-            int(published.sizes[number]),
+            int(stats.sizes[number]),
             tuple(
                 rule.name for rule, passes in zip(rules, passed, strict=True) if not passes[number]
             ),

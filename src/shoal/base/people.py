@@ -1,0 +1,113 @@
+"""People, not rows: what a class holds when a person may have several rows.
+
+A class is as large as the number of different people in it, and a person's value counts once in a
+class, however many rows repeat it. Such counts cannot be added up when classes are joined, for both
+may hold the same person. So a class is kept as the sets of its people and of its pairs of a person
+and a value, of which unions can be made, and counted when a rule is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.base.partition import GroupStats, Histogram, Ints, histogram
+
+PERSON = "\x00person"
+"""The histogram of the people themselves; no column can be called so."""
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Whose rows they are.
+
+    Parameters
+    ----------
+    codes
+        The person of every row.
+    pairs
+        Per sensitive column the pair of value and person of every row, -1 for a missing value;
+        pairs are numbered by value first.
+    value, person
+        What each pair is made of.
+    """
+
+    codes: Codes
+    pairs: Mapping[str, Codes]
+    value: Mapping[str, Ints]
+    person: Mapping[str, Ints]
+    count: int
+
+    @classmethod
+    def of(cls, codes: Codes, sensitive: Mapping[str, Codes]) -> People:
+        """Number the pairs of a table."""
+        count = int(codes.max(initial=-1)) + 1
+        pairs, value, person = {}, {}, {}
+        for name, values in sensitive.items():
+            known = values >= 0
+            keys = values[known].astype(np.int64) * count + codes[known]
+            cells, which = np.unique(keys, return_inverse=True)
+            pairs[name] = np.full(codes.size, -1, np.int32)
+            pairs[name][known] = which.reshape(-1)
+            value[name], person[name] = np.divmod(cells, max(count, 1))
+        return cls(codes, pairs, value, person, count)
+
+    def take(self, rows: Ints) -> People:
+        """Return some of the rows; people and pairs keep their numbers."""
+        pairs = {name: codes[rows] for name, codes in self.pairs.items()}
+        return replace(self, codes=self.codes[rows], pairs=pairs)
+
+    @property
+    def units(self) -> dict[str, Codes]:
+        """What is counted once in a class: people, and the pairs of each column."""
+        return {PERSON: self.codes, **self.pairs}
+
+    def span(self, name: str) -> int:
+        """Return how many different units there are."""
+        return max(self.count if name == PERSON else self.value[name].size, 1)
+
+    def tally(self, labels: npt.NDArray[np.integer], groups: int, sizes: Ints) -> GroupStats:
+        """Return the sets that groups hold; ``sizes`` are their rows."""
+        return GroupStats(
+            sizes,
+            {
+                name: histogram(labels, codes, groups, (), span=self.span(name))
+                for name, codes in self.units.items()
+            },
+        )
+
+    def counted(self, sets: GroupStats, names: Mapping[str, tuple[str, ...]]) -> GroupStats:
+        """Count the people of every group, and how many of them have each value."""
+        people = sets.histograms[PERSON].distinct
+        return GroupStats(
+            people,
+            {
+                name: self._counted(name, hist, names[name])
+                for name, hist in sets.histograms.items()
+                if name != PERSON
+            },
+            unit="people",
+        )
+
+    def _counted(self, name: str, pairs: Histogram, names: tuple[str, ...]) -> Histogram:
+        groups, span = pairs.distinct.size, max(len(names), 1)
+        group = np.repeat(np.arange(groups, dtype=np.int64), pairs.distinct)
+        keys = group * span + self.value[name][pairs.values]  # ascending, as the pairs are
+        edges = np.flatnonzero(np.diff(keys, prepend=-1))
+        cells = keys[edges]
+        holders = np.unique(group * self.count + self.person[name][pairs.values])
+        everywhere = np.flatnonzero(pairs.whole)
+        return Histogram(
+            np.searchsorted(cells, np.arange(groups + 1, dtype=np.int64) * span).astype(np.int64),
+            cells % span,
+            np.diff(edges, append=keys.size).astype(np.int64),
+            np.bincount(self.value[name][everywhere], minlength=span).astype(np.int64),
+            names,
+            np.bincount(holders // max(self.count, 1), minlength=groups).astype(np.int64),
+            int(np.unique(self.person[name][everywhere]).size),
+        )
