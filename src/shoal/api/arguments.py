@@ -122,6 +122,7 @@ class Attacked(TypedDict, total=False):
 
     known: Names | None
     sensitive: Names | None
+    person: str | None
     plan: Plan | str | Path | None
     st: Any
     hierarchies: Hierarchies | None

@@ -14,6 +14,7 @@ from shoal.cli.options import (
     JsonFile,
     MaxUnpacked,
     Missing,
+    Person,
     PlanFile,
     Released,
     SecondTable,
@@ -46,6 +47,7 @@ def command(
         ),
     ] = None,
     sensitive: Sensitive = None,
+    person: Person = None,
     kinds: Annotated[
         list[str] | None,
         typer.Option(
@@ -123,7 +125,7 @@ def command(
     release = read_release(
         released,
         full,
-        roles=named_roles(known, sensitive, besides=truth.columns),
+        roles=named_roles(known, sensitive, person=person, besides=truth.columns),
         st=st,
         original=truth,
     )

@@ -131,7 +131,10 @@ def tell(verdict: Verdict) -> None:
     """Say what was found, the worst classes first."""
     from shoal.privacy.base import reached
 
-    say.line(f"{verdict.rows:,} rows in {verdict.classes:,} classes")
+    people = "" if verdict.people is None else f" of {verdict.people:,} people"
+    say.line(f"{verdict.rows:,} rows{people} in {verdict.classes:,} classes")
+    if "uncounted" in verdict.models:
+        say.warning(verdict.models["uncounted"])
     for result in verdict.rules:
         mark = "holds " if result.holds else "BROKEN"
         say.line(f"{mark}   {result.promise}; reached: {reached(result.achieved)}")
@@ -144,7 +147,7 @@ def tell(verdict: Verdict) -> None:
         cells = list(verdict.worst[0].cells)
         say.line("\nThe classes that break most:")
         say.table(
-            ("rows", "breaks", *cells),
+            ("rows" if verdict.people is None else "people", "breaks", *cells),
             [
                 (group.size, ", ".join(group.breaks), *(group.cells[name] for name in cells))
                 for group in verdict.worst

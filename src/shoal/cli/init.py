@@ -74,6 +74,8 @@ def command(
     for column in profile.schema.columns:
         if column.role is Role.UNDECIDED:
             say.line(f"  undecided, not released: {column.name} ({column.reason})")
+    if profile.not_people:
+        say.warning(profile.not_people)
     named = "" if isinstance(where, Source) else f"{where} "
     places = [hierarchies, where.address.path] if isinstance(where, Source) else [hierarchies]
     server = isinstance(where, Source) and where.address.path is None

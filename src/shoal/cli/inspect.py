@@ -70,6 +70,8 @@ def command(
             for look in profile.columns
         ],
     )
+    if profile.not_people:
+        say.warning(profile.not_people)
     _tell_singling(profile.singling)
     names = profile.schema.quasi
     if not names:

@@ -206,6 +206,8 @@ def tell(run: Run) -> None:
         f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
         f"{run.groups:,} groups"
     )
+    if run.verdict.people is not None:
+        say.line(f"Counted  {run.verdict.people:,} different people by {run.schema.person!r}")
     parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
     say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
     if run.notes:

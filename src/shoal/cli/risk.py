@@ -14,6 +14,7 @@ from shoal.cli.options import (
     JsonFile,
     MaxUnpacked,
     Missing,
+    Person,
     PlanFile,
     Quasi,
     Released,
@@ -34,6 +35,7 @@ def command(
     trust_plan: TrustPlan = False,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
+    person: Person = None,
     original: Annotated[
         Place | None,
         typer.Option(
@@ -94,7 +96,7 @@ def command(
     release = read_release(
         released,
         full,
-        roles=named_roles(quasi, sensitive, besides=columns),
+        roles=named_roles(quasi, sensitive, person=person, besides=columns),
         st=st,
         original=truth,
     )
@@ -126,7 +128,7 @@ def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]
     rows = [
         line("rows", *(f"{one.rows:,}" for one in measured)),
         line("classes (rows that look alike)", *(f"{one.classes:,}" for one in measured)),
-        line("smallest class (k)", *(one.k for one in measured)),
+        line(f"smallest class (k), in {measured[-1].counted}", *(one.k for one in measured)),
         line(
             "highest risk, in the table for sure (prosecutor)",
             *_all(measured, "prosecutor_highest"),

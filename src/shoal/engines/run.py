@@ -76,6 +76,7 @@ class Run:
                 "by_column": self.loss.by_column,
             },
             "losses": dict(self.loss.by_name),
+            "people": self.verdict.people,
             "achieved": self.verdict.achieved,
             "promised": [result.promise for result in self.verdict.rules],
             "verified": self.verdict.holds,

@@ -44,6 +44,8 @@ class Opened:
         The plan declares every column, and not only those that somebody named.
     sides
         Generalized cells that were understood beside the original, by column.
+    people
+        The number of different people of every class, where the run that made it counted them.
     """
 
     tables: Mapping[str, pl.DataFrame]
@@ -54,6 +56,7 @@ class Opened:
     plan: Plan = field(default_factory=Plan)
     complete: bool = True
     sides: Mapping[str, Sides] = field(default_factory=dict)
+    people: Ints | None = None
 
     @classmethod
     def of(
@@ -154,7 +157,7 @@ class Opened:
             replace(own.get(name, Column(name, Role.QUASI)), role=Role.QUASI) for name in quasi
         ]
         others = [replace(c, role=Role.OTHER) if c.role is Role.QUASI else c for c in rest]
-        return replace(self, columns=(*asked, *others))
+        return replace(self, columns=(*asked, *others), people=None)
 
     def beside(self, sides: Mapping[str, Sides]) -> Opened:
         """Return the same release with its cells understood beside the original."""
@@ -162,7 +165,7 @@ class Opened:
 
     def only(self, rows: Ints) -> Opened:
         """Return some rows of the release."""
-        return replace(self, tables={**self.tables, "release": self.frame[rows]})
+        return replace(self, tables={**self.tables, "release": self.frame[rows]}, people=None)
 
     def about(self, of: str) -> Opened:
         """Return the same release with the column declared sensitive that is asked about.
@@ -186,7 +189,10 @@ class Opened:
     @cached_property
     def published(self) -> Published:
         """The classes of rows that nobody can tell apart."""
-        return read(self.frame, self.quasi)
+        published = read(self.frame, self.quasi)
+        if self.people is None and self.persons is not None:
+            return replace(published, people=published.different(self.persons))
+        return replace(published, people=self.people)
 
     @cached_property
     def _views(self) -> dict[str, View]:
@@ -207,6 +213,14 @@ class Opened:
         """Return the share of published cells of a column that say nothing."""
         share: float = self.shape.view.silent(self, name)
         return share
+
+
+def uncounted(person: str) -> str:
+    """Say that people could not be counted in a release."""
+    return (
+        "Rows are counted here, not people: the release does not say whose row each is "
+        f"({person!r} is not in it). The figures of the run that made it count people."
+    )
 
 
 def recognise(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> Shape:

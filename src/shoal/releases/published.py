@@ -31,6 +31,8 @@ class Published:
         The cells of every class, in ``columns``.
     sizes
         The number of rows of every class.
+    people
+        The number of different people of every class, where that is known.
     """
 
     frame: pl.DataFrame
@@ -38,6 +40,22 @@ class Published:
     labels: Ints
     cells: pl.DataFrame
     sizes: Ints
+    people: Ints | None = None
+
+    @property
+    def crowds(self) -> Ints:
+        """In how many a person hides in every class: different people, else rows."""
+        return self.sizes if self.people is None else self.people
+
+    def different(self, persons: pl.Series, among: pl.Series | None = None) -> Ints:
+        """Count the different people of every class, or of those rows of it that ``among`` says."""
+        whose = pl.DataFrame({"group": self.labels, "person": persons})
+        if among is not None:
+            whose = whose.filter(among)
+        many = np.zeros(self.sizes.size, np.int64)
+        counted = whose.group_by("group").agg(pl.col("person").n_unique())
+        many[counted["group"].to_numpy()] = counted["person"].to_numpy()
+        return many
 
 
 def read(frame: pl.DataFrame, quasi: Sequence[str]) -> Published:

@@ -53,6 +53,8 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
     sizes = plots.sizes()
     least = int(sizes.min()) if sizes.size else 0
     smallest = f"{least:,} row{'s' * (least != 1)}"
+    if after.counted == "people":
+        smallest = f"{after.k:,} different people"
     return {
         "tiles": [
             parts.Tile(words.classes, f"{sizes.size:,}", f"smallest: {smallest}"),

@@ -19,6 +19,7 @@ from shoal.plan.origin import mistrust
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
+from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import from_native, read_table
 from shoal.tables.guessing import guess
@@ -29,6 +30,7 @@ from shoal.tables.sources.source import Source, place
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
 Names = Sequence[str] | str
 
+_CODES = 0.5  # of the values have a digit or an @: the column holds numbers, not names
 _GUESSED = (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)
 
 
@@ -121,6 +123,8 @@ def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) ->
     plan, schema = resolve(frame, plan, taxonomies)
     schema = with_reasons(schema, frame)
     warn_undecided(schema)
+    if repeated := not_people(schema, frame):
+        warnings.warn(repeated, ShoalWarning, stacklevel=2)
     return Taken(frame, plan, schema, taxonomies)
 
 
@@ -157,6 +161,29 @@ def warn_undecided(schema: Schema) -> None:
         "name it with --quasi, --sensitive, --identifier or --other.",
         ShoalWarning,
         stacklevel=3,
+    )
+
+
+def not_people(schema: Schema, frame: pl.DataFrame) -> str:
+    """Say that rows are not people: an identifier repeats, and nobody said whose row it is.
+
+    Names without a digit repeat too, and different people bear them: they prove nothing.
+    """
+    if schema.person is not None:
+        return ""
+    most, worst = 0, ""
+    for name in schema.identifier:
+        known = frame[name].drop_nulls() if plain(frame[name].dtype) else frame[name].head(0)
+        different = known.n_unique()
+        if most < different < len(known):
+            texts = as_text(known.unique())
+            if texts.str.contains("[0-9@]").mean() > _CODES:  # type: ignore[operator]
+                most, worst = different, name
+    if not worst:
+        return ""
+    return (
+        f"Rows are not people: {frame.height:,} rows of {most:,} {worst!r}, and k counts rows. "
+        f"Name it with --person (person={worst!r}), and people are counted."
     )
 
 

@@ -159,6 +159,8 @@ def execute(
             columns = schema.columns
             opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=plan)
             verdict = check(opened, rules, Original(frame, schema, release.order, taken.taxonomies))
+    if verdict.people is not None and verdict.stats is not None:
+        opened = replace(opened, people=verdict.stats.sizes)
     run = Run(
         loss=loss,
         verdict=verdict,

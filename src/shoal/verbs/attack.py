@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,7 @@ from shoal.base.errors import (
 )
 from shoal.base.params import Param
 from shoal.base.partition import Ints
+from shoal.base.roles import Role
 from shoal.measures.risks.knowledge import Draw, cut, knowledge
 from shoal.measures.risks.matching import Items, senseless, sides, widths
 from shoal.measures.risks.results import Attacks
@@ -28,7 +30,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.readback import find
 from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.prepare import check_columns, quasi_schema
-from shoal.tables.schema import Column
+from shoal.tables.schema import Column, Schema
 
 KINDS = ("linkage", "homogeneity", "inference", "background")
 TARGETS = 2000
@@ -79,8 +81,13 @@ def attack(
     hidden = hidden if set(wanted) - {"linkage"} else ()
     _check(original, opened.frame, control, names, hidden)
     rng = np.random.default_rng(seed)
-    many = _count(targets, original.height)
-    draw = Draw.of(original.height, 0 if control is None else control.height, many, rng)
+    persons = _persons(opened, original)
+    many = _count(targets, original.height, None if persons is None else persons.n_unique())
+    outside = 0 if control is None else control.height
+    if persons is None:
+        draw = Draw.of(original.height, outside, many, rng)
+    else:
+        draw = Draw.of_people(persons, outside, many, rng)
     views = {name: opened.view(name) for name in hidden}
     schema = quasi_schema(original, opened.plan, names, opened.taxonomies)
     release = _open(
@@ -98,7 +105,7 @@ def attack(
         results=tuple(
             result
             for kind in wanted
-            for result in summarize(kind, release, scores, names, rule_out, belief)
+            for result in summarize(kind, release, scores, names, rule_out, belief, draw.rows_each)
         ),
         known=names,
         sensitive=hidden,
@@ -107,7 +114,7 @@ def attack(
         rows=opened.frame.height,
         noise=noise,
         gaps=gaps,
-        control="outsiders" if control is not None else "others" if original.height > 1 else "none",
+        control="outsiders" if control is not None else "others" if draw.others.size else "none",
         unmatched=_unmatched(scores[0], original, opened.frame),
     )
 
@@ -156,14 +163,24 @@ def _check(
     check_columns(published, "The release", [name for name in names if name in held])
 
 
-def _count(targets: int | None, rows: int) -> int:
+def _persons(opened: Opened, original: pl.DataFrame) -> pl.Series | None:
+    """Return whose row each row of the original is, if that was declared."""
+    name = next((n for n in opened.names(Role.PERSON) if n in original.columns), None)
+    if name is None:
+        return None
+    return Schema((replace(opened.column(name), kind=None),)).whose(original)
+
+
+def _count(targets: int | None, rows: int, people: int | None) -> int:
+    there = rows if people is None else people
     if targets is None:
-        return min(TARGETS, rows)
+        return min(TARGETS, there)
     Param("targets", "people to attack", int, low=1).check(targets, "attack")
-    if targets > rows:
+    if targets > there:
         raise ParameterError(
-            f"Asked for {targets:,} targets, but the original has only {rows:,} rows. Ask for at "
-            "most as many, or leave the number out."
+            f"Asked for {targets:,} targets, but the original has only {there:,} "
+            f"{'rows' if people is None else 'people'}. Ask for at most as many, or leave the "
+            "number out."
         )
     return targets
 
@@ -269,8 +286,20 @@ def _run(
         for own, other in zip(truth, lent, strict=True)
     ]
     mine, theirs = ([answer[place] for answer in answers] for place in (0, 1))
-    return (
-        score(release, known[0], truth[0], mine, rule_out),
-        score(release, known[1], truth[0], mine, rule_out) if sizes[1] else None,
-        score(release, known[2], truth[2], theirs, rule_out) if sizes[2] else None,
-    )
+    main = score(release, known[0], truth[0], mine, rule_out)
+    other = score(release, known[1], truth[0], mine, rule_out) if sizes[1] else None
+    outside = score(release, known[2], truth[2], theirs, rule_out) if sizes[2] else None
+    if draw.own is not None:
+        main = _any_row(release, draw, known[0], main)
+        other = None if other is None else _any_row(release, draw, known[1], other)
+    return main, other, outside
+
+
+def _any_row(release: Target, draw: Draw, known: Ints, found: Scores) -> Scores:
+    """Count any of a person's rows for the right one: the chances of all of them together."""
+    assert draw.own is not None and draw.starts is not None
+    here = slice(2 * draw.size, 2 * draw.size + draw.own.size)
+    own = np.stack([side.values[here] for side in release.both], axis=1)
+    each = np.repeat(known, draw.rows_each, axis=0)
+    linked = score(replace(release, beliefs=()), each, own, [], 1).linked
+    return replace(found, linked=np.minimum(np.add.reduceat(linked, draw.starts), 1.0))

@@ -16,7 +16,7 @@ from shoal.measures.models import models
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
-from shoal.releases.opened import Opened
+from shoal.releases.opened import Opened, uncounted
 from shoal.releases.verdict import Original, Verdict
 from shoal.tables.cells import blank, typed
 from shoal.tables.prepare import resolve
@@ -52,6 +52,8 @@ def audit(
     source = None if original is None else _source(opened, original)
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
     found = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
+    if opened.names(Role.PERSON) and verdict.people is None:
+        found["uncounted"] = uncounted(opened.names(Role.PERSON)[0])
     if exposed := exposure(opened.published, opened.sensitive):
         found["exposure"] = exposed.to_dict()
     return replace(verdict, models=found)

@@ -14,6 +14,7 @@ from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing import guess
+from shoal.tables.prepare import not_people
 from shoal.tables.schema import Column, Schema, plain
 
 _SIZES = (2, 5, 10)
@@ -81,6 +82,11 @@ class Inspection:
         ]
         heads = ("column", "type", "missing", "distinct", "role", "kind", "why")
         return table_html(f"{self.rows:,} rows", heads, rows)
+
+    @property
+    def not_people(self) -> str:
+        """What to know when rows are not people; nothing when they seem to be."""
+        return not_people(self.schema, self.frame)
 
     @property
     def unique(self) -> int:

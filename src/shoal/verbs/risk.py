@@ -14,7 +14,7 @@ from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks import AttributeRisk, Risk, assess, attribute_risk
-from shoal.releases.opened import Opened
+from shoal.releases.opened import Opened, uncounted
 from shoal.tables.prepare import check_columns, quasi_schema
 from shoal.tables.schema import Column
 
@@ -131,6 +131,8 @@ def risk(
             ShoalWarning,
             stacklevel=2,
         )
+    if opened.names(Role.PERSON) and after.counted == "rows":
+        warnings.warn(uncounted(opened.names(Role.PERSON)[0]), ShoalWarning, stacklevel=2)
     attributes = {
         name: attribute_risk(opened.view(name), name, threshold=belief) for name in hidden
     }
@@ -139,7 +141,8 @@ def risk(
     else:
         # The original is read as any table is: its classes, and what its rows say.
         columns = [Column(name, Role.QUASI) for name in quasi]
-        columns += [opened.column(name) for name in hidden]
+        whose = opened.names(Role.PERSON) if after.counted == "people" else []
+        columns += [opened.column(name) for name in (*hidden, *whose)]
         whole = Opened({"release": original}, tuple(columns))
         before = assess(original, quasi, raw=True, published=whole.published, **options)
         attributes_before = {

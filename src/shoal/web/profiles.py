@@ -29,6 +29,7 @@ def profile(frame: pl.DataFrame, inspection: Inspection) -> dict[str, Any]:
         ],
         "sample": _sample(frame, inspection),
         "marks": _marks(frame),
+        "not_people": inspection.not_people,
         "singling": inspection.singling.to_dict(),
         "unusable": [
             look.column.name for look in inspection.columns if not look.column.name.strip()

@@ -27,11 +27,39 @@ class Draw:
         there is none.
     outsiders
         Rows of the control table that are attacked.
+    own
+        Where a person has several rows: all rows of the people attacked, person after person.
+    starts
+        Where the rows of each of them begin.
     """
 
     chosen: Ints
     others: Ints
     outsiders: Ints
+    own: Ints | None = None
+    starts: Ints | None = None
+
+    @classmethod
+    def of_people(
+        cls, persons: pl.Series, outsiders: int, targets: int, rng: np.random.Generator
+    ) -> Draw:
+        """Draw people, each known by one of the rows, and in their place rows of other people."""
+        whose = persons.rank("dense").to_numpy()
+        rows = np.argsort(whose, kind="stable").astype(np.int64)
+        many = np.unique(whose, return_counts=True)[1].astype(np.int64)
+        first = np.concatenate(([0], np.cumsum(many))).astype(np.int64)
+        drawn = cls.of(many.size, outsiders, targets, rng)
+
+        def one(of: Ints) -> Ints:
+            picked: Ints = rows[first[of] + (rng.random(of.size) * many[of]).astype(np.int64)]
+            return picked
+
+        ends = np.cumsum(many[drawn.chosen])
+        begin = np.repeat(first[drawn.chosen] - (ends - many[drawn.chosen]), many[drawn.chosen])
+        own = rows[begin + np.arange(begin.size)]
+        return cls(
+            one(drawn.chosen), one(drawn.others), drawn.outsiders, own, ends - many[drawn.chosen]
+        )
 
     @classmethod
     def of(cls, rows: int, outsiders: int, targets: int, rng: np.random.Generator) -> Draw:
@@ -42,6 +70,13 @@ class Draw:
         others = (chosen + step) % rows if rows > 1 else step
         outside = np.sort(rng.choice(outsiders, min(outsiders, targets), replace=False))
         return cls(chosen, others.astype(np.int64), outside.astype(np.int64))
+
+    @property
+    def rows_each(self) -> Ints:
+        """How many rows each of the people attacked has."""
+        if self.own is None or self.starts is None:
+            return np.ones(self.chosen.size, np.int64)
+        return np.diff(self.starts, append=self.own.size)
 
     @property
     def size(self) -> int:
@@ -58,7 +93,8 @@ class Draw:
         """Return the values of a column: of the people drawn, of random rows, and all there are.
 
         The random rows, as many as there are people, lend the wrong values of :func:`knowledge`.
-        All values are there so that every released cell finds what it stands for.
+        Then come all rows of the people attacked, where a person has several. All values are there
+        so that every released cell finds what it stands for.
         """
         own = column.clean(original[column.name])
         lent = own.gather(rng.integers(0, original.height, self.size))
@@ -66,7 +102,8 @@ class Draw:
         if control is not None:
             theirs = column.clean(control[column.name])
             parts.append(_alike(theirs.gather(self.outsiders), own))
-        return pl.concat([*parts, lent, own.unique(maintain_order=True)])
+        more = [] if self.own is None else [own.gather(self.own)]
+        return pl.concat([*parts, lent, *more, own.unique(maintain_order=True)])
 
 
 def _alike(theirs: pl.Series, own: pl.Series) -> pl.Series:

@@ -39,6 +39,9 @@ class Risk:
     ----------
     rows, classes
         Number of rows, and of groups of rows with equal cells.
+    counted
+        What the size of a class is: its ``rows``, or the different ``people`` in it where that is
+        known. A person counts in every class that holds a row of hers.
     prosecutor_highest, prosecutor_mean
         The attacker knows that his target is in the table: 1 / size of its class.
     journalist_highest, journalist_mean
@@ -73,6 +76,7 @@ class Risk:
     threshold: float
     above: float
     k: int
+    counted: str = "rows"
     k_map: int | None = None
     short: int = 0
     per_row: Floats = field(default_factory=lambda: np.empty(0), repr=False)
@@ -168,10 +172,11 @@ def assess(
         raise InputError(
             "The table has no rows, so there is no risk to measure. Give a table with at least one."
         )
-    own = 1.0 / published.sizes
+    crowds = published.crowds
+    own = 1.0 / crowds
     per_row = own[published.labels]
     figures: dict[str, Any] = {}
-    mean = own.size / frame.height
+    mean = own.size / int(crowds.sum())
     if population is None:
         people, linked = own, mean
     else:
@@ -179,7 +184,7 @@ def assess(
         people = 1.0 / np.maximum(fits, 1.0)
         # Exact whatever the order of the rows.
         linked = math.fsum(people * published.sizes) / frame.height
-        too_few = fits < published.sizes
+        too_few = fits < crowds
         figures = {"k_map": int(fits.min()), "short": int(published.sizes[too_few].sum())}
     return Risk(
         rows=frame.height,
@@ -189,11 +194,12 @@ def assess(
         journalist_highest=float(people.max()),
         journalist_mean=linked,
         marketer=linked,
-        unique=float((published.sizes == 1).sum() / frame.height),
+        unique=float(published.sizes[crowds == 1].sum() / frame.height),
         threshold=threshold,
         # 1/5 is not above 0.2, whatever floats make of it.
         above=float((per_row > threshold + 1e-12).mean()),
-        k=int(published.sizes.min()),
+        k=int(crowds.min()),
+        counted="rows" if published.people is None else "people",
         per_row=per_row,
         per_row_journalist=people[published.labels],
         **figures,

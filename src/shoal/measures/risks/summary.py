@@ -18,6 +18,7 @@ def summarize(
     known: tuple[str, ...],
     rule_out: int,
     belief: float,
+    rows_each: npt.NDArray[np.int64],
 ) -> list[AttackResult]:
     """Sum up one attack, for every sensitive column.
 
@@ -33,6 +34,8 @@ def summarize(
         The columns that the attacker knows.
     rule_out, belief
         Of the attack with background knowledge.
+    rows_each
+        How many rows each target has: any of them is the right one.
     """
     main, other, outside = scores
     if kind == "linkage":
@@ -42,7 +45,7 @@ def summarize(
             None,
             attempts=main.linked.size,
             success=float(main.linked.mean()),
-            baseline=1 / rows,
+            baseline=float(rows_each.mean()) / rows,
             # Outsiders have no row that could be found: the control is somebody else's data.
             control=None if other is None else float(other.linked.mean()),
             outsiders=False,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
-from shoal.base.partition import GroupStats, Histogram, Ints
+from shoal.base.partition import GroupStats, Histogram
 from shoal.privacy.base import Rule, flatten, promised, weakest
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.opened import Opened
@@ -196,18 +196,7 @@ def _stats(
         histograms[name] = _histogram(published, blank(column, ("", *texts)), persons)
     if persons is None:
         return GroupStats(published.sizes, histograms)
-    return GroupStats(_different(published, persons), histograms, unit="people")
-
-
-def _different(published: Published, persons: pl.Series, among: pl.Series | None = None) -> Ints:
-    """Count the different people of every class, or of those rows of it that ``among`` says."""
-    whose = pl.DataFrame({"group": published.labels, "person": persons})
-    if among is not None:
-        whose = whose.filter(among)
-    many = np.zeros(published.sizes.size, np.int64)
-    counted = whose.group_by("group").agg(pl.col("person").n_unique())
-    many[counted["group"].to_numpy()] = counted["person"].to_numpy()
-    return many
+    return GroupStats(published.different(persons), histograms, unit="people")
 
 
 def _histogram(published: Published, column: pl.Series, persons: pl.Series | None) -> Histogram:
@@ -240,7 +229,7 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
     return replace(
         hist,
         whole=np.bincount(once["code"].to_numpy(), minlength=len(values)).astype(np.int64),
-        people=_different(published, persons, column.is_not_null()),
+        people=published.different(persons, column.is_not_null()),
         whole_people=once["person"].n_unique(),
     )
 

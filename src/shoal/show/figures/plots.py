@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import polars as pl
 from shoal.base.errors import ParameterError, SchemaError, listed, nearest
 from shoal.base.roles import Role
 from shoal.measures.risks import AttributeRisk, Risk, assess, attribute_risk
+from shoal.releases.published import read
 from shoal.show.charts import WIDTH, Chart, bars, histogram, intervals, paired_bars
 from shoal.show.charts.words import say
 from shoal.show.figures.distributions import Distribution, distribution
@@ -139,7 +140,12 @@ class Plots:
         if self.subject.source is None:
             return None, after
         original = pl.DataFrame([self.subject.original(name) for name in opened.quasi])
-        return assess(original, opened.quasi, threshold=threshold), after
+        rows = read(original, opened.quasi)
+        person = next(iter(opened.names(Role.PERSON)), "")
+        whose = self.subject.original(person) if person and after.counted == "people" else None
+        if whose is not None:
+            rows = replace(rows, people=rows.different(whose))
+        return assess(original, opened.quasi, threshold=threshold, published=rows), after
 
     def risk(self, threshold: float = 0.2) -> Chart:
         """Draw the risk of re-identification, before and after."""

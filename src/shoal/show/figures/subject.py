@@ -33,7 +33,7 @@ class Subject:
 
     def public(self) -> Subject:
         """Return the same without anything that is computed from the original."""
-        return replace(self, source=None, loss=None)
+        return replace(self, opened=replace(self.opened, people=None), source=None, loss=None)
 
     @property
     def crowd(self) -> int:

@@ -1,0 +1,177 @@
+"""People, not rows: what the doors say, and small tables counted by hand."""
+
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.base.errors import Cautioned, ParameterError, PlanError, SchemaError, ShoalWarning
+from shoal.base.partition import Partition
+from shoal.base.roles import Role
+from shoal.privacy import AlphaK, BetaLikeness, FrequencyLDiversity, KAnonymity, LDiversity
+from shoal.releases.generalized.check import verify
+
+# Two classes: a has three people in four rows, b has two people in four rows.
+RELEASED = pl.DataFrame(
+    {"q": ["a"] * 4 + ["b"] * 4, "ill": ["x", "x", "y", "z", "x", "y", "y", "x"]}
+)
+PERSONS = pl.Series(["p1", "p1", "p2", "p3", "p4", "p4", "p5", "p5"])
+ROWS = pl.DataFrame(
+    {
+        "who": [1, 1, 2, 3, 4, 4, 5, 5, 6, 7],
+        "age": [30, 30, 31, 32, 30, 33, 34, 35, 36, 37],
+        "ill": list("xxyzxyyxzx"),
+    }
+)
+
+
+def verdict(rule, persons=PERSONS):
+    return verify(RELEASED, ["q"], [rule], persons=persons, sensitive=["ill"])
+
+
+def test_a_class_is_as_large_as_it_has_people():
+    rows, people = verdict(KAnonymity(3), None), verdict(KAnonymity(3))
+    assert rows.holds and rows.achieved == {"k": 4} and rows.people is None
+    assert not people.holds and people.achieved == {"k": 2} and people.people == 5
+    assert people.rules[0].promise == "every group has at least 3 different people (k-anonymity)"
+    assert people.worst[0].size == 2
+
+
+def test_a_person_has_a_value_once():
+    hist = verdict(KAnonymity(2)).stats.histograms["ill"]
+    # a: x of p1 once, y of p2, z of p3; b: both people have both values.
+    assert hist.counts.tolist() == [1, 1, 1, 2, 2]
+    assert hist.people.tolist() == [3, 2]
+    assert hist.whole.tolist() == [3, 3, 1]
+    assert hist.whole_people == 5
+
+
+def test_shares_are_of_people():
+    # In b everybody has x: half of the rows, all of the people.
+    assert verdict(FrequencyLDiversity(2, "ill"), None).holds
+    assert verdict(FrequencyLDiversity(2, "ill")).achieved == {"frequency_l": 1.0}
+    assert verdict(AlphaK(0.5, 2, "ill"), None).holds
+    assert verdict(AlphaK(0.5, 2, "ill")).achieved["alpha"] == 1.0
+    # 3 of 5 people have x in the table, 2 of 2 in b.
+    assert verdict(BetaLikeness(0.5, "ill")).achieved["beta"] == pytest.approx(1 / 0.6 - 1)
+
+
+def test_the_values_of_one_person_hide_nobody():
+    alone = pl.Series(["p1", "p2", "p3", "p4", "p5", "p5", "p5", "p5"])
+    assert verdict(LDiversity(2, "ill"), None).holds
+    assert verdict(LDiversity(2, "ill"), alone).achieved == {"l": 1}
+
+
+def anonymize(**given):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShoalWarning)
+        return shoal.anonymize(ROWS, quasi=["age"], sensitive=["ill"], k=3, seed=2**70, **given)
+
+
+def test_the_person_is_never_released_and_counted_in_the_figures():
+    release = anonymize(person="who")
+    assert release.frame.columns == ["age", "ill"]
+    assert release.to_dict()["people"] == 7
+    assert release.to_dict()["plan"]["columns"]["who"] == {"role": "person", "importance": 1.0}
+    assert release.risk().after.counted == "people"
+    assert release.risk().after.k == release.achieved["k"] >= 3
+
+
+def test_rows_without_a_person_are_refused():
+    gaps = ROWS.with_columns(pl.when(pl.col("who") > 5).then(None).otherwise("who").alias("who"))
+    with pytest.raises(SchemaError, match="2 of 10 rows say nothing in 'who', the column of the"):
+        shoal.anonymize(gaps, quasi=["age"], person="who", k=2)
+
+
+def test_one_column_says_whose_row_it_is():
+    with pytest.raises(SchemaError, match="The role 'person' has 2 columns"):
+        shoal.open(ROWS, quasi=["age"], person=["who", "ill"]).schema  # noqa: B018
+
+
+def test_a_column_has_one_role():
+    with pytest.raises(PlanError, match="Column 'who' has 2 roles"):
+        shoal.open(ROWS, quasi=["age"], identifier=["who"], person="who")
+
+
+def test_spark_refuses_by_name():
+    pytest.importorskip("pyspark")
+    from shoal.catalog import find_method
+    from shoal.engines.spark.engine import _refuse
+
+    plan = shoal.open(ROWS, quasi=["age"], person="who").plan
+    with pytest.raises(ParameterError, match="People cannot be counted on Spark: 'who' says whose"):
+        _refuse(find_method("shoal"), plan)
+
+
+def test_an_audit_counts_people_by_a_pseudonym_and_says_when_it_cannot():
+    named = RELEASED.with_columns(PERSONS.alias("who"))
+    counted = shoal.audit(named, quasi=["q"], sensitive=["ill"], person="who", k=3)
+    assert counted.people == 5 and not counted.holds
+    assert counted.rules[0].achieved == {"k": 2}
+    plan = shoal.Plan().with_roles(
+        {Role.QUASI: ["q"], Role.SENSITIVE: ["ill"], Role.PERSON: ["who"]}
+    )
+    leaked = shoal.audit(named, plan=plan, k=2)
+    assert "which says whose row it is" in leaked.faults[0]
+    blind = shoal.audit(RELEASED, plan=plan, k=3)
+    assert blind.holds and blind.people is None
+    assert blind.models["uncounted"].startswith("Rows are counted here, not people")
+
+
+def test_risk_counts_people_before_and_after_by_a_pseudonym():
+    named = RELEASED.with_columns(PERSONS.alias("who"))
+    found = shoal.risk(named, quasi=["q"], person="who", original=named)
+    assert found.after.counted == found.before.counted == "people"
+    assert (found.after.k, found.after.prosecutor_highest) == (2, 0.5)
+    assert found.after.prosecutor_mean == pytest.approx(2 / 5)
+    with pytest.warns(ShoalWarning, match="Rows are counted here, not people"):
+        shoal.risk(RELEASED, quasi=["q"], person="who")
+
+
+def test_any_row_of_a_person_is_the_right_one():
+    original = RELEASED.with_columns(PERSONS.alias("who"))
+    found = shoal.attack(RELEASED, original=original, known=["q"], person="who", seed=1)
+    assert found.targets == 5
+    # p1 has 2 of 4 rows of a, p2 and p3 one each; p4 and p5 have 2 of 4 each.
+    assert found.results[0].success == pytest.approx((2 / 4 + 1 / 4 + 1 / 4 + 2 / 4 + 2 / 4) / 5)
+    assert found.results[0].baseline == pytest.approx(8 / 5 / 8)
+    with pytest.raises(ParameterError, match="the original has only 5 people"):
+        shoal.attack(RELEASED, original=original, known=["q"], person="who", targets=6)
+
+
+def test_unions_of_sets_count_nobody_twice():
+    from shoal.groupers.repair import unions
+
+    table = shoal.open(ROWS, quasi=["age"], sensitive=["ill"], person="who").taken
+    from shoal.coding.encode import encode
+
+    data = encode(table.frame, table.schema)
+    part = Partition.from_labels(np.array([0, 1, 1, 2, 0, 2, 0, 2, 1, 2]))
+    joined = Partition.from_labels(np.array([0, 0, 0, 1, 0, 1, 0, 1, 0, 1]))
+    union = data.judged(unions(data.tally(part), np.array([0]), np.array([1])))
+    assert union.sizes.tolist() == data.stats(joined).sizes[:1].tolist() == [5]
+    assert union.histograms["ill"].counts.tolist() == [2, 2, 1]
+
+
+VISITS = pl.DataFrame(
+    {"patient": [f"n{i // 2}" for i in range(30)], "name": ["Ann"] * 30, "age": range(30)}
+)
+
+
+def test_an_identifier_that_repeats_is_a_warning_and_strict_an_error():
+    told = r"Rows are not people: 30 rows of 15 'patient', and k counts rows. Name it with --person"
+    asked = {"quasi": ["age"], "identifier": ["patient", "name"]}
+    with pytest.warns(ShoalWarning, match=told):
+        release = shoal.anonymize(VISITS, **asked, k=3, seed=2**70)
+    assert any("Rows are not people" in text for text in release.warnings)
+    with pytest.raises(Cautioned, match=told), pytest.warns(ShoalWarning):
+        shoal.anonymize(VISITS, **asked, k=3, strict=True)
+    assert "30 rows of 15 'patient'" in shoal.inspect(VISITS, **asked).not_people
+
+
+def test_names_repeat_and_prove_nothing():
+    table = shoal.open(VISITS, quasi=["age"], identifier=["name"])
+    assert table.warnings == ()
+    assert shoal.open(VISITS, quasi=["age"], person="patient").warnings == ()
