@@ -2,8 +2,8 @@
 
 from shoal.show.charts.columns import histogram
 from shoal.show.charts.paper import WIDTH, Chart, check_picture
-from shoal.show.charts.plane import Line, Point, best_of, lines, scatter
-from shoal.show.charts.rows import bars, intervals, paired_bars
+from shoal.show.charts.plane import Point, best_of, scatter
+from shoal.show.charts.rows import bars, intervals
 from shoal.show.charts.style import CSS, FIGURE_CSS
 
 __all__ = [
@@ -11,14 +11,11 @@ __all__ = [
     "FIGURE_CSS",
     "WIDTH",
     "Chart",
-    "Line",
     "Point",
     "bars",
     "best_of",
     "check_picture",
     "histogram",
     "intervals",
-    "lines",
-    "paired_bars",
     "scatter",
 ]

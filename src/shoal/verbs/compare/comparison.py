@@ -195,7 +195,6 @@ class Comparison:
             x=RISKS[self.axes.risk][1],
             y=costs()[self.axes.cost][1],
             log_x=bool(points) and all(point.x > 0 for point in points),
-            frontier=True,
         )
 
     def __repr__(self) -> str:

@@ -121,7 +121,6 @@ def _frontier(table: OpenTable) -> str | None:
         x="loss (less is better)",
         y="highest risk of a row (less is better)",
         y_form="share",
-        frontier=True,
     )
     return chart.html()
 
