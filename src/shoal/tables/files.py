@@ -11,9 +11,9 @@ from typing import IO, cast
 import polars as pl
 
 from shoal.base.atomic import Pathlike, atomic_file
-from shoal.base.errors import InputError, OutputError, listed
+from shoal.base.errors import InputError, OutputError
 from shoal.base.memory import LEAST, check_fits
-from shoal.base.names import check_names
+from shoal.base.names import check_names, check_rows
 from shoal.base.threads import share
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
@@ -113,11 +113,7 @@ def _binary(path: Path, kind: str) -> pl.DataFrame:
             f"{path} is a damaged {kind} file ({fault}). Copy or make it again."
         ) from None
     check_names(frame.columns, path)
-    if frame.height == 0:
-        raise InputError(
-            f"{path} has column names ({listed(frame.columns)}) but no rows. "
-            "A table needs at least one row."
-        )
+    check_rows(frame.height, frame.columns, path)
     return frame
 
 
