@@ -11,7 +11,8 @@ from experiments.lines import Line, lines
 from experiments.plans import NAMES, Figure
 from experiments.running import Reproduction
 from shoal import __version__
-from shoal.show.charts import Chart, bars
+from shoal.show.charts.paper import Chart
+from shoal.show.charts.rows import bars
 
 
 def telling(found: Reproduction, charts: Mapping[str, Sequence[Chart]]) -> dict[str, Any]:

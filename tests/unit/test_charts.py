@@ -10,17 +10,12 @@ from hypothesis import strategies as st
 
 from experiments.lines import Line, lines
 from shoal.base.errors import OutputError, ParameterError
-from shoal.show.charts import (
-    CSS,
-    Chart,
-    Point,
-    bars,
-    best_of,
-    histogram,
-    intervals,
-    scatter,
-)
+from shoal.show.charts.columns import histogram
+from shoal.show.charts.paper import Chart
+from shoal.show.charts.plane import Point, best_of, scatter
+from shoal.show.charts.rows import bars, intervals
 from shoal.show.charts.scales import scale
+from shoal.show.charts.style import CSS
 from shoal.show.charts.words import fit, say, tick, width
 
 NASTY = [

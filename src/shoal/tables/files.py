@@ -17,22 +17,8 @@ from shoal.base.names import check_names, check_rows
 from shoal.base.threads import share
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
-from shoal.tables.native import from_native, to_native
 from shoal.tables.set_cells import SETS, to_json
 from shoal.tables.sources.source import Source, beside, place, target
-
-__all__ = [
-    "FORMATS",
-    "check_output_format",
-    "from_native",
-    "placed",
-    "read_table",
-    "second_path",
-    "to_native",
-    "write_release",
-    "write_table",
-    "write_tables",
-]
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
 _CELLS = 1 << 16  # of a text file whose types are found at a time

@@ -24,7 +24,7 @@ from shoal.engines.spark.hashing import Mark, fingerprints, fresh_salt, hashed, 
 from shoal.engines.spark.job import KEPT, Checks, Job, Seen, Staged
 from shoal.engines.spark.layout import Layout, dummied
 from shoal.engines.spark.looking import counted_values
-from shoal.measures.losses import Loss
+from shoal.measures.losses.ncp import Loss
 from shoal.privacy import Rule
 from shoal.releases.check_counts import Findings, Values
 from shoal.releases.dummies import make as dummies

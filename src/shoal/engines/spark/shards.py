@@ -28,7 +28,7 @@ from shoal.engines.spark.hashing import to_polars
 from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import Layout, generalized
 from shoal.engines.spark.tuples import COUNT, KEY, Tuples
-from shoal.measures.losses import Loss
+from shoal.measures.losses.ncp import Loss
 from shoal.plan.plan import Plan
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema

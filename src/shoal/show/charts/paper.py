@@ -33,7 +33,7 @@ class Chart:
     title
         What it shows.
     svg
-        The picture, a piece of SVG that takes its colours from :data:`shoal.show.charts.CSS`.
+        The picture, a piece of SVG that takes its colours from :data:`shoal.show.charts.style.CSS`.
     text
         The same in a sentence, for who cannot see it.
     table

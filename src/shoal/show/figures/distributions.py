@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.show.charts import WIDTH, Chart, bars, histogram
+from shoal.show.charts.columns import histogram
+from shoal.show.charts.paper import WIDTH, Chart
+from shoal.show.charts.rows import bars
 from shoal.show.charts.words import say
 from shoal.show.figures.bins import as_points, make_bins
 from shoal.show.figures.reading import ColumnReading, Floats, numbers, read_column

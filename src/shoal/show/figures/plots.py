@@ -11,8 +11,10 @@ import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, listed, nearest
 from shoal.base.roles import Role
-from shoal.measures.risks import AttributeRisk, Risk, assess, attribute_risk
-from shoal.show.charts import WIDTH, Chart, bars, histogram, intervals
+from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
+from shoal.show.charts.columns import histogram
+from shoal.show.charts.paper import WIDTH, Chart
+from shoal.show.charts.rows import bars, intervals
 from shoal.show.charts.words import say
 from shoal.show.figures.distributions import Distribution, distribution
 from shoal.show.figures.subject import Subject

@@ -13,7 +13,8 @@ import polars as pl
 
 from shoal.base.notebook import table_html
 from shoal.plan.plan import Plan
-from shoal.show.charts import Chart, Point, scatter
+from shoal.show.charts.paper import Chart
+from shoal.show.charts.plane import Point, scatter
 from shoal.verbs.compare.choices import say
 from shoal.verbs.compare.frontier import RISKS, Advice, Axes, advise, costs, frontier
 from shoal.verbs.compare.measuring import figures_of_settings

@@ -100,7 +100,7 @@ def _able(table: OpenTable) -> list[str]:
 
 def _frontier(table: OpenTable) -> str | None:
     """Draw loss against risk; every point leads to its run."""
-    from shoal.show.charts import Point, scatter
+    from shoal.show.charts.plane import Point, scatter
 
     points = [
         Point(
