@@ -110,6 +110,14 @@ def command(
         bool | None,
         typer.Option("--typed/--text", help="Ordered columns as two columns x_lo, x_hi."),
     ] = None,
+    csv_safe: Annotated[
+        bool | None,
+        typer.Option(
+            "--csv-safe/--csv-plain",
+            help="Put an apostrophe before texts of a CSV release that a spreadsheet would run as "
+            "formulas (=, +, -, @); Shoal takes it off again.",
+        ),
+    ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
     max_unpacked: MaxUnpacked = None,
@@ -182,6 +190,8 @@ def command(
         reporting.refuse_on_spark(report, audience)
     else:
         goal.check_files([path for path in (data, plan) if path is not None])
+        if csv_safe:
+            goal.check_csv_safe()
     reader = reporting.reader(report, audience)
 
     from shoal.plan.plan import Plan
@@ -200,6 +210,7 @@ def command(
         method=name,
         options=parse_options(words, name),
         typed=typed,
+        csv_safe=csv_safe,
     )
     source = located(data, full, table, query, query_file)
     roles = named_roles(quasi, sensitive, identifier, other)
