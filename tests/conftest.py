@@ -18,6 +18,7 @@ SLOW = ("spark", "experiments", "db", "web", "golden", "cli")
 TOGETHER = ("spark", "db")  # one session, one server for all files of the folder
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks which group a test belongs to
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run slow tests last, and keep the tests of a file together.
 

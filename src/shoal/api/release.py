@@ -364,7 +364,8 @@ class Release(Generic[FrameT]):
         force, into
             Replace what is there; the table of a database, unless the address names it.
         """
-        write_release(self.here.tables, path, force, into=into)
+        csv_safe = self.plan.release.csv_safe
+        write_release(self.here.tables, path, force, into=into, csv_safe=csv_safe)
 
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""

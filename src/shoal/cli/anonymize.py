@@ -86,6 +86,14 @@ def command(
         bool | None,
         typer.Option("--typed/--text", help="Ordered columns as two columns x_lo, x_hi."),
     ] = None,
+    csv_safe: Annotated[
+        bool | None,
+        typer.Option(
+            "--csv-safe/--csv-plain",
+            help="Put an apostrophe before texts of a CSV release that a spreadsheet would run as "
+            "formulas (=, +, -, @); Shoal takes it off again.",
+        ),
+    ] = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
@@ -157,6 +165,8 @@ def command(
         reporting.refuse_on_spark(report, audience)
     else:
         goal.check_files([path for path in (data, plan) if path is not None])
+        if csv_safe:
+            goal.check_csv_safe()
     reader = reporting.reader(report, audience)
 
     from shoal.plan.plan import Plan
@@ -175,6 +185,7 @@ def command(
         method=name,
         options=opt.parse_options(words, name),
         typed=typed,
+        csv_safe=csv_safe,
     )
     source = opt.located(data, full, table, query, query_file)
     roles = opt.named_roles(quasi, sensitive, identifier, other)

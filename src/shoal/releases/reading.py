@@ -77,7 +77,7 @@ def second_table(released: Any, published: pl.DataFrame, given: Any = None) -> p
         second = second_path(where)
     except OutputError:
         return None
-    return read_table(second) if second.exists() else None
+    return read_table(second, quoted=True) if second.exists() else None
 
 
 def _read(where: Path | Source) -> pl.DataFrame:
@@ -85,7 +85,7 @@ def _read(where: Path | Source) -> pl.DataFrame:
         from shoal.tables.sources.reading import read_source
 
         return read_source(where)
-    return read_table(where)
+    return read_table(where, quoted=True)
 
 
 def _beside(where: Source) -> pl.DataFrame | None:

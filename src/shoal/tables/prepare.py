@@ -57,6 +57,7 @@ def merge(
     kinds: Mapping[str, Kind | str] | None = None,
     importance: Mapping[str, float] | None = None,
     typed: bool | None = None,
+    csv_safe: bool | None = None,
     trust: bool = False,
     **parts: Any,
 ) -> Plan:
@@ -78,7 +79,8 @@ def merge(
     if instead is not None:
         specs = [spec for rule in flatten(one_or_more(instead)) if (spec := rule_spec(rule))]
         base = base.with_rules(specs)
-    release = {} if typed is None else {"typed": typed}
+    asked = {"typed": typed, "csv_safe": csv_safe}
+    release = {key: value for key, value in asked.items() if value is not None}
     given = {key: value for key, value in parts.items() if value} | (
         {"seed": parts["seed"]} if parts.get("seed") is not None else {}
     )
@@ -244,7 +246,9 @@ def _read(
 
         return read_source(data, missing)
     if is_path(data):
-        return read_table(Path(data), missing=missing, delimiter=delimiter, text=text or ())
+        published = text is not None
+        path = Path(data)
+        return read_table(path, missing, delimiter, text=text or (), quoted=published)
     return from_native(data, missing=missing)
 
 

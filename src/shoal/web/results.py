@@ -156,7 +156,8 @@ def write(
     """Write release, plan, hierarchies, figures and reports into a folder."""
     for name, table in release.here.tables.items():
         stem = "release" if name == "release" else f"release.{name}"
-        write_table(table, folder / f"{stem}.csv")
+        safe = release.plan.release.csv_safe
+        write_table(table, folder / f"{stem}.csv", csv_safe=safe)
         write_table(table, folder / f"{stem}.parquet")
     title = f"Release of {origin.source}"
     texts = {
