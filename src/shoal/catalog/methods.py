@@ -144,6 +144,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             baseline=True,
+            by_queries=True,
         ),
         Method(
             "incognito",
@@ -180,6 +181,7 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.tp:group",
             rules=("frequency-l-diversity",),
             whole="the few rows that it suppresses are few only in the table as a whole",
+            by_queries=True,
         ),
         Method(
             "tp+",
@@ -205,6 +207,7 @@ METHODS: dict[str, Method] = {
             release="dummies",
             rules=("l-diversity",),
             needs=("l-diversity",),
+            by_queries=True,
         ),
         Method(
             "anatomy",
@@ -215,6 +218,7 @@ METHODS: dict[str, Method] = {
             release="anatomized",
             rules=("frequency-l-diversity",),
             needs=("frequency-l-diversity",),
+            by_queries=True,
         ),
     )
 }
