@@ -3,18 +3,45 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests tools benchmarks experiments
-# A file of tests stays together, so that a server or browser is started once.
-SPREAD := -n 2 --dist loadfile
+# Compiled Python is kept, even where it is not by default: rewriting tests takes long.
+TESTED := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+# A group of tests (tests/conftest.py) stays together; groups start in the order of collection.
+SPREAD := -n 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: demo test lint bench reproduce docs clean
+.PHONY: demo test test-quick kernels coverage soak lint bench reproduce docs clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
 
-# The quick checks first: style, types, then the tests from small to large.
-test: lint
-	$(BIN)/python -m pytest $(SPREAD) tests/unit tests/test_house.py
-	$(BIN)/python -m pytest $(SPREAD) tests/contracts tests/cli tests/experiments tests/db tests/docs tests/web tests/spark
+# Style and types, and beside them the contracts, which compile every kernel once for all that
+# follow; then all other tests, those marked slow last.
+test: $(VENV)/.stamp-dev
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint kernels
+	$(TESTED) $(SPREAD) --ignore tests/contracts
+
+# For the inner loop: what is not marked slow, in less than a minute once kernels are compiled.
+test-quick: $(VENV)/.stamp-dev
+	$(TESTED) $(SPREAD) -m "not slow"
+
+kernels: $(VENV)/.stamp-dev
+	$(TESTED) tests/contracts
+
+# Which lines of the core the tests reach, with the kernels as plain Python where tables are small;
+# below 90 % it fails. Plain numpy warns of what compiled code computes without a word (x / 0).
+# The engine for Spark counts where there is Java to run it.
+COMMA := ,
+REACHED := $(BIN)/coverage run -m pytest $(SPREAD) -m "not compiled"
+coverage: $(VENV)/.stamp-dev
+	$(BIN)/coverage erase
+	NUMBA_DISABLE_JIT=1 $(REACHED) -W ignore::RuntimeWarning tests/unit tests/contracts
+	$(REACHED) tests/cli tests/db tests/web tests/spark
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report $(if $(shell command -v java),,--omit '*/kernels/*$(COMMA)*/engines/spark/*')
+
+# Try the command and the page for a while, with a checker of their own (docs/trust.md).
+SECONDS ?= 600
+soak: $(VENV)/.stamp-dev
+	$(BIN)/python tools/soak.py --seconds $(SECONDS)
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check $(CODE)
@@ -30,6 +57,7 @@ reproduce: $(VENV)/.stamp
 
 docs: $(VENV)/.stamp-dev
 	$(BIN)/python tools/make_cli_docs.py
+	$(BIN)/python -m tools.draw_house
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

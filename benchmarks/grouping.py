@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks.bound import lower_bound
 from benchmarks.brute import brute_force
 from benchmarks.tables import adult, numeric, resampled, with_zips
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.groupers import k_member, kaim
 from shoal.measures.losses import iloss
-from shoal.measures.losses.bound import lower_bound
 from shoal.privacy import KAnonymity
 
 

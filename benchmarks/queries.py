@@ -14,13 +14,13 @@ from pathlib import Path
 
 import polars as pl
 
+from shoal.api.functions import anonymize
 from shoal.base.errors import ShoalWarning
 from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import By
-from shoal.releases.opening import open_release
+from shoal.releases.opened import read_view
 from shoal.tables.cells import natural
 from shoal.tables.files import read_table
-from shoal.verbs.anonymize import anonymize
 from shoal.verbs.compare import METHODS, compare_queries
 
 QUASI = ["age", "sex", "race", "marital", "education", "birthplace", "work_class"]
@@ -41,8 +41,8 @@ def each(frame: pl.DataFrame, l: int, methods: list[str]) -> pl.DataFrame:  # no
     for method in methods:
         rule = (LDiversity if method == "dummies" else FrequencyLDiversity)(l, "occupation")
         outcome = anonymize(frame, quasi=QUASI, sensitive="occupation", method=method, rules=[rule])
-        release = open_release(
-            outcome.release,
+        release = read_view(
+            outcome.frame,
             "occupation",
             table=outcome.tables.get("st"),
             domains=domains,

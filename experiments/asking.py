@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from experiments.sources import Sources
+from shoal.api.functions import anonymize
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity
-from shoal.releases.base import Query, Release
-from shoal.releases.opening import open_release
+from shoal.releases.base import Query, View
+from shoal.releases.opened import read_view
 from shoal.tables.cells import natural
-from shoal.verbs.anonymize import anonymize
 
 Numbers = dict[str, Any]
 
@@ -92,13 +92,13 @@ def table_of(point: Mapping[str, Any], sources: Sources) -> pl.DataFrame:
     return frame.head(point["at_most"]) if "at_most" in point else frame
 
 
-def _release(point: Mapping[str, Any], sources: Sources) -> Release:
+def _release(point: Mapping[str, Any], sources: Sources) -> View:
     what = (point["data"], point.get("at_most"), point["sensitive"], tuple(point["quasi"]))
     return _made(sources, what, point["method"], point["l"])
 
 
 @lru_cache(maxsize=2)
-def _made(sources: Sources, what: tuple[Any, ...], method: str, l: int) -> Release:  # noqa: E741
+def _made(sources: Sources, what: tuple[Any, ...], method: str, l: int) -> View:  # noqa: E741
     data, at_most, of, quasi = what
     point = {"data": data, "quasi": quasi, "sensitive": of}
     frame = table_of(point if at_most is None else {**point, "at_most": at_most}, sources)
@@ -109,7 +109,7 @@ def _made(sources: Sources, what: tuple[Any, ...], method: str, l: int) -> Relea
         outcome = anonymize(
             frame, quasi=list(quasi), sensitive=of, method=method, rules=[rule], seed=1
         )
-        return open_release(
+        return read_view(
             outcome.tables["release"],
             of,
             table=outcome.tables.get("st"),

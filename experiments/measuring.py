@@ -18,14 +18,15 @@ import numpy.typing as npt
 import polars as pl
 
 from experiments.sources import Sources
+from shoal.api.functions import anonymize
 from shoal.base.errors import Infeasible, ShoalError, ShoalWarning
+from shoal.base.seeds import stretched
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
-from shoal.measures.losses import iloss, iloss_paper, relative_loss
+from shoal.measures.losses import Grouped, iloss, iloss_paper, relative_loss
 from shoal.privacy import AlphaK, KAnonymity, LDiversity, Rule
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import declare
-from shoal.verbs.anonymize import anonymize
 
 Numbers = dict[str, Any]
 Limited = Callable[[], contextlib.AbstractContextManager[Any]]
@@ -62,20 +63,21 @@ def measure(
 def _once(entry: Method, data: Encoded, rule: Rule, seed: int, point: Mapping[str, Any]) -> Numbers:
     if obstacle := rule.obstacle(data.whole()):
         raise Infeasible(obstacle)
-    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[0])
+    rng = np.random.default_rng(np.random.SeedSequence(stretched(seed)).spawn(2)[0])
     start = time.process_time()
     part = entry.load()(data, rule, rng, **point.get("options", {}))
     seconds = time.process_time() - start
     if not rule.holds(data.stats(part)).all():
         raise AssertionError(f"{entry.name} broke its rule: {rule.describe()}, seed {seed}")
+    grouped = Grouped(data, part)
     loss = iloss(data, part)
     gaps = data.missing
     return {
         "loss": loss.rate,
         "generalization": loss.generalization,
         "removal": loss.removal,
-        "paper": iloss_paper(data, part).rate,
-        "relative": relative_loss(data, part),
+        "paper": iloss_paper(grouped).rate,
+        "relative": relative_loss(grouped),
         "total": loss.rate * data.codes.size,
         "rows": data.rows,
         "groups": part.groups,

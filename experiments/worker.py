@@ -1,11 +1,9 @@
-"""A process that measures: a point on each line of its input, the numbers on one of its output."""
+"""The task of a worker process that measures: a point, and the numbers of it."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
-import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -47,12 +45,4 @@ def limited(seconds: float) -> Iterator[None]:
         yield
 
 
-def main() -> None:
-    """Answer until the input ends."""
-    for line in sys.stdin:
-        sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()
+TASKS = {"measure": lambda _progress, **task: answer(task)}

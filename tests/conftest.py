@@ -1,9 +1,41 @@
-"""Settings that all tests share."""
+"""Settings that all tests share, and the order in which they run."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 # A busy machine must not turn a slow example into a failed test; the same examples every time.
 settings.register_profile("shoal", deadline=None, derandomize=True)
 settings.load_profile("shoal")
+
+HERE = Path(__file__).parent
+# Folders whose tests start the real command, a server, a browser or Spark: slow by nature. In the
+# order in which they run: what takes longest in one piece must not be what all wait for at the end.
+SLOW = ("spark", "experiments", "db", "web", "golden", "cli")
+TOGETHER = ("spark", "db")  # one session, one server for all files of the folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run slow tests last, and keep the tests of a file together.
+
+    ``make test-quick`` runs what is not marked ``slow``: by its folder here, or by hand where a
+    test takes more than a second or two of processor time once the kernels are compiled.
+    """
+    for item in items:
+        folder = item.path.relative_to(HERE).parts[0]
+        if folder in SLOW:
+            item.add_marker(pytest.mark.slow)
+        pace = "slow" if item.get_closest_marker("slow") else "quick"
+        place = folder if folder in TOGETHER else item.path.relative_to(HERE).as_posix()
+        item.add_marker(pytest.mark.xdist_group(f"{place} {pace}"))
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    folder = item.path.relative_to(HERE).parts[0]
+    if folder in SLOW:
+        return 1 + SLOW.index(folder)
+    return len(SLOW) + 1 if item.get_closest_marker("slow") else 0

@@ -1,8 +1,9 @@
 """Publish tables about people so that each person stays in a crowd.
 
 >>> import shoal
->>> outcome = shoal.anonymize("patients.csv", quasi=["age", "zip"], k=5)  # doctest: +SKIP
->>> outcome.release, outcome.loss.rate  # doctest: +SKIP
+>>> table = shoal.open("patients.csv", quasi=["age", "zip"])  # doctest: +SKIP
+>>> release = table.anonymize(k=5)  # doctest: +SKIP
+>>> release.frame, release.loss.rate, release.risk()  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal.api.catalog import methods, rules
+    from shoal.api.functions import anonymize, attack, audit, compare, estimate, inspect, risk
+    from shoal.api.opening import open, open_release  # noqa: A004 -- shoal.open
+    from shoal.api.release import Release
+    from shoal.api.table import Table
     from shoal.base.errors import (
+        Cautioned,
         Infeasible,
         InputError,
         MissingExtra,
@@ -24,7 +31,10 @@ if TYPE_CHECKING:
         ShoalWarning,
     )
     from shoal.base.roles import Kind, Role
+    from shoal.engines.run import Run
     from shoal.engines.spark.settings import Spark
+    from shoal.measures.losses import Loss
+    from shoal.measures.risks.results import Attacks
     from shoal.plan.plan import Plan
     from shoal.privacy import (
         All,
@@ -37,31 +47,35 @@ if TYPE_CHECKING:
         RecursiveLDiversity,
         TCloseness,
     )
-    from shoal.releases.generalized.check import Verdict
-    from shoal.report import write_report
+    from shoal.releases.base import By
+    from shoal.releases.verdict import Verdict
+    from shoal.tables import makers as hierarchies
     from shoal.tables.domain import Taxonomy
     from shoal.tables.files import read_table, write_table
     from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
     from shoal.tables.schema import Column, Schema
-    from shoal.verbs.anonymize import anonymize
-    from shoal.verbs.attack import attack
-    from shoal.verbs.audit import audit
-    from shoal.verbs.compare import Comparison, compare, compare_queries
-    from shoal.verbs.estimate import Estimates, estimate, read_release
-    from shoal.verbs.inspect import inspect
-    from shoal.verbs.outcome import Outcome
-    from shoal.verbs.risk import Risks, risk
+    from shoal.verbs.compare import Comparison, compare_queries
+    from shoal.verbs.estimate import Estimates
+    from shoal.verbs.inspect import Inspection
+    from shoal.verbs.risk import Risks
 
 __version__ = "0.1.0"
 
 # Loaded at first use, so that importing the package costs nothing.
 _HOMES = {
-    "shoal.verbs.risk": ("Risks", "risk"),
-    "shoal.verbs.attack": ("attack",),
-    "shoal.verbs.audit": ("audit",),
-    "shoal.verbs.compare": ("Comparison", "compare", "compare_queries"),
-    "shoal.tables.domain": ("Taxonomy",),
-    "shoal.engines.spark.settings": ("Spark",),
+    "shoal.api.catalog": ("methods", "rules"),
+    "shoal.api.functions": (
+        "anonymize",
+        "attack",
+        "audit",
+        "compare",
+        "estimate",
+        "inspect",
+        "risk",
+    ),
+    "shoal.api.opening": ("open", "open_release"),
+    "shoal.api.release": ("Release",),
+    "shoal.api.table": ("Table",),
     "shoal.base.errors": (
         "Infeasible",
         "InputError",
@@ -70,16 +84,17 @@ _HOMES = {
         "OutputError",
         "ParameterError",
         "PlanError",
+        "Cautioned",
         "SchemaError",
         "ShoalError",
         "ShoalWarning",
     ),
-    "shoal.verbs.estimate": ("Estimates", "estimate", "read_release"),
-    "shoal.tables.hierarchy": ("read_hierarchy", "write_hierarchy"),
-    "shoal.verbs.inspect": ("inspect",),
-    "shoal.verbs.outcome": ("Outcome",),
+    "shoal.base.roles": ("Kind", "Role"),
+    "shoal.engines.run": ("Run",),
+    "shoal.engines.spark.settings": ("Spark",),
+    "shoal.measures.losses": ("Loss",),
+    "shoal.measures.risks.results": ("Attacks",),
     "shoal.plan.plan": ("Plan",),
-    "shoal.report": ("write_report",),
     "shoal.privacy": (
         "All",
         "AlphaK",
@@ -91,18 +106,26 @@ _HOMES = {
         "RecursiveLDiversity",
         "TCloseness",
     ),
-    "shoal.verbs.anonymize": ("anonymize",),
-    "shoal.base.roles": ("Kind", "Role"),
-    "shoal.tables.schema": ("Column", "Schema"),
+    "shoal.releases.base": ("By",),
+    "shoal.releases.verdict": ("Verdict",),
+    "shoal.tables.domain": ("Taxonomy",),
     "shoal.tables.files": ("read_table", "write_table"),
-    "shoal.releases.generalized.check": ("Verdict",),
+    "shoal.tables.hierarchy": ("read_hierarchy", "write_hierarchy"),
+    "shoal.tables.schema": ("Column", "Schema"),
+    "shoal.verbs.compare": ("Comparison", "compare_queries"),
+    "shoal.verbs.estimate": ("Estimates",),
+    "shoal.verbs.inspect": ("Inspection",),
+    "shoal.verbs.risk": ("Risks",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "All",
     "AlphaK",
+    "Attacks",
     "BetaLikeness",
+    "By",
+    "Cautioned",
     "Column",
     "Comparison",
     "EntropyLDiversity",
@@ -110,25 +133,29 @@ __all__ = [
     "FrequencyLDiversity",
     "Infeasible",
     "InputError",
+    "Inspection",
     "KAnonymity",
     "Kind",
     "LDiversity",
+    "Loss",
     "MissingExtra",
     "NotVerified",
-    "Outcome",
     "OutputError",
     "ParameterError",
     "Plan",
     "PlanError",
     "RecursiveLDiversity",
+    "Release",
     "Risks",
     "Role",
+    "Run",
     "Schema",
     "SchemaError",
     "ShoalError",
     "ShoalWarning",
     "Spark",
     "TCloseness",
+    "Table",
     "Taxonomy",
     "Verdict",
     "anonymize",
@@ -137,19 +164,24 @@ __all__ = [
     "compare",
     "compare_queries",
     "estimate",
+    "hierarchies",
     "inspect",
+    "methods",
+    "open",
+    "open_release",
     "read_hierarchy",
-    "read_release",
     "read_table",
     "risk",
+    "rules",
     "write_hierarchy",
-    "write_report",
     "write_table",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from where it lives."""
+    if name == "hierarchies":
+        return import_module("shoal.tables.makers")
     if name not in _HOME:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

@@ -1,4 +1,4 @@
-"""The real `shoal` command in a folder of its own, with a small table in it."""
+"""The `shoal` command in a folder of its own, with a small table in it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from tests import inprocess
 
 SHOAL = str(Path(sys.executable).with_name("shoal"))
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -33,22 +36,29 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shoal(folder: Path) -> Run:
+def command(folder: Path) -> Run:
     """Run the installed command in the folder; a plain environment, no terminal."""
     environment = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "COLUMNS")}
 
-    def run(*words: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(  # type: ignore[call-overload, no-any-return]
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [SHOAL, *map(str, words)],
             cwd=folder,
             env=environment,
             capture_output=True,
             text=True,
             timeout=300,
-            **options,
+            check=False,
         )
 
     return run
+
+
+@pytest.fixture
+def shoal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command as :func:`command` does, in this process."""
+    monkeypatch.chdir(folder)
+    return partial(inprocess.shoal, folder)
 
 
 @pytest.fixture

@@ -12,7 +12,14 @@ import pytest
 
 from tests.cli.conftest import QUASI, Run
 
+pytestmark = pytest.mark.compiled
+
 HEAD = ("anonymize", "people.csv", *QUASI, "--sensitive", "disease", "--identifier", "name")
+
+
+@pytest.fixture
+def shoal(command: Run) -> Run:
+    return command
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -144,6 +151,8 @@ def test_inspect(shoal: Run) -> None:
     # 6 of 40 rows lack their zip: 6 of 120 cells, 15 % of the rows.
     assert "5.0 %" in done.stdout
     assert "15.0 %" in done.stdout
+    for words in ("single rows out", "distinction", "separation", "age + zip", "row "):
+        assert words in done.stdout
     # A steward's screen is no place for sensitive values.
     assert "flu" not in done.stdout
 

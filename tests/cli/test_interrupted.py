@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.conftest import QUASI, SHOAL, Run
 
+pytestmark = pytest.mark.compiled
+
 ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "--method", "kaim"]
 ARGUMENTS += ["-o", "out.csv", "--json", "out.json"]
 

@@ -60,6 +60,7 @@ def test_a_seed_is_flagged(shoal: Run, folder: Path) -> None:
     assert "424242" not in (folder / "d.json").read_text() + (folder / "d.csv").read_text()
     (folder / "plan.toml").write_text(
         'seed = 424242\n[columns.age]\nrole = "quasi"\n[columns.disease]\nrole = "sensitive"\n'
+        '[columns.sex]\nrole = "quasi"\n[columns.zip]\nrole = "quasi"\n'
         '[method]\nname = "dummies"\n[[rules]]\nname = "l-diversity"\nl = 2\n'
     )
     done = shoal("audit", "d.csv", "--plan", "plan.toml")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.report import render_outcome, try_attacks
+from shoal.report import try_attacks
 from shoal.tables import demo
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -22,9 +22,12 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 
-pytestmark = pytest.mark.skipif(
-    BROWSER is None, reason="Chromium is not installed (Debian: apt-get install chromium)"
-)
+pytestmark = [
+    pytest.mark.compiled,
+    pytest.mark.skipif(
+        BROWSER is None, reason="Chromium is not installed (Debian: apt-get install chromium)"
+    ),
+]
 
 
 def report(audience: str = "steward", **more: object) -> str:
@@ -35,11 +38,10 @@ def report(audience: str = "steward", **more: object) -> str:
         hierarchies=demo.HIERARCHIES,
         **{"k": 5, "method": "mondrian", "seed": 1, **more},  # type: ignore[arg-type]
     )
-    found, why = try_attacks(
-        outcome.source, outcome.published, outcome.plan, taxonomies=outcome.taxonomies
-    )
+    original = shoal.read_table(demo.TABLE)
+    found, why = try_attacks(outcome.here, original)
     assert not why
-    return render_outcome(outcome, audience=audience, attacks=found, title="Patients")
+    return outcome.beside(original).page(audience=audience, attacks=found, title="Patients")
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +140,10 @@ def test_the_report_of_adult_takes_less_than_five_seconds() -> None:
         rules=[shoal.KAnonymity(10), shoal.LDiversity(3, "occupation")],
         method="mondrian",
     )
+    original = shoal.read_table(SHARED / "adult.csv.gz")
     begun = time.perf_counter()
-    found, why = try_attacks(
-        outcome.source, outcome.published, outcome.plan, taxonomies=outcome.taxonomies
-    )
-    page = render_outcome(outcome, attacks=found)
+    found, why = try_attacks(outcome.here, original)
+    page = outcome.beside(original).page(attacks=found)
     assert time.perf_counter() - begun < 5.0
     assert not why
     assert "48,842" in page

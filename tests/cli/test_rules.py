@@ -39,10 +39,10 @@ def jobs(folder: Path) -> None:
         (["--l", "3"], "at least 3 different values of 'job' (distinct l-diversity)"),
         (["--l", "2.5", "--l-kind", "entropy"], "as mixed as 2.5 equally frequent ones"),
         (["--l", "3", "--l-kind", "recursive", "--c", "4"], "less than 4 times as often"),
-        (["--l", "2", "--l-kind", "frequency"], "more than 1/2 of a group"),
+        (["--l", "2", "--l-kind", "frequency"], "more than 1/2 of the known values of a group"),
         (
             ["--alpha", "0.5", "--k", "4"],
-            "at least 4 rows, and no value of 'job' has more than 0.5",
+            "at least 4 rows, and no value of 'job' has more than a share of 0.5",
         ),
         (
             [
@@ -55,12 +55,15 @@ def jobs(folder: Path) -> None:
                 "--alpha-value",
                 "job=smith",
             ],
-            "no value of 'job' among 'cook', 'smith' has more than 0.4",
+            "no value of 'job' among 'cook', 'smith' has more than a share of 0.4",
         ),
         (["--t", "0.5"], "within 0.5 of the whole table's (equal distance, t-closeness)"),
         (["--t", "0.3", "--t-distance", "ordered"], "(ordered distance, t-closeness)"),
-        (["--beta", "2"], "(basic beta-likeness)"),
-        (["--beta", "2", "--beta-enhanced"], "(enhanced beta-likeness)"),
+        (
+            ["--beta", "2"],
+            "more than 3 times as frequent as in the whole table (basic beta-likeness, beta = 2)",
+        ),
+        (["--beta", "2", "--beta-enhanced"], "(enhanced beta-likeness, beta = 2)"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )

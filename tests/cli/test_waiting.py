@@ -9,7 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import QUASI, Run
+
+pytestmark = pytest.mark.compiled
 
 ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "--method", "kaim", "-o", "out.csv"]
 # The real command with a method of our own: slow, but without kernels that may have to compile.
@@ -84,8 +88,8 @@ def test_compiling_is_said_once(folder: Path) -> None:
     assert done.stderr.count("Compiling the search for this machine.") == 1
 
 
-def test_a_second_process_does_not_compile(shoal: Run) -> None:
-    assert shoal(*ARGUMENTS).returncode == 0
-    again = shoal(*ARGUMENTS, "--force")
+def test_a_second_process_does_not_compile(command: Run) -> None:
+    assert command(*ARGUMENTS).returncode == 0
+    again = command(*ARGUMENTS, "--force")
     assert again.returncode == 0
     assert again.stderr == ""

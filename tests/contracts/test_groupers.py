@@ -121,6 +121,7 @@ def test_same_seed_same_partition(name):
     assert (first.labels() == second.labels()).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROUPERS)
 def test_row_order_carries_nothing(name):
     rule = rule_for(name)

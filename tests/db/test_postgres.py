@@ -171,11 +171,11 @@ def test_a_release_that_fails_its_check_is_not_written(
 ) -> None:
     from dataclasses import replace
 
-    import shoal.verbs.anonymize as run
+    from shoal.releases.generalized import check
 
-    real = run.verify_shape
+    real = check.check
     monkeypatch.setattr(
-        run, "verify_shape", lambda *given: replace(real(*given), holds=False, faults=("bad",))
+        check, "check", lambda *given: replace(real(*given), holds=False, faults=("bad",))
     )
     put(server.address(), "r", ALL)
     words = ("-o", server.address(), "--into", "r", "--force", *QUASI)
@@ -309,7 +309,7 @@ def test_passwords_come_from_the_usual_places(
     # A plan made from it repeats the run.
     assert shoal("init", bare, "--table", "patients", "-o", "plan.toml")[0] == 0
     code, out, said = shoal(
-        "anonymize", "--plan", "plan.toml", "--method", "mondrian", "-o", "o.csv"
+        "anonymize", "--plan", "plan.toml", "--trust-plan", "--method", "mondrian", "-o", "o.csv"
     )
     assert code == 0, said
     assert "60 rows in" in out
@@ -362,11 +362,11 @@ def test_the_library_takes_an_address(server: Server) -> None:
     outcome = shoal.anonymize(
         keeper(server), table="patients", quasi=["age", "sex"], method="mondrian", k=3
     )
-    assert isinstance(outcome.release, pl.DataFrame)
+    assert isinstance(outcome.frame, pl.DataFrame)
     assert "127.0.0.1" not in outcome.to_json()
     with pytest.raises(InputError, match=r"There is no table to read. Name a file or the address"):
         shoal.anonymize(quasi=["age"])
-    call: Callable[[], object] = lambda: shoal.read_release(server.address(), "disease")  # noqa: E731
+    call: Callable[[], object] = lambda: shoal.open_release(server.address())  # noqa: E731
     with pytest.raises(ShoalError, match=r"is a database. Say what to read"):
         call()
     assert source(server.address(), "patients").table == "patients"

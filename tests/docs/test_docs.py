@@ -9,10 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import shoal
 from shoal.catalog import METHODS, RULES
 from shoal.cli.app import COMMANDS
+from tests.test_house import FLOORS
+from tools import draw_house
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -23,6 +27,13 @@ ENVIRONMENT = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ
 def test_generated_pages_are_current() -> None:
     assert (ROOT / "docs" / "cli.md").read_text() == MAKER["page"](), "run: make docs"
     assert MAKER["readme"](README) == README, "run: make docs"
+
+
+def test_the_drawing_of_the_house_is_current() -> None:
+    drawn = (ROOT / "docs" / "house.svg").read_text()
+    assert drawn == draw_house.drawing(), "run: make docs"
+    for floor in FLOORS:
+        assert f"`{floor}`" in (ROOT / "docs" / "how_it_works.md").read_text(), floor
 
 
 def test_every_command_opens_with_its_sentence_and_has_an_example() -> None:
@@ -45,6 +56,7 @@ def test_examples_in_the_help_name_real_flags() -> None:
         assert set(used) <= known, name
 
 
+@pytest.mark.slow
 def test_the_tour_of_the_readme_runs(tmp_path: Path) -> None:
     """Every indented command after the installation, in order, in one folder."""
     tour = README.split("## Sixty seconds")[1].split("## Methods")[0]
@@ -61,6 +73,24 @@ def test_the_tour_of_the_readme_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     made = {path.name for path in (tmp_path / "demo").iterdir()}
     assert {"mine.csv", "mine.json", "my-plan.toml", "mine-too.csv", "from-python.csv"} <= made
+    _check_attacks(tmp_path / "demo")
+
+
+def _check_attacks(demo: Path) -> None:
+    """Somebody who knows every column but the sensitive one finds at most one person in k."""
+    known = pl.read_csv(demo / "patients.csv").columns
+    for name in ("mine.csv", "mine-too.csv"):
+        released = pl.read_csv(demo / name, infer_schema=False).columns
+        assert released == [column for column in known if column != "patient"]
+        found = shoal.attack(
+            demo / name,
+            original=demo / "patients.csv",
+            known=[column for column in released if column != "diagnosis"],
+            hierarchies=demo / "hierarchies",
+            kinds=["linkage"],
+            seed=1,
+        )
+        assert found.results[0].success <= 1 / 5
 
 
 @pytest.mark.parametrize(

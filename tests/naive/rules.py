@@ -13,6 +13,18 @@ from itertools import combinations
 
 EPSILON = 1e-9
 
+# The rules of the catalog that stand here.
+TWINS = {
+    "k-anonymity",
+    "l-diversity",
+    "entropy-l-diversity",
+    "recursive-l-diversity",
+    "frequency-l-diversity",
+    "alpha-k-anonymity",
+    "t-closeness",
+    "beta-likeness",
+}
+
 
 def known(values):
     return [value for value in values if value is not None]

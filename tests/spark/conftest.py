@@ -32,6 +32,8 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.filterwarnings("ignore:::pyspark"))
         item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"))
         item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+        # Small made-up tables give nearly everybody away by what is released as it is.
+        item.add_marker(pytest.mark.filterwarnings("ignore:With .* released as:UserWarning"))
 
 
 @pytest.fixture(scope="session")

@@ -46,17 +46,18 @@ def test_same_partition_as_local(spark, case):
     outcome = shoal.anonymize(to_spark(spark, frame.sample(600, shuffle=True, seed=1)), **given)
     # Rows that agree in the quasi-identifiers and what a rule speaks of are interchangeable.
     free = {"note"} if "rules" in given else {"note", "disease"}
-    columns = [name for name in local.release.columns if name not in free]
-    released = to_polars(outcome.release)
-    assert_frame_equal(counted(released, columns), counted(local.release, columns))
-    assert released.columns == local.release.columns
+    columns = [name for name in local.frame.columns if name not in free]
+    released = to_polars(outcome.frame)
+    assert_frame_equal(counted(released, columns), counted(local.frame, columns))
+    assert released.columns == local.frame.columns
     assert outcome.loss.rate == pytest.approx(local.loss.rate, abs=1e-12)
     assert outcome.achieved == local.achieved
-    assert outcome.groups == local.groups
-    assert (outcome.rows_in, outcome.rows_out) == (local.rows_in, local.rows_out)
+    assert outcome.made.groups == local.made.groups
+    assert outcome.made.rows_in == local.made.rows_in
+    assert outcome.made.rows_out == local.made.rows_out
     assert outcome.plan == local.plan
-    assert outcome.notes["tuples"] <= 600
-    if outcome.rows_out == 600:
+    assert outcome.made.notes["tuples"] <= 600
+    if outcome.made.rows_out == 600:
         assert sorted(released["note"]) == sorted(frame["note"])
 
 
@@ -65,7 +66,7 @@ def test_the_order_of_rows_is_that_of_a_hash_of_published_cells(spark):
     frame = people(300).with_columns(note=pl.lit(1))
     given = {**ROLES, "missing": ["?"], "seed": 7, "k": 5, "method": "mondrian"}
     source = to_spark(spark, frame.sort("id")).repartition(1)
-    released = to_polars(shoal.anonymize(source, **given).release)
+    released = to_polars(shoal.anonymize(source, **given).frame)
     # Equal rows have equal hashes, so in the one order that carries nothing they stand together.
     runs = released.select(pl.struct(pl.all()).rle_id().max() + 1).item()
     assert runs <= released.unique().height + 3, "equal rows stand apart: an order shows through"

@@ -17,21 +17,21 @@ def test_every_row_gets_a_set_of_its_own(spark):
         "rules": [shoal.LDiversity(3, "disease")],
     }
     outcome = shoal.anonymize(to_spark(spark, frame), **given)
-    released = to_polars(outcome.release)
+    released = to_polars(outcome.frame)
     assert outcome.achieved == {"l": 3}
-    assert outcome.rows_out == released.height == 2000
+    assert outcome.made.rows_out == released.height == 2000
     assert released["disease"].list.len().unique().to_list() == [3]
     assert released.columns == ["age", "sex", "zip", "weight", "disease", "note"]
     kept = ["age", "zip", "weight", "note"]
     source = frame.with_columns(pl.col("weight").fill_nan(None))
     assert released.select(kept).sort(kept).equals(source.select(kept).sort(kept))
     # Drawn afresh: a second run hides the values in other sets, and shows the same estimates.
-    again = to_polars(shoal.anonymize(to_spark(spark, frame), **given).release)
+    again = to_polars(shoal.anonymize(to_spark(spark, frame), **given).frame)
     columns = [*kept, "disease"]
     texts = [each.select(pl.col("disease").list.join(","), *kept) for each in (released, again)]
     assert not texts[0].sort(columns).equals(texts[1].sort(columns))
     truth = frame["disease"].drop_nulls().value_counts().sort("disease")["count"].to_numpy()
-    found = shoal.estimate(outcome.release, "disease")
+    found = shoal.estimate(outcome.frame, "disease")
     assert found.counts.count.sum() == pytest.approx(2000)
     known = found.counts.count.ravel()
     # A missing value hides behind any other; shares of the known ones come back.

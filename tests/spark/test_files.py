@@ -49,10 +49,10 @@ def test_csv_is_read_and_written_as_the_local_engine_does(spark, tmp_path):
     released = pl.concat([shoal.read_table(path) for path in sorted(out.glob("*.csv"))])
     assert outcome.loss.rate == pytest.approx(local.loss.rate)
     assert {name: released[name].dtype for name in ("note", "who")} == {
-        name: local.release[name].dtype for name in ("note", "who")
+        name: local.frame[name].dtype for name in ("note", "who")
     }
     quasi = GIVEN["quasi"]
-    assert counted(released, quasi).equals(counted(local.release, quasi))
+    assert counted(released, quasi).equals(counted(local.frame, quasi))
     assert sorted(released["note"]) == sorted(whole["note"])
     assert released["who"].null_count() == whole["who"].null_count() == 4
     assert {path.name for path in tmp_path.iterdir()} == {"in", "out"}
@@ -100,7 +100,7 @@ def test_a_killed_task_is_run_again_and_nothing_is_lost(spark, tmp_path):
     given = {**ROLES, "k": 3, "method": "mondrian", "seed": 1, "engine": engine}
     outcome = shoal.anonymize(deadly(spark, frame, str(marker), always=False), **given)
     assert marker.exists()
-    assert outcome.rows_out == 60
+    assert outcome.made.rows_out == 60
     released = pl.concat([pl.read_parquet(path) for path in out.glob("*.parquet")])
     assert sorted(released["note"]) == sorted(frame["note"])
     assert {path.name for path in tmp_path.iterdir()} == {"killed", "out"}

@@ -8,7 +8,6 @@ import pytest
 import shoal
 from shoal.catalog import METHODS, find_method
 from shoal.engines.spark import shards
-from shoal.engines.spark.shards import REFUSED
 from tests.spark.conftest import ROLES, people, to_polars, to_spark
 
 GIVEN = {**ROLES, "missing": ["?"], "seed": 7}
@@ -29,9 +28,9 @@ def test_shards_together_are_a_release(spark, adaptive):
     engine = shoal.Spark(driver_tuples=250)
     outcome = shoal.anonymize(to_spark(spark, frame), **given, engine=engine)
     local = shoal.anonymize(frame, **given)
-    assert outcome.notes["shards"] > 2
-    assert outcome.rows_out == 600
-    released = to_polars(outcome.release)
+    assert outcome.made.notes["shards"] > 2
+    assert outcome.made.rows_out == 600
+    released = to_polars(outcome.frame)
     assert sorted(released["note"]) == sorted(frame["note"])
     verdict = shoal.audit(released, quasi=ROLES["quasi"], sensitive=["disease"], rules=rules)
     assert verdict.holds
@@ -41,7 +40,7 @@ def test_shards_together_are_a_release(spark, adaptive):
     assert outcome.loss.rate == pytest.approx(local.loss.rate, rel=0.25)
     again = shoal.anonymize(to_spark(spark, frame[::-1]), **given, engine=engine)
     columns = ["age", "sex", "zip", "weight", "disease"]
-    one, two = (each.select(columns).sort(columns) for each in (released, to_polars(again.release)))
+    one, two = (each.select(columns).sort(columns) for each in (released, to_polars(again.frame)))
     assert one.equals(two)
 
 
@@ -66,7 +65,7 @@ def test_rules_on_the_whole_table_are_refused_by_name():
 
 
 def test_every_other_method_that_generalizes_is_sharded():
-    able = [m for m in METHODS.values() if m.release == "generalized" and m.name not in REFUSED]
+    able = [m for m in METHODS.values() if m.release == "generalized" and not m.whole]
     job = SimpleNamespace(rules=[shoal.KAnonymity(3)], settings=shoal.Spark())
     for entry in able:
         shards.check_shardable(entry, job, SimpleNamespace(size=99, total=100))

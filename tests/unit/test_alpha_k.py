@@ -141,6 +141,8 @@ def test_always_ends_with_the_guarantee(seed, k, slack, named, growth, blank):
     assert sorted(part.rows.tolist()) == list(range(data.rows))
 
 
+@pytest.mark.slow
+@pytest.mark.compiled
 @given(seed=st.integers(0, 10_000), growth=st.sampled_from(WAYS))
 def test_other_rules_hold_as_well(seed, growth):
     data = table(seed, rows=40, values=4, blank=0.0)

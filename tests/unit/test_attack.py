@@ -40,6 +40,8 @@ people = st.tuples(
 )
 
 
+@pytest.mark.compiled
+@pytest.mark.slow
 @given(st.lists(people, min_size=2, max_size=14), st.integers(1, 3), st.randoms())
 def test_the_loop_finds_the_same(table, m, random):
     if all(row[2] is None for row in table):
@@ -58,7 +60,7 @@ def test_the_loop_finds_the_same(table, m, random):
     if original["age"].null_count() == len(table):
         return
     found = shoal.attack(
-        original, released, known=["town", "age"], sensitive="ill", rule_out=m, seed=0
+        released, original=original, known=["town", "age"], sensitive="ill", rule_out=m, seed=0
     )
     held = [{row[j] for row in table if row[j] is not None} for j in (0, 1)]
 
@@ -99,6 +101,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=8)
 @given(st.integers(0, 1000))
@@ -107,7 +110,12 @@ def test_what_every_release_promises(shape, seed):
     frame = random_table(np.random.default_rng(seed))
     outcome = shoal.anonymize(frame, quasi=NAMES, sensitive="ill", method=method, rules=rules)
     found = shoal.attack(
-        frame, outcome.release, st=outcome.tables.get("st"), known=NAMES, sensitive="ill", seed=1
+        outcome.frame,
+        original=frame,
+        st=outcome.tables.get("st"),
+        known=NAMES,
+        sensitive="ill",
+        seed=1,
     )
     assert (found.shape, found.targets, found.unmatched) == (shape, 60, 0)
     linkage, homogeneity, _, background = found.results
@@ -121,8 +129,8 @@ def test_what_every_release_promises(shape, seed):
     assert homogeneity.success == 0  # l = 2
     assert background.details["ruled_out"] == 1
     again = shoal.attack(
-        frame.sample(fraction=1, shuffle=True, seed=seed),
-        outcome.release.sample(fraction=1, shuffle=True, seed=seed + 1),
+        outcome.frame.sample(fraction=1, shuffle=True, seed=seed + 1),
+        original=frame.sample(fraction=1, shuffle=True, seed=seed),
         st=outcome.tables.get("st"),
         known=NAMES,
         sensitive="ill",
@@ -139,7 +147,7 @@ def test_a_homogeneous_class_is_found_although_a_star_fits_everybody():
     released = pl.DataFrame(
         {"age": ["[30-31]", "[30-31]", "[50-51]", "[50-51]", "*"], "ill": original["ill"]}
     )
-    found = shoal.attack(original, released, known="age", sensitive="ill")
+    found = shoal.attack(released, original=original, known="age", sensitive="ill")
     assert result(found, "homogeneity").success == 3 / 5  # the two with flu, and the gap itself
     assert result(found, "homogeneity").details["certain"] == 1 / 5
     assert result(found, "background").success == 1.0
@@ -152,7 +160,7 @@ def test_a_homogeneous_class_is_found_although_a_star_fits_everybody():
 def test_a_gap_is_known_to_the_attacker_and_fits_everybody_else():
     original = pl.DataFrame({"zip": ["1", "1", None]})
     released = pl.DataFrame({"zip": ["1", None, "1"]})
-    found = result(shoal.attack(original, released, known="zip"), "linkage")
+    found = result(shoal.attack(released, original=original, known="zip"), "linkage")
     # Who knows of the gap has one candidate; the others cannot exclude it.
     assert found.details["candidates_fewest"] == 1
     assert found.details["candidates_mean"] == pytest.approx((3 + 3 + 1) / 3)
@@ -161,14 +169,20 @@ def test_a_gap_is_known_to_the_attacker_and_fits_everybody_else():
 def test_wrong_and_lacking_knowledge():
     rng = np.random.default_rng(5)
     frame = pl.DataFrame({"a": rng.integers(0, 1000, 300), "b": rng.integers(0, 1000, 300)})
-    exact = result(shoal.attack(frame, frame, known=["a", "b"], seed=1), "linkage")
+    exact = result(shoal.attack(frame, original=frame, known=["a", "b"], seed=1), "linkage")
     assert exact.success > 0.99
-    wrong = result(shoal.attack(frame, frame, known=["a", "b"], seed=1, noise=1.0), "linkage")
+    wrong = result(
+        shoal.attack(frame, original=frame, known=["a", "b"], seed=1, noise=1.0), "linkage"
+    )
     assert wrong.success < 0.05
     assert wrong.details["nothing_fits"] > 0.9
-    half = result(shoal.attack(frame, frame, known=["a", "b"], seed=1, noise=0.5), "linkage")
+    half = result(
+        shoal.attack(frame, original=frame, known=["a", "b"], seed=1, noise=0.5), "linkage"
+    )
     assert wrong.success < half.success < exact.success
-    blind = result(shoal.attack(frame, frame, known=["a", "b"], seed=1, gaps=1.0), "linkage")
+    blind = result(
+        shoal.attack(frame, original=frame, known=["a", "b"], seed=1, gaps=1.0), "linkage"
+    )
     assert blind.success == pytest.approx(1 / 300)
     assert "does not do clearly better than guessing" in blind.warning
 
@@ -176,7 +190,7 @@ def test_wrong_and_lacking_knowledge():
 def test_an_attack_that_learns_nothing_says_so():
     frame = pl.DataFrame({"a": range(100), "ill": ["flu", "flu", "cold", "gout"] * 25})
     hidden = frame.with_columns(a=pl.lit("*"))
-    found = shoal.attack(frame, hidden, known="a", sensitive="ill")
+    found = shoal.attack(hidden, original=frame, known="a", sensitive="ill")
     inference = result(found, "inference")
     assert inference.success == inference.baseline == 0.5
     assert "does not do clearly better than guessing" in inference.warning
@@ -193,14 +207,18 @@ def test_what_is_true_of_outsiders_too_is_no_leak():
     released = half.with_columns(
         age=pl.when(pl.col("age") < 50).then(pl.lit("[20-49]")).otherwise(pl.lit("[50-79]"))
     )
-    found = shoal.attack(half, released, known="age", sensitive="ill", control=rest, seed=1)
+    found = shoal.attack(
+        released, original=half, known="age", sensitive="ill", control=rest, seed=1
+    )
     inference = result(found, "inference")
     assert inference.success == inference.control == 1.0
     assert inference.excess is None
     assert "works as well on people who are not in the table" in inference.warning
     assert found.control == "outsiders"
     # Without outsiders somebody else's data are the control, and they do not help.
-    mine = result(shoal.attack(half, released, known="age", sensitive="ill", seed=1), "inference")
+    mine = result(
+        shoal.attack(released, original=half, known="age", sensitive="ill", seed=1), "inference"
+    )
     assert mine.control < 0.7
     assert mine.warning is None
     assert mine.excess == 1.0
@@ -219,14 +237,18 @@ def test_taxonomies_pairs_and_dates_are_understood():
         }
     )
     for known in (["x"], ["age"], ["day"], ["x", "age", "day"]):
-        found = shoal.attack(original, released, known=known, hierarchies={"x": tree})
+        found = shoal.attack(released, original=original, known=known, hierarchies={"x": tree})
         assert result(found, "linkage").success == pytest.approx(2 / 3)
 
 
 def test_everything_can_be_written_down():
     frame = random_table(np.random.default_rng(3))
-    found = shoal.attack(frame, frame, known=["a,ge"], sensitive="ill", seed=7, noise=0.2, gaps=0.1)
-    again = shoal.attack(frame, frame, known=["a,ge"], sensitive="ill", seed=7, noise=0.2, gaps=0.1)
+    found = shoal.attack(
+        frame, original=frame, known=["a,ge"], sensitive="ill", seed=7, noise=0.2, gaps=0.1
+    )
+    again = shoal.attack(
+        frame, original=frame, known=["a,ge"], sensitive="ill", seed=7, noise=0.2, gaps=0.1
+    )
     assert found.to_json() == again.to_json()
     told = json.loads(found.to_json())
     assert told["known"] == ["a,ge"]
@@ -240,12 +262,12 @@ def test_everything_can_be_written_down():
 def test_rows_that_were_left_out_are_counted():
     original = pl.DataFrame({"age": [30, 31, 99]})
     released = pl.DataFrame({"age": ["[30-31]", "[30-31]"]})
-    found = shoal.attack(original, released, known="age")
+    found = shoal.attack(released, original=original, known="age")
     assert found.unmatched == 1
     assert result(found, "linkage").success == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
     padded = pl.concat([released, released])
     with pytest.warns(ShoalWarning, match="1 of 3 targets fit no released row, although"):
-        shoal.attack(original, padded, known="age")
+        shoal.attack(padded, original=original, known="age")
 
 
 def test_intervals_are_wilson_s():
@@ -269,6 +291,7 @@ def test_small_shares_stay_visible():
     ]
 
 
+@pytest.mark.slow
 def test_the_patients_of_the_demo():
     sizes = {}
     for k in (3, 12):
@@ -281,8 +304,8 @@ def test_the_patients_of_the_demo():
             k=k,
         )
         found = shoal.attack(
-            demo.TABLE,
-            outcome.release,
+            outcome.frame,
+            original=demo.TABLE,
             known=demo.QUASI,
             sensitive=demo.SENSITIVE,
             hierarchies=demo.HIERARCHIES,

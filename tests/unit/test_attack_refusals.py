@@ -12,7 +12,7 @@ CELLS = FRAME.with_columns(age=pl.Series(["[30-31]", "[30-31]", "[40-41]", "[40-
 
 def refuse(error, match, original=FRAME, released=CELLS, **options):
     with pytest.raises(error, match=match):
-        shoal.attack(original, released, **{"known": "age", **options})
+        shoal.attack(released, original=original, **{"known": "age", **options})
 
 
 def test_columns_that_do_not_fit():
@@ -27,7 +27,7 @@ def test_columns_that_do_not_fit():
     )
     refuse(SchemaError, r"'age' has 2 roles \(quasi, sensitive\)\. Keep one", sensitive="age")
     sets = FRAME.with_columns(ill=pl.concat_list("ill", pl.lit("x")))
-    told = "'ill' is both known to the attacker and what he wants"
+    told = "'ill' of the release holds values of type List"
     refuse(SchemaError, told, released=sets, known=["age", "ill"])
     refuse(SchemaError, "The release has no column 'ill'", released=CELLS[["age"]], sensitive="ill")
     nested = FRAME.with_columns(ill=pl.concat_list("ill"))
@@ -93,7 +93,7 @@ def test_tables_without_rows():
 
 
 def test_a_single_row_has_no_control():
-    found = shoal.attack(FRAME.head(1), FRAME.head(1), known="age")
+    found = shoal.attack(FRAME.head(1), original=FRAME.head(1), known="age")
     assert found.control == "none"
     assert found.results[0].control is None
     assert found.results[0].success == 1.0

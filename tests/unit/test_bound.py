@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from benchmarks import bound
+from benchmarks.bound import lower_bound
 from shoal.groupers import k_member
-from shoal.measures.losses import bound
-from shoal.measures.losses.bound import lower_bound
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from tests.naive import joins
@@ -41,6 +41,7 @@ def test_bound_equals_its_definition(seed):
         assert iloss(data, part).rate >= got.rate - 1e-12
 
 
+@pytest.mark.compiled
 def test_sampled_bound_is_near_the_full_one(monkeypatch):
     rng = np.random.default_rng(1)
     data = encoded(rng, 2000, "tosoo")

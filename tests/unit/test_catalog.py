@@ -29,7 +29,7 @@ class Diverse:
 @pytest.fixture
 def diverse(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = catalog.RuleEntry(
-        "diverse", "x", "y 2000", f"{__name__}:Diverse", (("d", "count"),), sensitive=True
+        "diverse", "x", "z", "y 2000", f"{__name__}:Diverse", (("d", "count"),), sensitive=True
     )
     monkeypatch.setitem(catalog.RULES, "diverse", entry)
 
@@ -46,7 +46,7 @@ def test_options_of_a_method_are_those_of_its_function(method: catalog.Method) -
 
 @pytest.mark.parametrize("loss", catalog.LOSSES.values(), ids=lambda loss: loss.name)
 def test_losses_load(loss: catalog.LossEntry) -> None:
-    assert list(inspect.signature(loss.load()).parameters)[:2] == ["data", "partition"]
+    assert list(inspect.signature(loss.load()).parameters) == ["grouped"]
 
 
 def test_k_anonymity_is_built_with_its_default() -> None:

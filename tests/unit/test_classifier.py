@@ -13,7 +13,7 @@ from shoal.base.roles import Kind, Role
 from shoal.measures.losses import classifier
 from shoal.measures.losses.classifier import FEWEST, Score, make_task
 from shoal.measures.losses.features import read_beside
-from shoal.releases.opening import open_release
+from shoal.releases.opened import read_view
 from shoal.tables.schema import Column, Schema
 
 SCHEMA = Schema(
@@ -36,6 +36,7 @@ def people(n=400, seed=0):
     return pl.DataFrame({"age": age, "town": town, "ill": ill, "seen": seen})
 
 
+@pytest.mark.slow
 def test_the_original_teaches_more_than_the_commonest_value():
     frame = people()
     task = make_task(frame, SCHEMA, "ill")
@@ -92,14 +93,14 @@ def test_blurred_values_count_as_much_as_they_are_believed():
         .group_by("group_id", "ill")
         .agg(count=pl.len())
     )
-    view = open_release(first[rows], "ill", table=second, quasi=["age", "town"])
+    view = read_view(first[rows], "ill", table=second, quasi=["age", "town"])
     found = on_release(task, first, order, frame, view, exact=True)
     learnt = classifier.on_original(task, frame, SCHEMA, {})
     assert found.accuracy < learnt.accuracy
     # Groups of one say everything: as good as the original.
     alone = frame.drop("ill").with_columns(group_id=pl.Series(np.arange(600)))
     values = pl.DataFrame({"group_id": np.arange(600), "ill": frame["ill"], "count": 1})
-    view = open_release(alone[rows], "ill", table=values, quasi=["age", "town", "seen"])
+    view = read_view(alone[rows], "ill", table=values, quasi=["age", "town", "seen"])
     exactly = on_release(task, alone, order, frame, view, exact=True)
     assert exactly.accuracy == pytest.approx(learnt.accuracy, abs=0.02)
 

@@ -15,7 +15,7 @@ from shoal.base import secure
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.releases.dummies.make import draw
-from shoal.releases.opening import open_release
+from shoal.releases.opened import read_view
 from shoal.tables.files import read_table, write_table
 from tests.tables import encoded
 
@@ -69,11 +69,11 @@ def test_others_are_uniform():
 def test_quasi_identifiers_stay_and_sets_are_sorted_lists():
     frame = people()
     outcome = go(frame)
-    assert outcome.release.columns == ["age", "town", "ill"]
-    assert outcome.release["ill"].dtype == pl.List(pl.String)
-    assert (outcome.release["ill"].list.sort() == outcome.release["ill"]).all()
+    assert outcome.frame.columns == ["age", "town", "ill"]
+    assert outcome.frame["ill"].dtype == pl.List(pl.String)
+    assert (outcome.frame["ill"].list.sort() == outcome.frame["ill"]).all()
     assert (
-        outcome.release.select("age", "town")
+        outcome.frame.select("age", "town")
         .sort(pl.all())
         .equals(frame.select("age", "town").sort(pl.all()))
     )
@@ -92,7 +92,7 @@ def test_without_a_seed_the_secure_source_is_used(monkeypatch):
     monkeypatch.setattr(secure.os, "urandom", urandom)
     first, second = go(people()), go(people())
     assert sum(asked) >= 2 * 60 * 8 * 2
-    assert not first.release.equals(second.release)
+    assert not first.frame.equals(second.frame)
     assert not first.to_dict()["seeded"]
 
 
@@ -100,34 +100,36 @@ def test_a_seed_repeats_is_flagged_and_never_written():
     with pytest.warns(ShoalWarning, match="'dummies' was run with a seed: whoever knows"):
         first = go(people(), seed=987654321)
     with pytest.warns(ShoalWarning):
-        assert first.release.equals(go(people(), seed=987654321).release)
+        assert first.frame.equals(go(people(), seed=987654321).frame)
     assert first.to_dict()["seeded"] is True
     assert "987654321" not in first.to_json()
-    verdict = shoal.audit(first.release, plan=first.plan)
+    verdict = shoal.audit(first.frame, plan=first.plan)
     assert verdict.models["seeded"] is True
     assert "987654321" not in verdict.to_json()
 
 
 def test_missing_values_are_hidden_or_kept():
     frame = people(gaps=0.3)
-    assert go(frame).release["ill"].null_count() == 0
+    assert go(frame).frame["ill"].null_count() == 0
     kept = go(frame, options={"missing": "keep"})
-    assert kept.release["ill"].null_count() == frame["ill"].null_count() > 0
-    assert (kept.release["ill"].drop_nulls().list.len() == 3).all()
+    assert kept.frame["ill"].null_count() == frame["ill"].null_count() > 0
+    assert (kept.frame["ill"].drop_nulls().list.len() == 3).all()
     assert (
-        open_release(kept.release, "ill").counts("ill", []).rows.sum()
-        == 60 - frame["ill"].null_count()
+        read_view(kept.frame, "ill").counts("ill", []).rows.sum() == 60 - frame["ill"].null_count()
     )
 
 
 def test_several_columns_each_with_its_l():
     rules = [LDiversity(3, "ill"), LDiversity(5, "score")]
-    released = go(people(), sensitive=["ill", "score"], rules=rules).release
+    released = go(people(), sensitive=["ill", "score"], rules=rules).frame
     assert released["ill"].list.len().unique().to_list() == [3]
     assert released["score"].list.len().unique().to_list() == [5]
     # Numbers stand in the order of their size, not of their texts.
     assert released["score"].list.eval(pl.element().cast(pl.Int64)).list.diff().list.min().min() > 0
-    with pytest.raises(ParameterError, match="score has none and would be published as it is"):
+    with (
+        pytest.warns(ShoalWarning, match="'score'"),
+        pytest.raises(ParameterError, match="score has none and would be published as it is"),
+    ):
         go(people(), sensitive=["ill", "score"])
 
 
@@ -141,14 +143,14 @@ def test_requests_that_cannot_be():
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".parquet", ".arrow"])
 def test_files_of_every_kind_come_back(tmp_path, suffix):
     frame = people().with_columns(ill=pl.col("ill").replace("gout", 'a "b", [c]'))
-    released = go(frame).release
+    released = go(frame).frame
     path = tmp_path / f"x{suffix}"
     write_table(released, path)
-    view = open_release(read_table(path), "ill")
-    assert view.shape == "dummies"
+    view = read_view(read_table(path), "ill")
+    assert view.estimators[0] == "iterative"
     assert view.values("ill") == ('a "b", [c]', "cold", "flu", "ulcer")
     assert np.allclose(
-        view.counts("ill", []).count, open_release(released, "ill").counts("ill", []).count
+        view.counts("ill", []).count, read_view(released, "ill").counts("ill", []).count
     )
     if suffix == ".csv":
         cell = next(iter(path.read_text().splitlines()[1:])).split(",", 2)[2]
@@ -158,15 +160,20 @@ def test_files_of_every_kind_come_back(tmp_path, suffix):
 def test_frames_of_callers():
     for kind in (people().to_pandas(), people().to_arrow()):
         outcome = go(kind)
-        assert type(outcome.release) is type(kind)
-        assert shoal.audit(outcome.release, quasi=["age", "town"], sensitive=["ill"]).holds
+        assert type(outcome.frame) is type(kind)
+        opened = shoal.open_release(outcome.frame, quasi=["age", "town"], sensitive=["ill"])
+        assert opened.shape == "dummies"
+        assert opened.audit(l=3).holds
+        # Who asks for nothing is told that people can be found in it.
+        assert not opened.verdict.holds
+        assert opened.verdict.models["reached"] == {"ill": {"l": 3}}
 
 
 def test_the_posterior_by_hand():
     """Two values a set; the prior follows from the sets, frequent values are the likelier ones."""
     cells = [["a", "b"]] * 6 + [["a", "c"]] * 6 + [["b", "c"]] * 2
     frame = pl.DataFrame({"q": np.arange(14), "s": pl.Series(cells)})
-    view = open_release(frame, "s")
+    view = read_view(frame, "s")
     prior = view.counts("s", []).count[0]
     believed = view.beliefs("s", np.array([0, 6, 13]))
     assert np.allclose(
@@ -177,7 +184,7 @@ def test_the_posterior_by_hand():
     assert np.allclose(believed.sum(axis=1), 1)
     assert view.risk("s")["worst_posterior"] == pytest.approx(believed.max(), abs=1e-6)
     # Nobody can tell equal rows apart: what is believed of them is the mean.
-    same = open_release(frame.with_columns(q=pl.lit(1)), "s")
+    same = read_view(frame.with_columns(q=pl.lit(1)), "s")
     assert np.allclose(
         same.beliefs("s", np.array([0]))[0], view.beliefs("s", np.arange(14)).mean(axis=0)
     )

@@ -118,6 +118,7 @@ def test_an_unknown_way_is_refused():
         quantile(0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["iterative", "closed", "em"])
 def test_the_error_falls_like_one_over_root_n(method):
     """Sixteen times the rows, a quarter of the error in shares."""

@@ -49,9 +49,10 @@ def outcome(method="kaim", **more):
     else:
         more = {"k": 6, **more}
     with pytest.warns(shoal.ShoalWarning) if method in ("dummies", "anatomy") else nothing():
-        return shoal.anonymize(
+        made = shoal.anonymize(
             people(), quasi=QUASI, sensitive="illness", method=method, seed=3, **more
         )
+    return made.beside(people())
 
 
 class nothing:
@@ -75,7 +76,7 @@ def made():
 @pytest.mark.parametrize("shape", ["generalized", "typed", "dummies", "anatomized"])
 def test_every_figure_can_be_drawn_for_every_shape(made, shape):
     plot = made[shape].plot
-    assert plot.subject.shape == ("generalized" if shape == "typed" else shape)
+    assert plot.subject.opened.shape.name == ("generalized" if shape == "typed" else shape)
     for chart in (plot.loss(), plot.classes(), plot.missing(), plot.risk(), plot.belief()):
         assert chart.svg.startswith("<svg")
         assert chart.table.height
@@ -127,6 +128,7 @@ def test_cells_are_shared_out_evenly_over_what_they_cover():
 
 def outcome_subject(frame, **kinds):
     from shoal.base.roles import Role
+    from shoal.releases.opened import Opened
     from shoal.show.figures import Subject
     from shoal.tables.schema import Column
 
@@ -134,7 +136,7 @@ def outcome_subject(frame, **kinds):
         Column(name, Role.QUASI, kinds.get(name, Kind.SET), order=kinds.get(f"{name}_order", ()))
         for name in frame.columns
     ]
-    return Subject({"release": frame}, columns)
+    return Subject(Opened({"release": frame}, tuple(columns)))
 
 
 def test_listed_orders_and_moments_are_read_too():
@@ -189,9 +191,8 @@ def test_every_class_is_counted_once_by_its_size(sizes):
 
 
 def test_a_release_of_stars_says_so():
-    made = shoal.anonymize(
-        pl.DataFrame({"x": ["a", "b", "c", None]}), quasi=["x"], k=4, method="kaim"
-    )
+    frame = pl.DataFrame({"x": ["a", "b", "c", None]})
+    made = shoal.anonymize(frame, quasi=["x"], k=4, method="kaim").beside(frame)
     chart = made.plot.distribution("x")
     assert chart.text == "Every cell of this column is published as *: it says nothing."
     assert made.plot.missing().table.row(0) == ("x", 0.25, 1.0)
@@ -218,6 +219,6 @@ def test_the_outcome_shows_itself_without_a_row_of_the_table(made):
 
 def test_the_original_stays_out_of_texts_and_figures(made):
     run = made["generalized"]
-    assert run.source is not None
+    assert run.original is not None
     assert "UNIQUEJOB" not in repr(run)
     assert "UNIQUEJOB" not in run.to_json()

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import shoal
 from shoal.base.errors import SchemaError, ShoalError
 from shoal.base.partition import Partition
 from shoal.base.roles import Kind, Role
+from shoal.coding import joins as coding_joins
 from shoal.coding.encode import Encoded, encode
-from shoal.releases.generalized.make import generalize, joins, merge, widths
+from shoal.coding.joins import joins, merge
+from shoal.releases.generalized.make import generalize
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from shoal.tables.schema import Column, Schema
 from tests.tables import encoded
@@ -65,7 +68,7 @@ def one_group(rows):
         None if found[1].star[0] else (int(found[1].lo[0]), int(found[1].hi[0])),
         None if found[2].star[0] else tuple(found[2].members.tolist()),
     )
-    return keys, widths(found)[0]
+    return keys, np.array([join.width[0] for join in found])
 
 
 rows_of_three = st.lists(st.tuples(*[st.integers(0, 5)] * 3), min_size=1, max_size=5)
@@ -267,3 +270,27 @@ def test_a_typed_pair_that_meets_a_column_of_its_name_is_refused():
     plan = schema(x="ordered", x_lo="other")
     with pytest.raises(SchemaError, match="'x_lo', but the table has one already"):
         generalize(frame, plan, encode(frame, plan), paired(2), typed=True)
+
+
+def test_the_geometry_of_a_partition_is_worked_out_once_a_run(monkeypatch):
+    """Recoding, the loss and the sizes of the classes look at the same joins."""
+    asked = []
+    real = coding_joins._join
+
+    def counted(*args):
+        asked.append(args[-1])
+        return real(*args)
+
+    monkeypatch.setattr(coding_joins, "_join", counted)
+    frame = pl.DataFrame({"age": [20, 21, 30, 31], "sex": ["f", "m", "f", "m"]})
+    shoal.anonymize(frame, quasi=["age", "sex"], k=2, seed=1)
+    assert sorted(asked) == [0, 1]
+
+
+def test_the_joins_of_another_table_are_not_taken_for_those_of_this_one():
+    rng = np.random.default_rng(1)
+    first, second = encoded(rng, 6, "o"), encoded(rng, 6, "o")
+    partition = paired(6)
+    before = joins(first, partition)[0]
+    assert joins(first, partition)[0] is before
+    assert joins(second, partition)[0] is not before

@@ -79,6 +79,7 @@ def test_missing_drop_leaves_out_the_incomplete_rows():
     assert sorted([*part.rows, *part.left_out]) == list(range(60))
 
 
+@pytest.mark.compiled
 def test_search_visits_few_entries():
     """A guard against losing the pruning: brute force looks at n / 2 entries per row on average."""
     data = encoded(np.random.default_rng(3), 4000, "ttooo", missing=0.02)

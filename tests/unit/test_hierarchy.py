@@ -97,10 +97,10 @@ def test_an_existing_hierarchy_is_kept(tmp_path: Path) -> None:
         (" \n", "is empty"),
         ("*;*\n", "is empty"),
         ("a\nb\n", "has one level only"),
-        ("a;g;*\nb;*\n", "is uneven: row 2 ('b') has 2 levels, row 1 has 3"),
+        ("a;g;*\nb;*\n", "is uneven: row 2 has 2 levels, row 1 has 3"),
         ("a;g;x;*\nb;g;y;*\n", "gives 'g' two parents, 'x' and 'y'"),
         ("a;g;h;g;*\n", "has a cycle: a > g > h > g"),
-        ("a;;*\n", "has an empty label in row 1 ('a;;*'). Give every group a name"),
+        ("a;;*\n", "has an empty label in row 1. Give every group a name"),
         ("a;g;*;\n", "has an empty label in row 1"),
     ],
 )

@@ -9,13 +9,14 @@ import pytest
 from shoal.base.errors import Infeasible, ParameterError, ShoalError, ShoalWarning
 from shoal.base.partition import Cover, Partition
 from shoal.coding.encode import Encoded, encode
+from shoal.coding.joins import joins
 from shoal.groupers import incognito
 from shoal.groupers.ladders import ladders
 from shoal.measures.losses import iloss
 from shoal.privacy import AlphaK, EntropyLDiversity, FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.privacy.closeness import TCloseness
 from shoal.releases.generalized.check import verify
-from shoal.releases.generalized.make import generalize, joins
+from shoal.releases.generalized.make import generalize
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from shoal.tables.schema import declare
 from tests.naive import fulldomain

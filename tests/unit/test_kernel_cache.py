@@ -1,6 +1,7 @@
 """Compiled kernels are kept where that is possible, and work where it is not."""
 
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -14,12 +15,16 @@ import shoal
 from shoal import KAnonymity, LDiversity, kernels
 from shoal.groupers.ahead import compile_refinement
 from shoal.kernels.boxes.refine import trials
+from shoal.kernels.keeping import Keeping, keeping
+
+pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 
 HERE = """
 import numpy as np
 from numba.core import event
-from shoal import kernels
 from shoal.kernels.anatomy import largest_buckets
+from shoal.kernels.keeping import keeping
+
 
 class Listener(event.Listener):
     compiled = 0
@@ -29,7 +34,7 @@ class Listener(event.Listener):
 with event.install_listener("numba:compile", Listener()):
     found = largest_buckets(np.array([2, 2, 1]), 2)
 assert found.tolist() == [[0, 1], [0, 1]], found
-print(kernels._base(), Listener.compiled > 0)
+print(keeping().folder, Listener.compiled > 0)
 """
 
 
@@ -52,7 +57,7 @@ def package(tmp_path):
     source, copy = Path(kernels.__file__).parent, tmp_path / "package" / "shoal"
     (copy / "kernels").mkdir(parents=True)
     (copy / "__init__.py").write_text("")
-    for name in ("__init__.py", "anatomy.py"):
+    for name in ("__init__.py", "anatomy.py", "keeping.py"):
         (copy / "kernels" / name).write_bytes((source / name).read_bytes())
     for path in (copy / "kernels", copy, copy.parent):
         path.chmod(0o555)
@@ -106,26 +111,116 @@ def test_without_a_cache_folder_of_the_user_a_private_one_is_used(package, tmp_p
     assert Path(folder).stat().st_mode & 0o077 == 0
 
 
-def test_a_folder_that_others_can_write_to_is_not_trusted(monkeypatch, tmp_path):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/nowhere")
-    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
-    folder = kernels._base.__wrapped__()
+def found(**folders):
+    """Ask afresh where compiled code is kept, with this environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+            patch.delenv(name, raising=False)
+        temporary = str(folders.pop("TMPDIR"))
+        patch.setattr(tempfile, "gettempdir", lambda: temporary)
+        for name, path in folders.items():
+            patch.setenv(name, str(path))
+        return keeping.__wrapped__()
+
+
+def test_a_folder_that_others_can_write_to_is_not_trusted(tmp_path):
+    folder = found(NUMBA_CACHE_DIR="/dev/null/nowhere", TMPDIR=tmp_path).folder
     assert folder.parent == tmp_path
     folder.chmod(0o777)
-    assert kernels._base.__wrapped__() is None
+    assert found(NUMBA_CACHE_DIR="/dev/null/nowhere", TMPDIR=tmp_path).folder is None
     folder.rmdir()
     folder.symlink_to(tmp_path)
-    assert kernels._base.__wrapped__() is None
+    assert found(NUMBA_CACHE_DIR="/dev/null/nowhere", TMPDIR=tmp_path).folder is None
+
+
+PLACES = {
+    "NUMBA_CACHE_DIR": "shoal",
+    "XDG_CACHE_HOME": "shoal",
+    "HOME": ".cache/shoal",
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("above", [False, True], ids=["itself", "above"])
+def test_a_cache_that_others_can_write_to_is_not_used(tmp_path, name, above):
+    place, room = tmp_path / "cache", tmp_path / "tmp"
+    place.mkdir()
+    room.mkdir(mode=0o700)
+    kept = found(**{name: place}, TMPDIR=room)
+    assert kept == Keeping(place / PLACES[name])
+    assert kept.folder.stat().st_mode & 0o077 == 0
+    open_one = place if above else kept.folder
+    open_one.chmod(0o777)
+    again = found(**{name: place}, TMPDIR=room)
+    assert again.folder.parent == room
+    assert again.refused == f"{open_one} can be written to by others"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("above", [False, True], ids=["itself", "above"])
+def test_the_cache_of_another_user_is_not_used(tmp_path, above):
+    folder = tmp_path / "cache" / "shoal"
+    folder.mkdir(parents=True)
+    given = folder.parent if above else folder
+    os.chown(given, 65534, 65534)
+    kept = found(XDG_CACHE_HOME=folder.parent, TMPDIR="/dev/null")
+    assert kept == Keeping(None, f"{given} belongs to another user")
+
+
+SPOIL = {
+    "open folder": lambda path: path.parent.chmod(0o777),
+    "open file": lambda path: path.chmod(0o666),
+    "link": lambda path: path.rename(path.parents[4] / "x") and path.symlink_to("../../../../x"),
+    "of another user": lambda path: os.chown(path, 65534, 65534),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOIL.values(), ids=SPOIL)
+def test_a_planted_index_is_not_run(package, tmp_path, spoil):
+    if spoil is SPOIL["of another user"] and os.getuid() != 0:
+        pytest.skip("only root can give files away")
+    cache, proof = tmp_path / "cache", tmp_path / "proof"
+    run(package, XDG_CACHE_HOME=cache)
+    (index,) = cache.rglob("*.nbi")
+    index.write_bytes(pickle.dumps(Planted(str(proof))))
+    spoil(index)
+    folder, compiled = run(package, XDG_CACHE_HOME=cache)
+    assert Path(folder) == cache / "shoal"
+    assert compiled
+    assert not proof.exists()
+
+
+class Planted:
+    """What an attacker would leave: to read it is to run it."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (Path(self.path),)
+
+
+def test_what_is_kept_is_closed_to_others_whatever_the_mask(package, tmp_path):
+    cache = tmp_path / "cache"
+    mask = os.umask(0)
+    try:
+        run(package, XDG_CACHE_HOME=cache)
+    finally:
+        os.umask(mask)
+    assert not any(path.stat().st_mode & 0o022 for path in cache.rglob("*"))
+    assert run(package, XDG_CACHE_HOME=cache) == (str(cache / "shoal"), False)
 
 
 def test_kernels_work_and_say_so_when_nothing_can_be_kept(monkeypatch):
     from shoal.cli import work
 
-    monkeypatch.setattr(kernels, "_base", lambda: None)
+    why = "/x belongs to another user"
+    monkeypatch.setattr(kernels, "keeping", lambda: Keeping(None, why))
     doubled = kernels.kernel(_doubled)
     assert doubled(21) == 42
     assert not kernels.kept()
     assert "set NUMBA_CACHE_DIR to a folder of your own" in work.compiling()
+    assert "Your cache is not used, since /x belongs to another user" in work.compiling()
 
 
 def _doubled(x):
@@ -133,7 +228,7 @@ def _doubled(x):
 
 
 def test_a_plain_number_is_no_type_of_its_own(monkeypatch):
-    monkeypatch.setattr(kernels, "_base", lambda: None)
+    monkeypatch.setattr(kernels, "keeping", lambda: Keeping(None))
     doubled = kernels.inner(_doubled)
     both = kernels.kernel(lambda n: doubled(0) + doubled(1) + doubled(n))
     assert both(3) == 8
@@ -152,13 +247,14 @@ def test_refinement_is_compiled_ahead_as_it_is_used(diverse):
 
 
 def test_a_process_that_compiles_ahead_ends_with_the_one_that_asked():
-    code = "import time; from shoal.groupers.ahead import follow; follow(); time.sleep(600)"
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as asked:
+    words = [sys.executable, "-m", "shoal.base.workers", "shoal.groupers.ahead"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as asked:
         asked.stdin.close()
         assert asked.wait(60) == 0
 
 
 def test_a_run_goes_on_without_the_process_that_compiles_ahead(monkeypatch):
+    from shoal.base import workers
     from shoal.cli import work
 
     asked = []
@@ -167,7 +263,7 @@ def test_a_run_goes_on_without_the_process_that_compiles_ahead(monkeypatch):
         asked.append(args)
         raise OSError("Resource temporarily unavailable")
 
-    monkeypatch.setattr(work.subprocess, "Popen", full)
+    monkeypatch.setattr(workers.subprocess, "Popen", full)
     monkeypatch.setenv("SHOAL_THREADS", "2")
-    work.ahead(diverse=True)
+    work.ahead("shoal", diverse=True)
     assert asked

@@ -11,7 +11,7 @@ from shoal.coding.space import make_space
 from shoal.groupers import l_clustering
 from shoal.groupers.blocks import cut_blocks
 from shoal.groupers.growth import stock_of
-from shoal.measures.losses.ncp import iloss, relative_loss
+from shoal.measures.losses import Grouped, iloss, relative_loss
 from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.tables.domain import Ordered
 from tests.naive import joins
@@ -124,7 +124,7 @@ def test_relative_loss_leaves_out_what_is_missing():
     everything = Partition.from_labels(np.zeros(40, np.int64))
     known = int((~data.missing).sum())
     total = iloss(data, everything).rate * data.codes.size
-    assert relative_loss(data, everything) == pytest.approx(total / known)
-    assert relative_loss(data, everything) == pytest.approx(1.0)
+    assert relative_loss(Grouped(data, everything)) == pytest.approx(total / known)
+    assert relative_loss(Grouped(data, everything)) == pytest.approx(1.0)
     apart = Partition.from_labels(np.arange(40))
-    assert relative_loss(data, apart) == 0.0
+    assert relative_loss(Grouped(data, apart)) == 0.0

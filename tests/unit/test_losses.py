@@ -11,11 +11,12 @@ from shoal.base.roles import Kind, Role
 from shoal.catalog import METHODS
 from shoal.coding.encode import encode
 from shoal.measures.losses import (
-    average_class_size,
-    class_sizes,
+    Grouped,
+    class_size,
     discernibility,
     iloss,
-    iloss_paper,
+    loss_paper,
+    measured,
 )
 from shoal.privacy import KAnonymity
 from shoal.releases.generalized.check import verify
@@ -119,14 +120,12 @@ def test_the_loss_of_the_papers_release_by_hand():
 
 def test_the_papers_integer_variant_by_hand():
     frame, schema, taxonomies, partition = patients()
-    loss = iloss_paper(encode(frame, schema, taxonomies), partition)
+    loss = loss_paper(Grouped(encode(frame, schema, taxonomies), partition))
     # Six ages are published as a [.,.) of ten years: 11/23 each, as the paper works out.
     age = 6 * 11 / 23 + 1
     # Six zip codes as a range of 5000: 5001 integers of the 12001 from 12000 to 24000.
     zipcode = 6 * 5001 / 12001 + 1
-    assert loss.by_column == pytest.approx(
-        {"age": age / 10, "gender": 0.3, "zipcode": zipcode / 10}
-    )
+    assert loss == pytest.approx((age / 10 + 0.3 + zipcode / 10) / 3)
 
 
 def test_the_integer_variant_of_free_intervals():
@@ -134,7 +133,7 @@ def test_the_integer_variant_of_free_intervals():
     schema = Schema((Column("age", Role.QUASI, Kind.ORDERED),))
     partition = Partition.from_labels(np.array([0, 0, 1, 1, 2, 2]))
     data = encode(frame, schema)
-    assert iloss_paper(data, partition).rate == pytest.approx((2 * 3 / 11 + 0 + 1) / 6)
+    assert loss_paper(Grouped(data, partition)) == pytest.approx((2 * 3 / 11 + 0 + 1) / 6)
     assert iloss(data, partition).rate == pytest.approx((2 * 2 / 10 + 0 + 1) / 6)
 
 
@@ -148,8 +147,8 @@ def test_the_integer_variant_reads_bounds_from_labels(label, cost):
     data = encode(
         pl.DataFrame({"age": [26, 28, 48]}), schema, {"age": Taxonomy.from_rows(rows, "")}
     )
-    loss = iloss_paper(data, Partition.from_labels(np.array([0, 0, 1])))
-    assert loss.rate == pytest.approx(2 * cost / 3)
+    loss = loss_paper(Grouped(data, Partition.from_labels(np.array([0, 0, 1]))))
+    assert loss == pytest.approx(2 * cost / 3)
 
 
 def test_a_removed_row_costs_all_its_cells_even_missing_ones():
@@ -196,7 +195,7 @@ def test_losses_equal_plain_loops(seed):
     assert loss.generalization == pytest.approx(total / 36)
     assert loss.rate == pytest.approx((total + 3 * partition.left_out.size) / 36)
     assert 0 <= loss.rate <= 1
-    assert 0 <= iloss_paper(data, partition).rate <= 1
+    assert 0 <= loss_paper(Grouped(data, partition)) <= 1
 
 
 def test_class_sizes_merge_groups_that_are_published_alike():
@@ -204,10 +203,13 @@ def test_class_sizes_merge_groups_that_are_published_alike():
     frame = pl.DataFrame({"a": list("xyxyxxz")})
     data = encode(frame, schema, {"a": flat(["x", "y", "z"], "a")})
     partition = Partition.from_labels(np.array([0, 0, 1, 1, 2, 2, -1]))
-    assert sorted(class_sizes(data, partition).tolist()) == [2, 4]
-    assert discernibility(data, partition) == 4 * 4 + 2 * 2 + 7
-    assert average_class_size(data, partition) == 3
-    assert average_class_size(data, partition, k=2) == 1.5
-    nothing = Partition.from_labels(np.full(7, -1))
-    assert discernibility(data, nothing) == 49
-    assert average_class_size(data, nothing) == 0
+    grouped = Grouped(data, partition)
+    assert sorted(grouped.class_sizes.tolist()) == [2, 4]
+    assert discernibility(grouped) == 4 * 4 + 2 * 2 + 7
+    assert class_size(grouped) == pytest.approx((6 * 3 + 7) / 7)  # a row left out counts 7
+    nothing = Grouped(data, Partition.from_labels(np.full(7, -1)))
+    assert discernibility(nothing) == 49
+    assert class_size(nothing) == 7
+    whole = Grouped.untouched(data)
+    assert sorted(whole.class_sizes.tolist()) == [1, 2, 4]
+    assert measured(whole).by_name["loss"] == 0.0

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from shoal.base.errors import Infeasible
 from shoal.coding.encode import Encoded
+from shoal.coding.joins import joins
 from shoal.groupers import mondrian
 from shoal.kernels.space.mondrian import median
 from shoal.measures.losses import iloss
@@ -20,7 +21,6 @@ from shoal.privacy import (
     LDiversity,
     TCloseness,
 )
-from shoal.releases.generalized.make import joins
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from tests.naive import mondrian as naive
 from tests.naive.rules import passes

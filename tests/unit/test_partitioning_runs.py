@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal.base.errors import ParameterError
 from shoal.catalog import METHODS
-from shoal.cli.anonymize import tell
+from shoal.cli.output import tell
 from shoal.plan.rule_specs import check_fit
 from shoal.privacy import (
     AlphaK,
@@ -81,8 +81,11 @@ def test_a_run_is_verified_and_repeats(method, rule, options, typed):
     assert first.verdict.holds
     assert first.verdict.uncovered == ()
     assert 0 < first.loss.rate < 1
-    assert first.release.equals(outcomes[1].release)
-    assert first.rows_in - first.rows_out <= options.get("suppression", 0) * first.rows_in
+    assert first.frame.equals(outcomes[1].frame)
+    assert (
+        first.made.rows_in - first.made.rows_out
+        <= options.get("suppression", 0) * first.made.rows_in
+    )
     notes = json.loads(first.to_json())["notes"]
     assert bool(notes) == (method != "mondrian")
 
@@ -100,9 +103,9 @@ def test_the_command_line_tells_what_a_method_found(capsys):
     outcome = shoal.anonymize(
         frame, quasi=["age", "town"], method="incognito", rules=[KAnonymity(5)], seed=3
     )
-    tell(outcome)
-    levels = outcome.notes["levels"]
+    tell(outcome.made)
+    levels = outcome.made.notes["levels"]
     said = f"Found    levels age {levels['age']}, town {levels['town']}; minimal "
     assert said in capsys.readouterr().out
-    tell(replace(outcome, notes={}))
+    tell(replace(outcome.made, notes={}))
     assert "Found" not in capsys.readouterr().out

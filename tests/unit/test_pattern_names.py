@@ -44,5 +44,5 @@ def test_a_name_that_is_a_pattern_is_refused(tmp_path: Path, name: str, kind: st
 def test_a_name_that_only_looks_like_one_is_taken(name: str) -> None:
     frame = pl.DataFrame({name: ["a", "a", "b", "b"], "xx": ["c", "d", "c", "d"]})
     outcome = shoal.anonymize(frame, quasi=[name], sensitive=["xx"], k=2, seed=1)
-    assert outcome.release.columns == [name, "xx"]
-    assert sorted(outcome.release[name]) == ["a", "a", "b", "b"]
+    assert outcome.frame.columns == [name, "xx"]
+    assert sorted(outcome.frame[name]) == ["a", "a", "b", "b"]

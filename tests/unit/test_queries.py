@@ -10,7 +10,7 @@ import shoal
 from shoal.base.errors import ParameterError, SchemaError
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.releases.base import Query
-from shoal.releases.opening import open_release
+from shoal.releases.opened import read_view
 
 
 def people(rows=400):
@@ -54,7 +54,7 @@ def test_true_counts_by_hand():
 def test_errors_by_hand():
     """Rows 1 and 2 share a cell: asked for a = 1, which has one row with u, it says 1/2 and 1/2."""
     released = pl.DataFrame({"a": ["[1-2]", "[1-2]", "3"], "s": ["u", "v", "v"]})
-    view = open_release(released, "s")
+    view = read_view(released, "s")
     queries = [Query("s", {"a": ["1"]}), Query("s", {"a": ["3"]}), Query("s", {"a": ["9"]})]
     truth = Truth(("u", "v", "w"), np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 0]]))
     found = query_error(view, queries, truth)
@@ -72,7 +72,7 @@ def test_queries_that_cannot_be():
         workload(people(), ["age", "sex"], "ill", rng, g=1, s=2)
     with pytest.raises(SchemaError, match="no column 'agee'"):
         workload(people(), ["agee", "sex"], "ill", rng, g=1)
-    view = open_release(pl.DataFrame({"a": ["*"], "s": ["u"]}), "s")
+    view = read_view(pl.DataFrame({"a": ["*"], "s": ["u"]}), "s")
     with pytest.raises(ParameterError, match="No row of the table fits any of the 1 queries"):
         query_error(view, [Query("s")], Truth(("u",), np.zeros((1, 1))))
 

@@ -1,6 +1,7 @@
 """Reports: what they say, what they never say, and that data stays data."""
 
 import re
+import warnings
 from html.parser import HTMLParser
 
 import numpy as np
@@ -11,11 +12,8 @@ import shoal
 from shoal.base.errors import OutputError, ParameterError
 from shoal.report import (
     AUDIENCES,
-    Origin,
-    audited,
+    Provenance,
     render_comparison,
-    render_outcome,
-    render_verdict,
     try_attacks,
 )
 
@@ -87,7 +85,9 @@ def run(**more):
         "method": "kaim",
         "seed": 987654,
     }
-    return shoal.anonymize(people(), **{**given, **more})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", shoal.ShoalWarning)  # that the note singles people out
+        return shoal.anonymize(people(), **{**given, **more}).beside(people())
 
 
 @pytest.fixture(scope="module")
@@ -97,12 +97,10 @@ def outcome():
 
 @pytest.fixture(scope="module")
 def steward(outcome):
-    found, why = try_attacks(
-        outcome.source, outcome.published, outcome.plan, taxonomies=outcome.taxonomies, targets=100
-    )
+    found, why = try_attacks(outcome.here, outcome.original, targets=100)
     assert not why
-    origin = Origin("shoal anonymize people.csv", "people.csv", "d" * 64)
-    return render_outcome(outcome, attacks=found, origin=origin, title="Release of people.csv")
+    origin = Provenance("shoal anonymize people.csv", "people.csv", "d" * 64)
+    return outcome.page(attacks=found, origin=origin, title="Release of people.csv")
 
 
 def test_the_report_says_what_was_promised_and_found(outcome, steward):
@@ -160,14 +158,14 @@ def test_no_original_value_and_no_seed_is_told(outcome, steward):
     shown = Page(steward).text
     assert "SECRETNAME" not in shown
     assert "987654" not in steward
-    published = "\n".join(outcome.release.cast(pl.String).write_csv().splitlines())
-    hidden = [str(age) for age in outcome.source["age"].unique() if str(age) not in published]
+    published = "\n".join(outcome.frame.cast(pl.String).write_csv().splitlines())
+    hidden = [str(age) for age in outcome.original["age"].unique() if str(age) not in published]
     assert hidden, "the test needs ages that only the original has"
     assert not [age for age in hidden if re.search(rf"\b{age}\b", shown)]
 
 
 def test_the_public_sees_nothing_that_was_computed_from_the_original(outcome):
-    public = render_outcome(outcome, audience="public", attacks=None)
+    public = outcome.page(audience="public", attacks=False)
     page = Page(public)
     assert "The promise is kept." in page.text
     assert "How many people look alike" in page.text
@@ -189,26 +187,27 @@ def test_the_public_sees_nothing_that_was_computed_from_the_original(outcome):
 def test_the_public_page_does_not_depend_on_the_original(outcome):
     from dataclasses import replace
 
-    other = outcome.source.with_columns(
+    other = outcome.original.with_columns(
         pl.lit(50_007).alias("age"), pl.lit("Aville").alias("town"), pl.lit("flu").alias("ill")
     )
-    changed = replace(
-        outcome,
-        source=other,
+    run = replace(
+        outcome.made,
         loss=replace(outcome.loss, rate=0.5, by_column={"age": 0.9, "town": 0.1}),
         rows_in=999,
         warnings=("a warning of the run",),
         notes={"levels": 3},
         groups=1,
     )
-    assert render_outcome(changed, audience="public") == render_outcome(outcome, audience="public")
-    assert render_outcome(changed) != render_outcome(outcome)
+    changed = replace(outcome, original=other, run=run)
+    assert changed.page(audience="public") == outcome.page(audience="public")
+    assert changed.page() != outcome.page()
 
 
 def test_the_same_outcome_makes_the_same_bytes(outcome):
-    assert render_outcome(outcome) == render_outcome(outcome)
+    assert outcome.page() == outcome.page()
 
 
+@pytest.mark.filterwarnings("ignore:With .* released as")
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("method", ["kaim", "dummies", "anatomy"])
 def test_hostile_names_and_values_stay_texts_in_every_shape(method, audience):
@@ -237,10 +236,13 @@ def test_hostile_names_and_values_stay_texts_in_every_shape(method, audience):
     )
     attacks = None
     if audience == "steward":
-        attacks, why = try_attacks(made.source, made.published, made.plan, targets=50)
+        attacks, why = try_attacks(made.here, frame, targets=50)
         assert attacks, why
-    html = render_outcome(
-        made, audience=audience, attacks=attacks, origin=Origin(NASTY[0], NASTY[1]), title=NASTY[0]
+    html = made.beside(frame).page(
+        audience=audience,
+        attacks=attacks or False,
+        origin=Provenance(NASTY[0], NASTY[1]),
+        title=NASTY[0],
     )
     page = Page(html)
     assert not {"script", "img", "b"} & set(page.tags)
@@ -252,7 +254,7 @@ def test_hostile_names_and_values_stay_texts_in_every_shape(method, audience):
 
 
 def test_reports_without_a_sensitive_column_and_of_typed_tables():
-    plain = Page(render_outcome(run(sensitive=[], other=[], typed=True)))
+    plain = Page(run(sensitive=[], other=[], typed=True).page())
     assert "No column was declared sensitive" in plain.text
     assert "How sure one can be" not in plain.text
     assert re.search(r"\d+ to \d+", plain.text)
@@ -260,11 +262,8 @@ def test_reports_without_a_sensitive_column_and_of_typed_tables():
 
 def test_a_broken_promise_is_told_first():
     frame = people().drop("name")
-    verdict = shoal.audit(frame, quasi=["age", "town"], sensitive=["ill"], k=5)
-    plan = shoal.Plan().override(
-        roles={shoal.Role.QUASI: ["age", "town"], shoal.Role.SENSITIVE: ["ill"]}
-    )
-    page = Page(render_verdict(verdict, audited(frame, plan), title="Audit of x.csv"))
+    opened = shoal.open_release(frame, quasi=["age", "town"], sensitive=["ill"])
+    page = Page(opened.page(verdict=opened.audit(k=5), title="Audit of x.csv"))
     assert "The promise is broken." in page.text
     assert re.search(r"Reached: k = 1 \. [\d,]+ classes break it", page.text)
     assert "What it should mean: Whoever knows" in page.text
@@ -280,30 +279,25 @@ def test_an_audit_can_be_reported_with_and_without_the_original(method):
     }
     more = {"rules": rules[method]} if method in rules else {"k": 5}
     made = run(method=method, seed=None, **{"k": None, **more})
-    plan = shoal.Plan().override(
-        roles={shoal.Role.QUASI: ["age", "town"], shoal.Role.SENSITIVE: ["ill"]},
-    )
-    st = made.published.get("st")
-    verdict = shoal.audit(made.release, quasi=["age", "town"], sensitive=["ill"], st=st, **more)
-    alone = audited(made.release, plan, st=st)
-    both = audited(made.release, plan, st=st, original=people())
-    page = Page(render_verdict(verdict, alone))
+    st = made.here.tables.get("st")
+    alone = shoal.open_release(made.frame, quasi=["age", "town"], sensitive=["ill"], st=st)
+    both = alone.beside(people())
+    verdict = alone.audit(**more)
+    page = Page(alone.page(verdict=verdict))
     assert "The promise is kept." in page.text
     assert "Checked from the published cells alone" in page.text
     assert "before and after" not in page.text
-    page = Page(render_verdict(verdict, both))
+    page = Page(both.page(verdict=verdict))
     assert "Distributions, before and after" in page.text
-    page = Page(render_verdict(verdict, both, audience="public"))
+    page = Page(both.page(verdict=verdict, audience="public"))
     assert "before and after" not in page.text
 
 
 def test_a_comparison_can_be_reported():
-    from shoal.verbs.compare import compare
-
-    found = compare(
+    found = shoal.compare(
         people(), quasi=["age", "town"], sensitive=["ill"], methods=["kaim"], k=[2, 5], queries=0
     )
-    page = Page(render_comparison(found, title="People", origin=Origin("shoal compare x.csv")))
+    page = Page(render_comparison(found, title="People", origin=Provenance("shoal compare x.csv")))
     assert found.recommended is not None
     assert f"Recommended: {found.recommended.label}" in page.text
     assert "What privacy costs" in page.text
@@ -314,22 +308,22 @@ def test_a_comparison_can_be_reported():
 
 def test_unknown_audiences_and_wrong_names_are_refused(outcome, tmp_path):
     with pytest.raises(ParameterError, match=r"no audience 'press'\. Allowed are 'steward', who"):
-        render_outcome(outcome, audience="press")
+        outcome.page(audience="press")
     with pytest.raises(OutputError, match=r"does not end in \.html"):
-        shoal.write_report(outcome, tmp_path / "x.pdf")
+        outcome.report(tmp_path / "x.pdf")
     with pytest.raises(ParameterError, match="no audience"):
-        shoal.write_report(outcome, tmp_path / "x.html", audience="press")
+        outcome.report(tmp_path / "x.html", audience="press")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_report_is_written_whole_and_not_over_another(outcome, tmp_path):
-    shoal.write_report(outcome, tmp_path / "x.html", title="Mine")
+    outcome.report(tmp_path / "x.html", title="Mine")
     page = Page((tmp_path / "x.html").read_text())
     assert "Mine" in page.text
     assert "Attacks that were tried" in page.text
     with pytest.raises(OutputError, match="already exists"):
-        shoal.write_report(outcome, tmp_path / "x.html")
-    shoal.write_report(outcome, tmp_path / "x.html", force=True, audience="public")
+        outcome.report(tmp_path / "x.html")
+    outcome.report(tmp_path / "x.html", force=True, audience="public")
     assert "Attacks" not in (tmp_path / "x.html").read_text().split("Words used here")[0]
 
 
@@ -340,7 +334,7 @@ def test_a_report_says_why_no_attack_was_possible(outcome, monkeypatch):
         raise shoal.InputError("there is nobody to attack.")
 
     monkeypatch.setattr(writing, "attack", refuse)
-    found, why = try_attacks(outcome.source, outcome.published, outcome.plan)
+    found, why = try_attacks(outcome.here, outcome.original)
     assert found is None
-    page = Page(render_outcome(outcome, attacks=found, warnings=[why]))
+    page = Page(outcome.page(attacks=False, warnings=[why]))
     assert "No attack could be tried on this release: there is nobody to attack." in page.text

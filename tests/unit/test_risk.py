@@ -12,7 +12,7 @@ import shoal
 from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
 from shoal.measures.risks import assess, attribute_risk
 from shoal.measures.risks.matching import distinct
-from shoal.releases.opening import open_release
+from shoal.releases.opened import read_view
 from tests.naive import risks as naive
 
 FIVE = pl.DataFrame({"age": [30, 30, 30, None, None], "sex": ["f", "f", "m", "m", "m"]})
@@ -62,6 +62,7 @@ ranges = st.sampled_from([None, "1", "[1-3]", "[2-9]", "*", "4"])
 numbers = st.sampled_from([None, 1, 2, 4, 7])
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(notated, ranges), min_size=1, max_size=8),
     st.lists(st.tuples(values, numbers), min_size=1, max_size=12),
@@ -86,6 +87,7 @@ def test_the_population_is_counted_as_the_loop_counts_it(rows, population):
     assert found.marketer == pytest.approx(np.mean(found.per_row_journalist))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(values, numbers), min_size=1, max_size=12))
 def test_a_table_is_its_own_population(population):
     frame = pl.DataFrame(population, schema={"p": pl.String, "q": pl.Int64}, orient="row")
@@ -133,24 +135,24 @@ def test_beliefs_of_every_shape():
         {"q": ["[1-2]"] * 3 + ["[3-4]"] * 3, "s": ["u", "u", "v", "u", "", None]}
     )
     general = general.with_columns(pl.col("s").replace({"": None}))
-    found = attribute_risk(open_release(general, "s"), "s")
+    found = attribute_risk(read_view(general, "s"), "s")
     assert found.per_row.tolist() == [2 / 3] * 3 + [1.0] * 3  # gaps hide nobody
     assert (found.worst, found.certain, found.prior) == (1.0, 1 / 2, 3 / 4)
     assert found.above == 1.0
     sets = pl.DataFrame({"q": ["1", "2"], "s": [["u", "v"], ["u", "v"]]})
-    found = attribute_risk(open_release(sets, "s"), "s")
+    found = attribute_risk(read_view(sets, "s"), "s")
     assert found.per_row.tolist() == [1 / 2, 1 / 2]
     assert found.certain == 0
     first = pl.DataFrame({"q": ["1", "2", "3"], "group_id": [1, 1, 1]})
     second = pl.DataFrame({"group_id": [1, 1], "s": ["u", "v"], "count": [2, 1]})
-    found = attribute_risk(open_release(first, "s", table=second, quasi=["q"]), "s")
+    found = attribute_risk(read_view(first, "s", table=second, quasi=["q"]), "s")
     assert np.allclose(found.per_row, 2 / 3)
     assert json.dumps(found.to_dict())
 
 
 def test_a_class_without_known_values_is_silent_and_not_safe():
     frame = pl.DataFrame({"q": ["*", "*", "1"], "s": [None, None, "u"]})
-    found = attribute_risk(open_release(frame, "s"), "s")
+    found = attribute_risk(read_view(frame, "s"), "s")
     assert found.silent == 2
     assert np.isnan(found.per_row[:2]).all()
     assert found.mean == 1.0
@@ -178,7 +180,7 @@ def test_before_and_after_of_every_shape(tmp_path):
             frame, quasi=names, sensitive="ill", method=method, rules=rules, missing=["?"]
         )
         found = shoal.risk(
-            outcome.release,
+            outcome.frame,
             st=outcome.tables.get("st"),
             quasi=names,
             sensitive="ill",

@@ -9,6 +9,8 @@ from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, AlphaK, KAnonymity, LDiversity, TCloseness
 from tests.tables import encoded
 
+pytestmark = pytest.mark.compiled
+
 SCARCE = [
     LDiversity(5, "s0"),
     All((KAnonymity(6), LDiversity(4, "s0"))),
@@ -88,6 +90,7 @@ def test_the_start_that_refines_better_is_taken(monkeypatch):
     assert last[0] == pytest.approx(min(after for _, after in first))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [4, 16])
 def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):
     data, heard = encoded(np.random.default_rng(2), 400, "to" * (columns // 2)), []

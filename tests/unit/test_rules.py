@@ -181,7 +181,9 @@ def test_caps_of_different_values_of_a_column_cannot_be_joined():
 
 
 def test_what_is_reached_over_several_columns_is_the_weakest():
-    assert weakest([{"k": 5, "l": 3}, {"l": 2, "t": 0.1}, {"t": 0.4}]) == {"k": 5, "l": 2, "t": 0.4}
+    k, l, t = KAnonymity(2), LDiversity(2, "s"), TCloseness(0.5, "s")  # noqa: E741
+    reached = [(k, {"k": 5}), (l, {"l": 3}), (l, {"l": 2}), (t, {"t": 0.1}), (t, {"t": 0.4})]
+    assert weakest(reached) == {"k": 5, "l": 2, "t": 0.4}
 
 
 @given(GROUPS)

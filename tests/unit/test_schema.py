@@ -8,9 +8,11 @@ import polars as pl
 import pytest
 
 from shoal.base.errors import SchemaError
-from shoal.base.names import IDENTIFYING, telling, words
 from shoal.base.roles import Kind, Role
-from shoal.tables.schema import Column, Schema, declare, guess, guess_kind, guess_role
+from shoal.tables.guessing import guess
+from shoal.tables.guessing.names import PERSON, QUASI, telling, words
+from shoal.tables.guessing.roles import Evidence, role_of
+from shoal.tables.schema import Column, Schema, declare, guess_kind
 
 N = 200
 
@@ -37,12 +39,13 @@ def test_roles_are_guessed_with_reasons() -> None:
     schema = guess(patients())
     assert schema.identifier == ("patient_id", "row", "note")
     assert schema.quasi == ("age", "zip", "birthDate", "sex")
-    assert schema.sensitive == ("diagnosis",)
-    assert schema.undecided == ("pulse", "blank", "tags")
+    assert schema.sensitive == ("diagnosis", "pulse")
+    assert schema.undecided == ("blank", "tags")
     assert schema.other == ()
     assert schema["age"].reason == (
         "its name says 'age', something that others may know; it holds numbers"
     )
+    assert schema["pulse"].role is Role.SENSITIVE
     assert "'id' and it has 200 different values" in schema["patient_id"].reason
     assert schema["row"].reason == "nearly every row has a value of its own"
     assert schema["blank"].reason == "it is entirely missing"
@@ -77,7 +80,9 @@ def test_what_is_known_is_not_guessed() -> None:
         ("country_name", pl.Series([f"c{i % 150}" for i in range(3000)]), Role.QUASI),
         ("customer_no_key", pl.Series([f"c{i % 150}" for i in range(3000)]), Role.IDENTIFIER),
         ("weight_kg", pl.Series([1.5 + i for i in range(N)]), Role.QUASI),
-        ("score", pl.Series([1.5 + i for i in range(N)]), Role.UNDECIDED),
+        ("score", pl.Series([1.5 + i for i in range(N)]), Role.QUASI),
+        ("score", pl.Series([1.5 + i % 9 for i in range(N)]), Role.UNDECIDED),
+        ("income", pl.Series([1.5 + i for i in range(N)]), Role.UNDECIDED),
         ("salaries", pl.Series([1, 2]), Role.UNDECIDED),
         ("salary", pl.Series([1, 2]), Role.SENSITIVE),
         ("x", pl.Series(["a", "b"]), Role.UNDECIDED),
@@ -85,14 +90,16 @@ def test_what_is_known_is_not_guessed() -> None:
     ],
 )
 def test_names_and_values_together_tell_the_role(name: str, series: pl.Series, role: Role) -> None:
-    assert guess_role(series, name)[0] is role
+    assert role_of(Evidence(series, name))[0] is role
 
 
 def test_names_are_split_into_words() -> None:
     assert words("birthDate_2")[:2] == ["birth", "date"]
-    assert words("zip codes")[-1] == "zipcodes"
-    assert telling("PatientID", frozenset(["patient"])) == "patient"
-    assert telling("größe", IDENTIFYING) is None
+    assert {"zip", "codes", "code", "zipcodes", "zipcode"} <= {*words("zip codes")}
+    assert words("GPPracticeCode")[:3] == ["gp", "practice", "code"]
+    assert telling("größe", PERSON) is None
+    for name in ("größe", "GROESSE", "Grosse", "koerper-groesse", "pat_groesse", "patGroesse"):
+        assert telling(name, QUASI) is not None, name
 
 
 @pytest.mark.parametrize(

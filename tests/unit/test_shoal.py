@@ -124,6 +124,8 @@ def test_peel_equals_its_twin(rule, seed):
     assert classes(got) == classes(np.array(expected))
 
 
+@pytest.mark.compiled
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
 def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):
     data = table(8, n=300, kinds="ttos")
@@ -137,6 +139,7 @@ def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):
     assert losses[1] < losses[0]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("seed", range(3))
 def test_the_state_stays_true_while_it_changes(seed):
     """After many trials the sizes, boxes and costs are those of the groups there are."""
@@ -150,17 +153,18 @@ def test_the_state_stays_true_while_it_changes(seed):
     rng = np.random.default_rng(seed)
     how = effort(trials=25, heat=0.5 * seed)
     refine(data, k, conditions, boxes, ladders, state, how, 0, rng)
-    fresh = start_state(boxes, data.codes, state.grp)
+    fresh = start_state(boxes, data.codes, state.chains.group)
     used = state.size > 0
     groups = np.flatnonzero(used)
     assert (state.size[groups] == fresh.size[groups]).all()
     assert state.cost[groups] == pytest.approx(fresh.cost[groups])
-    part = Partition.from_labels(np.unique(state.grp, return_inverse=True)[1])
+    part = Partition.from_labels(np.unique(state.chains.group, return_inverse=True)[1])
     scale = data.rows * len(data.domains)
     assert state.cost[groups].sum() / scale == pytest.approx(iloss(data, part).rate)
     assert rule.holds(data.stats(part)).all()
 
 
+@pytest.mark.compiled
 def test_it_loses_less_than_greedy_growth():
     data = table(1, n=600, kinds="ttoo")
     ours = shoal.group(data, KAnonymity(5), np.random.default_rng(0))

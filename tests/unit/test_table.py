@@ -155,6 +155,30 @@ def test_the_delimiter_is_found_in_a_long_file() -> None:
         (b"PAR1 and then nothing", "is a damaged Parquet file"),
         (b"ARROW1 and then nothing", "is a damaged Arrow file"),
     ],
+    # Of their own: a gzip file holds the time at which it was made.
+    ids=[
+        "empty",
+        "blank lines",
+        "only a mark",
+        "only names",
+        "only names, no end",
+        "gzip without its end",
+        "gzip without its body",
+        "no gzip after all",
+        "short row",
+        "long row",
+        "long row after line breaks",
+        "one name for two cells",
+        "open quote",
+        "names twice",
+        "latin-1 cell",
+        "latin-1 name",
+        "utf-16",
+        "spreadsheet",
+        "binary",
+        "damaged parquet",
+        "damaged arrow",
+    ],
 )
 def test_bad_input_is_refused_in_words(tmp_path: Path, content: bytes, words: str) -> None:
     path = put(tmp_path / "in.csv", content)

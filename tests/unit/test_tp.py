@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.coding.encode import Encoded, encode
+from shoal.coding.joins import joins
 from shoal.groupers import tp
 from shoal.measures.losses import iloss
 from shoal.privacy import All, FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.releases.generalized.check import verify
-from shoal.releases.generalized.make import generalize, joins
+from shoal.releases.generalized.make import generalize
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from shoal.tables.schema import declare
 from tests.naive import tp as naive
@@ -52,6 +53,7 @@ def residue(data, part):
 tables = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=2, max_size=14)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(tables, st.integers(2, 4))
 def test_equals_its_twin_and_keeps_the_bound(rows, l):  # noqa: E741
@@ -91,6 +93,8 @@ def test_the_bound_holds_when_all_groups_are_tight(singles, tight):
     assert best <= sum(want.values()) <= 3 * best
 
 
+@pytest.mark.compiled
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 7)), min_size=10, max_size=150),

@@ -10,7 +10,6 @@ from shoal.base.errors import ShoalWarning
 from shoal.base.roles import Role
 from shoal.plan.plan import Plan
 from shoal.releases.generalized.check import verify
-from shoal.report import render_outcome
 from shoal.tables.schema import declare
 from shoal.web import drafts
 from shoal.web.profiles import profile
@@ -43,7 +42,7 @@ def people() -> pl.DataFrame:
     )
 
 
-def run(**arguments: object) -> shoal.Outcome:
+def run(**arguments: object) -> shoal.Release:
     with pytest.warns(ShoalWarning, match="1 column is not released, because nobody has decided"):
         return shoal.anonymize(people(), plan=Plan.from_toml(PLAN), **arguments)
 
@@ -65,14 +64,14 @@ def test_no_shape_of_release_holds_it(method: str, rules: object) -> None:
 
 def test_every_output_names_it_with_the_reason() -> None:
     outcome = run()
-    assert outcome.undecided == {"gizmo": WHY}
+    assert outcome.made.undecided == {"gizmo": WHY}
     assert outcome.to_dict()["undecided"] == {"gizmo": WHY}
     (told,) = outcome.warnings
     assert told == (
         f"1 column is not released, because nobody has decided what it is ('gizmo': {WHY}). Give "
         "each a role in the plan, or name it with --quasi, --sensitive, --identifier or --other."
     )
-    page = render_outcome(outcome)
+    page = outcome.page()
     assert "undecided, not released" in page
     assert WHY in page
     assert outcome.plan.columns["gizmo"].role is Role.UNDECIDED  # the plan repeats the run
@@ -82,7 +81,7 @@ def test_a_column_that_looks_like_a_role_says_so() -> None:
     plan = Plan.from_toml(PLAN.replace("gizmo", "sex"))
     with pytest.warns(ShoalWarning, match=r"'sex': it looks like quasi \(its name says 'sex'"):
         outcome = shoal.anonymize(people().rename({"gizmo": "sex"}), plan=plan)
-    assert "sex" not in outcome.release.columns
+    assert "sex" not in outcome.frame.columns
 
 
 def test_publishing_it_is_a_fault() -> None:
@@ -100,8 +99,8 @@ def test_publishing_it_is_a_fault() -> None:
 
 def test_publishing_it_beside_sets_is_a_fault() -> None:
     outcome = run(method="dummies", rules=[shoal.LDiversity(2, "ill")])
-    assert shoal.audit(outcome.release, plan=outcome.plan).holds
-    leaky = outcome.release.with_columns(gizmo=pl.lit("red"))
+    assert shoal.audit(outcome.frame, plan=outcome.plan).holds
+    leaky = outcome.frame.with_columns(gizmo=pl.lit("red"))
     verdict = shoal.audit(leaky, plan=outcome.plan)
     assert any("whose role is undecided" in fault for fault in verdict.faults)
 

@@ -6,7 +6,11 @@ import pytest
 
 from shoal.base.errors import InputError, ParameterError
 from shoal.privacy import FrequencyLDiversity, KAnonymity, LDiversity
-from shoal.releases.check_exact import Source, plausible_exact, verify_sets, verify_tables
+from shoal.releases.anatomy.check import plausible as plausible_tables
+from shoal.releases.anatomy.check import verify_tables
+from shoal.releases.dummies.check import verify_sets
+from shoal.releases.exact.check import plausible
+from shoal.releases.verdict import Original
 from shoal.tables.schema import declare
 
 SOURCE = pl.DataFrame({"q": [1, 2, 3, 4], "s": ["a", "b", "c", None]})
@@ -17,7 +21,7 @@ ST = pl.DataFrame({"group_id": [1, 1, 2, 2], "s": ["a", "b", "c", None], "count"
 
 def source(order=(0, 1, 2, 3)):
     schema = declare(SOURCE, quasi=["q"], sensitive=["s"])
-    return Source(SOURCE, schema, np.array(order, np.int64))
+    return Original(SOURCE, schema, np.array(order, np.int64))
 
 
 def sets(frame=SETS, l=2, src=None):  # noqa: E741
@@ -103,11 +107,11 @@ def test_bad_use():
 
 def test_an_original_in_another_order():
     mixed = SOURCE.reverse()
-    assert plausible_exact(SETS, None, mixed, ["q"], ["s"]) == []
-    assert plausible_exact(QIT, ST, mixed, ["q"], ["s"]) == []
+    assert plausible(SETS, mixed, ["q"], ["s"]) == []
+    assert plausible_tables(QIT, ST, mixed, ["q"], "s") == []
     other = SOURCE.with_columns(q=pl.Series([1, 2, 3, 3]), s=pl.lit("a"))
-    faults = plausible_exact(QIT, ST, other, ["q"], ["s"])
+    faults = plausible_tables(QIT, ST, other, ["q"], "s")
     assert "2 combinations of 'q'" in faults[0]
     assert "4 values of 's' are not counted" in faults[1]
     with pytest.raises(InputError, match="The original has no column 's'"):
-        plausible_exact(SETS, None, SOURCE.drop("s"), ["q"], ["s"])
+        plausible(SETS, SOURCE.drop("s"), ["q"], ["s"])

@@ -34,6 +34,7 @@ def serving(*words: str, cwd: Path | None = None) -> Iterator[tuple[str, subproc
     shoal = Path(sys.executable).with_name("shoal")
     process = subprocess.Popen(
         [str(shoal), "serve", "--no-browser", *words],
+        stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
@@ -48,8 +49,17 @@ def serving(*words: str, cwd: Path | None = None) -> Iterator[tuple[str, subproc
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        if process.stderr:
-            process.stderr.close()
+        for stream in (process.stdin, process.stderr):
+            if stream:
+                stream.close()
+
+
+def another(process: subprocess.Popen[str]) -> str:
+    """Press Enter, as somebody does who needs a new address."""
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+    return address(process)
 
 
 def address(process: subprocess.Popen[str], patience: float = 60) -> str:
@@ -58,11 +68,12 @@ def address(process: subprocess.Popen[str], patience: float = 60) -> str:
     heard, end = "", time.monotonic() + patience
     while time.monotonic() < end:
         if select.select([process.stderr], [], [], 0.2)[0]:
-            line = process.stderr.readline()
-            heard += line
-            found = re.search(r"http://\S+", line)
+            # Not by lines: those that a reader keeps for later are not seen by select.
+            text = os.read(process.stderr.fileno(), 1 << 16).decode()
+            heard += text
+            found = re.search(r"(http://\S+)\s", heard)
             if found:
-                return found[0]
-            if not line:
+                return found[1]
+            if not text:
                 break
     raise AssertionError(f"the server did not start: {heard}")

@@ -14,13 +14,17 @@ import polars as pl
 import pytest
 
 from shoal.tables import demo
-from tests.web.conftest import SHARED, serving
+from shoal.web.tickets import write_lead
+from tests.web.conftest import SHARED, another, serving
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
-)
+pytestmark = [
+    pytest.mark.compiled,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
+    ),
+]
 
 SHOAL = Path(sys.executable).with_name("shoal")
 FLAGS = [
@@ -81,12 +85,19 @@ class Tab:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(address)
+        self.page.wait_for_url(f"{self.base}/")
 
     def _heard(self, message: Any) -> None:
         # That a page answered 422 to a form that cannot be run is told by the page itself.
         expected = "the server responded with a status of 422" in message.text
         if message.type in ("error", "warning") and not expected:
             self.complaints.append(message.text)
+
+    def decide(self) -> None:
+        """Go to where the roles of the first table are decided, once the server has read it."""
+        self.page.goto(f"{self.base}/tables/1/decide")  # See, as long as it is being read
+        self.page.wait_for_selector("#columns")
+        self.page.goto(f"{self.base}/tables/1/decide")
 
     def settle(self) -> None:
         """Close, and hold the tab to what every page must keep."""
@@ -112,7 +123,7 @@ def server(adult, tmp_path_factory) -> Iterator[tuple[str, Any]]:
 
 
 def test_from_opening_to_an_audited_download(browser, server, adult, tmp_path) -> None:
-    tab = Tab(browser, server[0], color_scheme="light")
+    tab = Tab(browser, another(server[1]), color_scheme="light")
     page = tab.page
     assert "token" not in page.url
     page.get_by_role("link", name=adult.name).click()
@@ -181,10 +192,24 @@ def test_from_opening_to_an_audited_download(browser, server, adult, tmp_path) -
     assert command.startswith("shoal anonymize")
 
 
+def test_a_private_file_leads_to_the_page(browser, server, tmp_path) -> None:
+    path = tmp_path / "open.html"
+    address = another(server[1])
+    write_lead(path, address)
+    page = browser.new_context().new_page()
+    page.goto(path.as_uri())
+    page.wait_for_url(f"{server[0].split('?')[0]}")
+    assert page.get_by_role("heading", level=1).inner_text() != "Locked"
+    assert "token" not in page.evaluate("document.location.href")
+    late = browser.new_context().new_page()
+    late.goto(address)
+    assert late.get_by_role("heading", level=1).inner_text() == "This address was used"
+
+
 def test_a_hierarchy_is_made_and_edited_with_the_keyboard(browser, server) -> None:
-    tab = Tab(browser, server[0])
+    tab = Tab(browser, another(server[1]))
     page = tab.page
-    page.goto(f"{tab.base}/tables/1/decide")
+    tab.decide()
     page.get_by_role("link", name=re.compile("hierarchy of (sex|marital)")).first.click()
     page.get_by_label("flat").check()
     page.get_by_role("button", name="Make it").click()
@@ -215,9 +240,9 @@ def test_a_hierarchy_is_made_and_edited_with_the_keyboard(browser, server) -> No
 
 
 def test_cancel_and_colours(browser, server) -> None:
-    tab = Tab(browser, server[0], viewport={"width": 800, "height": 900})
+    tab = Tab(browser, another(server[1]), viewport={"width": 800, "height": 900})
     page = tab.page
-    page.goto(f"{tab.base}/tables/1/decide")
+    tab.decide()
     page.locator("#option-effort").select_option("max")
     page.wait_for_function(
         "() => /effort=max/.test(document.getElementById('command').textContent)"
@@ -238,7 +263,7 @@ def test_cancel_and_colours(browser, server) -> None:
 
 
 def test_a_bad_file_and_hostile_values(browser, server, tmp_path) -> None:
-    tab = Tab(browser, server[0])
+    tab = Tab(browser, another(server[1]))
     page = tab.page
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b\n1,2\n3\n")
@@ -287,7 +312,7 @@ def test_a_bad_file_and_hostile_values(browser, server, tmp_path) -> None:
 
 
 def test_without_scripts_plain_forms_lead_all_the_way(browser, server) -> None:
-    tab = Tab(browser, server[0], java_script_enabled=False)
+    tab = Tab(browser, another(server[1]), java_script_enabled=False)
     page = tab.page
     page.get_by_role("button", name="Open synthetic patients").click()
     page.get_by_role("link", name="Decide").last.click()

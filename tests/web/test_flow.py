@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from shoal.base.workers import Died
 from shoal.tables import demo
 from shoal.web.app import build
 from shoal.web.security import Doors, Keys
@@ -90,7 +91,7 @@ class Steward:
 def steward(tmp_path_factory) -> Iterator[Steward]:
     app = build(tmp_path_factory.mktemp("page"), KEYS, Doors("127.0.0.1", 8124))
     with TestClient(app, base_url=BASE) as client:
-        client.get("/", params={"token": KEYS.token})
+        client.get("/", params={"token": KEYS.tickets.issue()})
         yield Steward(client)
 
 
@@ -114,6 +115,18 @@ def test_the_table_is_shown_but_not_what_names_or_harms(steward, patients) -> No
     assert not shown & set(frame["patient"].cast(pl.String))
     assert not shown & set(frame["diagnosis"].drop_nulls())
     assert len(seen["sample"]) <= 8
+
+
+def test_the_page_shows_what_singles_people_out(steward, patients) -> None:
+    seen = steward.get(f"{patients}/see")["profile"]["singling"]
+    alone = {each["columns"][0]: each for each in seen["columns"]}
+    assert alone["patient"]["unique"] == 5000
+    assert alone["sex"]["unique"] == 0
+    assert "patient" not in seen["tried"]
+    assert seen["together"][0]["columns"] == ["admitted", "age"]
+    page = steward.client.get(f"{patients}/see", headers={"accept": "text/html"}).text
+    assert "What singles people out" in page
+    assert "Separation" in page
 
 
 def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> None:
@@ -223,6 +236,28 @@ def test_a_job_that_is_killed_is_shown_and_the_next_one_runs(steward, patients) 
     assert not Path(f"{run.folder}.part").exists()
     steward.post(f"{patients}/runs")
     assert steward.run(patients, number + 1)["told"]["status"] == "done"
+
+
+def test_an_order_that_a_kill_met_is_refused_with_the_reason(
+    steward, patients, monkeypatch
+) -> None:
+    desk = steward.client.app.state.bench.desk
+    ask, met = desk.ask, []
+
+    async def once(do, *args, **settings):
+        if do == "check" and not met:
+            met.append(do)
+            raise Died(-signal.SIGKILL)
+        return await ask(do, *args, **settings)
+
+    monkeypatch.setattr(desk, "ask", once)
+    before = len(steward.get(f"{patients}/runs")["runs"])
+    form = steward.fields(patients)
+    met.clear()
+    seen = steward.post(f"{patients}/decide", 422, **form, do="run").json()
+    assert "SIGKILL" in seen["faults"][0]
+    assert not seen["ready"]
+    assert len(steward.get(f"{patients}/runs")["runs"]) == before
 
 
 def test_cancel_ends_the_work_and_keeps_nothing(steward, patients) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from shoal.web.app import build
 from shoal.web.security import HEADERS, Doors, Keys
+from shoal.web.tickets import Answer, Tickets
 from tests.web.conftest import TestClient
 
 BASE = "http://127.0.0.1:8123"
@@ -33,7 +35,7 @@ def stranger(tmp_path_factory) -> Iterator[TestClient]:
 
 @pytest.fixture
 def client(stranger: TestClient) -> Iterator[TestClient]:
-    stranger.get("/", params={"token": KEYS.token})
+    stranger.get("/", params={"token": KEYS.tickets.issue()})
     yield stranger
     stranger.cookies.clear()
 
@@ -42,41 +44,95 @@ def form(**fields: str) -> dict[str, str]:
     return {"key": KEYS.form, **fields}
 
 
-def test_the_token_opens_the_page_and_leaves_the_address(stranger) -> None:
+def test_a_key_opens_the_page_and_leaves_the_address(stranger) -> None:
     assert stranger.get("/").status_code == 403
-    answer = stranger.get("/", params={"token": KEYS.token}, follow_redirects=False)
-    assert answer.status_code == 303
-    assert answer.headers["location"] == "/"
+    key = KEYS.tickets.issue()
+    assert stranger.head("/", params={"token": key}).status_code == 403  # a look uses nothing up
+    answer = stranger.get("/", params={"token": key})
+    assert answer.status_code == 200
+    assert '<meta http-equiv="refresh" content="0;url=/">' in answer.text
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
-    assert KEYS.token not in cookie
+    assert key not in cookie
+    assert KEYS.form not in answer.text
     assert stranger.get("/").status_code == 200
+    # Whoever is inside may reload the first address.
+    assert stranger.get("/", params={"token": key}).status_code == 200
     stranger.cookies.clear()
-    assert "holds the key" in stranger.get("/").text
+    assert "it holds a key. Press Enter in the terminal" in unescape(stranger.get("/").text)
 
 
-def test_a_wrong_token_opens_nothing(stranger) -> None:
-    for wrong in ("", "x", KEYS.token[:-1], KEYS.session, KEYS.form):
-        answer = stranger.get("/", params={"token": wrong}, follow_redirects=False)
+def test_a_key_opens_the_page_once(stranger) -> None:
+    key = KEYS.tickets.issue()
+    assert stranger.get("/", params={"token": key}).status_code == 200
+    stranger.cookies.clear()
+    answer = stranger.get("/", params={"token": key})
+    assert answer.status_code == 403
+    assert "set-cookie" not in answer.headers
+    assert "This address was used" in answer.text
+    assert "If that was not you, stop the server" in answer.text
+    assert "Press Enter in the terminal" in answer.text
+
+
+def test_a_key_opens_the_page_for_a_minute() -> None:
+    now = [0.0]
+    tickets = Tickets(clock=lambda: now[0])
+    young, old = tickets.issue(), tickets.issue()
+    now[0] = 59.0
+    assert tickets.redeem(young) is Answer.OPENS
+    now[0] = 61.0
+    assert tickets.redeem(old) is Answer.UNKNOWN
+
+
+def test_a_wrong_key_opens_nothing(stranger) -> None:
+    for wrong in ("", "x", KEYS.tickets.issue()[:-1], KEYS.session, KEYS.form):
+        answer = stranger.get("/", params={"token": wrong})
         assert answer.status_code == 403
         assert "set-cookie" not in answer.headers
-    assert "not the one of the running server" in answer.text
+    assert "not one of the running server, or older than a minute" in answer.text
 
 
 def test_a_wrong_cookie_opens_nothing(stranger) -> None:
-    for wrong in ("", "x", KEYS.token, KEYS.form):
+    for wrong in ("", "x", KEYS.tickets.issue(), KEYS.form):
         head = {"cookie": f"{KEYS.cookie}={wrong}"}
         assert stranger.get("/", headers=head).status_code == 403
 
 
 def test_the_way_in_never_leads_to_another_host(stranger) -> None:
-    for path in ("//evil.example/", "/\\evil.example"):
-        answer = stranger.get(f"{BASE}{path}", params={"token": KEYS.token}, follow_redirects=False)
-        where = answer.headers["location"]
-        assert where.startswith("/")
-        assert not where.startswith(("//", "/\\"))
-    stranger.cookies.clear()
+    for path in ("//evil.example/", "/\\evil.example", '/";url=//evil.example'):
+        answer = stranger.get(f"{BASE}{path}", params={"token": KEYS.tickets.issue()})
+        where = re.findall(r'content="0;url=([^"]*)"', answer.text)
+        assert len(where) == 1
+        assert re.match(r"/[\w%]", where[0])
+        stranger.cookies.clear()
+
+
+def test_what_needs_no_key_holds_no_key(stranger) -> None:
+    asked = [
+        stranger.get("/static/page.css"),
+        stranger.get("/static/none.css"),
+        stranger.get("/static/"),
+        stranger.get("/static/../static/none"),
+        stranger.get("/static/a/b"),
+        stranger.post("/static/page.css", headers={"origin": BASE}),
+        stranger.post("/static/none", content=b"x" * 99, headers={"origin": BASE}),
+        stranger.get("/none.json"),
+    ]
+    assert [answer.status_code for answer in asked] == [200, *[403] * 7]
+    for answer in asked:
+        assert KEYS.form not in answer.text
+        assert KEYS.session not in answer.text
+
+
+def test_two_origins_are_refused(client) -> None:
+    for second in (BASE, "http://evil.example"):
+        heads = [("origin", BASE), ("origin", second)]
+        assert client.get("/", headers=heads).status_code == 403
+        answer = client.post("/theme", data=form(theme="dark"), headers=heads)
+        assert answer.status_code == 403
+    sites = [("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")]
+    assert client.get("/", headers=sites).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -186,7 +242,7 @@ def test_what_nobody_foresaw_shows_no_details(client, monkeypatch) -> None:
     def burst(*_: object) -> None:
         raise RuntimeError("secret value 4711")
 
-    monkeypatch.setattr("shoal.web.pages.page", burst)
+    monkeypatch.setattr("shoal.web.pages.tables.page", burst)
     answer = client.get("/")
     assert answer.status_code == 500
     assert "did not foresee" in answer.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,23 +14,16 @@ import httpx
 import pytest
 
 from shoal.tables import demo
-from tests.web.conftest import address, serving
+from tests.processes import alive, children
+from tests.web.conftest import address, another, serving
+
+pytestmark = pytest.mark.compiled
 
 SHOAL = Path(sys.executable).with_name("shoal")
 
 
 def folders(root: Path) -> list[Path]:
     return list(root.glob("shoal-page-*"))
-
-
-def children(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(word) for word in listed.read_text().split()] if listed.exists() else []
-
-
-def alive(pid: int) -> bool:
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
@@ -60,6 +54,45 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch, how) -> None:
         with serving():
             assert folder not in folders(tmp_path)
     assert not folders(tmp_path)
+
+
+def test_the_browser_gets_a_private_file_and_no_key(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("BROWSER", f"{SPY} {tmp_path}/seen %s")
+    process = subprocess.Popen(
+        [str(SHOAL), "serve"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        printed = address(process)
+        seen = wait_for(tmp_path / "seen")
+        assert seen.startswith("file://")
+        assert "token" not in seen
+        path = Path(seen.removeprefix("file://").strip())
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+        (where,) = re.findall(r'href="([^"]+)"', path.read_text())
+        assert where != printed
+        with httpx.Client() as client:
+            assert client.get(where).status_code == 200
+        assert not path.exists()
+        with httpx.Client() as client:
+            assert client.get(where).status_code == 403
+            assert client.get(another(process)).status_code == 200
+    finally:
+        process.terminate()
+        process.communicate(timeout=15)
+
+
+SPY = f"{sys.executable} {Path(__file__).with_name('spy.py')}"
+
+
+def wait_for(path: Path) -> str:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        if path.exists() and (text := path.read_text()).endswith("\n"):
+            return text
+        time.sleep(0.05)
+    raise AssertionError(f"{path} was never written")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from shoal.base.roles import Kind, Role
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Column
 from shoal.web import hierarchies, trees
-from shoal.web.trees import Tree
+from shoal.web.trees import LabelTree
 
 ROWS = [
     ("nurse", "care", "public", "*"),
@@ -22,11 +22,11 @@ ROWS = [
 ]
 
 
-def tree() -> Tree:
+def tree() -> LabelTree:
     return trees.from_taxonomy(Taxonomy.from_rows(ROWS, "job"), "job")
 
 
-def below(shape: Tree) -> dict[str, set[str]]:
+def below(shape: LabelTree) -> dict[str, set[str]]:
     return {label: set(kids) for label, kids in shape.children.items()}
 
 
@@ -102,7 +102,7 @@ def test_text_and_back_is_the_same_tree(labels, random) -> None:
     children: dict[str, list[str]] = {}
     for place, label in enumerate(labels[1:], 1):
         children.setdefault(labels[random.randrange(place)], []).append(label)
-    shape = Tree(labels[0], {label: tuple(kids) for label, kids in children.items()})
+    shape = LabelTree(labels[0], {label: tuple(kids) for label, kids in children.items()})
     text = trees.to_outline(shape)
     assert trees.from_outline(text, "x") == shape
     assert trees.from_outline(text.replace("\n", "\r\n"), "x") == shape

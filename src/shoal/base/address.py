@@ -30,6 +30,13 @@ _OPTION = re.compile(r"[a-z_]+")
 # What can stand for a password besides the one before the host.
 _SECRET_OPTION = re.compile(r"password|secret|scram", re.IGNORECASE)
 _SECRET_PAIR = re.compile(r"([?&][A-Za-z_]*(?:password|secret|scram)[A-Za-z_]*=)[^&#\s'\"]*", re.I)
+# PostgreSQL's other form, host=... password='...', which is not read here but may be tried.
+_PAIRS = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|passfile|service)\s*=", re.I)
+_SECRET_WORD = re.compile(
+    r"(\b[A-Za-z_]*(?:password|secret|scram)[A-Za-z_]*\s*=\s*)"
+    r"('(?:[^'\\]|\\.)*'?|\"[^\"]*\"?|[^\s&#'\"]+)",
+    re.I | re.S,
+)
 # Up to the *last* @: an unencoded one inside a password must not let half of it through.
 _USERINFO = re.compile(r"(postgres(?:ql)?:/+)([^\s'\"]*)@", re.I)
 _USERINFO_WORD = re.compile(r"(postgres(?:ql)?:/+)(.*)@", re.I | re.S)
@@ -93,7 +100,23 @@ def is_database(given: object) -> bool:
 
 def hide(text: str) -> str:
     """Return text whose addresses show ``***`` where a password was."""
-    return _SECRET_PAIR.sub(rf"\g<1>{HIDDEN}", _USERINFO.sub(_masked, text))
+    return _without_values(_USERINFO.sub(_masked, text))
+
+
+def _without_values(text: str) -> str:
+    return _SECRET_WORD.sub(rf"\g<1>{HIDDEN}", _SECRET_PAIR.sub(rf"\g<1>{HIDDEN}", text))
+
+
+def refuse_pairs(text: object) -> None:
+    """Refuse ``host=... password=...`` where an address or a file is meant, and repeat none of it.
+
+    It would be taken for the name of a file, and an error would show it.
+    """
+    if isinstance(text, str) and _PAIRS.match(text):
+        raise InputError(
+            "A table was named in the form key=value of PostgreSQL's client, which is not read "
+            f"here. Write it like {FORM}, and give the password with PGPASSWORD or in ~/.pgpass."
+        )
 
 
 def _masked(found: re.Match[str]) -> str:
@@ -230,9 +253,10 @@ def file_address(path: Path, system: str) -> Address:
 
 def plan_fault(source: object) -> str | None:
     """Say what is wrong with the source of a plan, above all a password in it."""
-    if not isinstance(source, str) or not is_address(source):
-        return None
     try:
+        refuse_pairs(source)
+        if not isinstance(source, str) or not is_address(source):
+            return None
         address, _ = parse(source)
     except InputError as fault:
         return str(fault)
@@ -257,7 +281,8 @@ def take_passwords(words: Sequence[str]) -> list[str]:
 def _without(word: str) -> str:
     start = re.search(r"postgres(?:ql)?:/", word, re.I)
     if not start:
-        return word
+        # Two pairs at least: COLUMN=VALUE is said about tables, too.
+        return _without_values(word) if _PAIRS.match(word) and word.count("=") > 1 else word
     original = word[start.start() :]
     hidden = _SECRET_PAIR.sub(rf"\g<1>{HIDDEN}", _USERINFO_WORD.sub(_masked, original))
     if hidden == original:

@@ -45,6 +45,10 @@ class NotVerified(ShoalError):
     """The release does not keep its promise: nothing was written."""
 
 
+class Cautioned(ShoalError):
+    """Something to warn about in a run that was to be strict: nothing was released."""
+
+
 class OutputError(ShoalError):
     """The release cannot be written where it was asked to go."""
 

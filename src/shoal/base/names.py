@@ -1,55 +1,30 @@
-"""What a column's name says about its role, and which names a table may not have."""
+"""Which names a column may not have."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from shoal.base.errors import InputError, listed
 
 
-def _vocabulary(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def twice(names: Iterable[str]) -> list[str]:
+    """Return the names that stand there more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
-# Parts of column names, lower case.
-IDENTIFYING = _vocabulary(
-    """
-    id uid uuid guid ssn mrn nhs nbr nr key pid name firstname lastname surname forename
-    fullname username email mail phone telephone mobile fax passport iban account licence
-    license plate address street url ip idcode insurance
-    """
-)
-QUASI = _vocabulary(
-    """
-    age birth birthday birthdate birthyear dob born yob sex gender race ethnic ethnicity hispanic
-    zip zipcode postcode postal plz city town village state county country nation nationality
-    native region province district municipality birthplace citizenship citizen marital married
-    education school degree grade occupation job profession employer workclass religion language
-    height weight household children admission discharge death deceased year
-    """
-)
-SENSITIVE = _vocabulary(
-    """
-    disease diagnosis diag icd illness condition disorder symptom injury hiv cancer treatment
-    therapy medication drug salary income wage earnings credit debt balance conviction crime
-    offence offense orientation
-    """
-)
-
-
-def words(name: str) -> list[str]:
-    """Split a column name: at signs, digits and capitals."""
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    parts = [part.casefold() for part in re.split(r"[^A-Za-z]+", spaced) if part]
-    whole = "".join(parts)
-    singular = [part[:-1] for part in parts if part.endswith("s")]
-    return [*parts, *singular, whole]
-
-
-def telling(name: str, vocabulary: frozenset[str]) -> str | None:
-    """Return the first part of ``name`` that belongs to ``vocabulary``."""
-    return next((word for word in words(name) if word in vocabulary), None)
+def check_unicode(texts: Iterable[str], where: str) -> None:
+    """Refuse texts with half of a surrogate pair, which no file can hold."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"{where} holds {text!a}, half of a character (a lone surrogate), which no "
+                "file can hold. Repair the text, for instance with "
+                "text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')."
+            ) from None
 
 
 def check_names(names: Iterable[str], where: object) -> None:

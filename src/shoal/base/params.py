@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from shoal.base.errors import ParameterError, nearest
+
+Safer = Literal["more", "less"]
 
 
 @dataclass(frozen=True)
@@ -15,6 +17,7 @@ class Param:
     """One parameter of a method or a rule: its limits, its default, what it means.
 
     ``choices`` for words; ``low``/``high`` (inclusive) for numbers, ``open_low`` excludes ``low``.
+    ``safer``: of a rule's number, whether more of it or less promises more privacy.
     """
 
     name: str
@@ -25,6 +28,7 @@ class Param:
     high: float = math.inf
     open_low: bool = False
     choices: tuple[str, ...] = ()
+    safer: Safer | None = None
 
     def allowed(self) -> str:
         """Say in words what may be given."""
@@ -58,7 +62,7 @@ class Param:
             raise self._error(value, owner, nearest(str(value), self.choices))
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             too_low = value <= self.low if self.open_low else value < self.low
-            if math.isnan(value) or too_low or value > self.high:
+            if not math.isfinite(value) or too_low or value > self.high:
                 raise self._error(value, owner)
         return value
 

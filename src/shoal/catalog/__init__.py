@@ -1,4 +1,4 @@
-"""Every method, rule and loss by name: its parameters, their limits, where it comes from.
+"""Every method, rule, loss and shape by name: its parameters and limits, where it comes from.
 
 The command line, the plan and the docs are made from these tables, so a new method or rule is one
 more entry here. Nothing heavy is imported before an entry is loaded.
@@ -9,23 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shoal.base.errors import ParameterError, nearest
-from shoal.catalog.entries import LossEntry, Method, RuleEntry
+from shoal.catalog.entries import LossEntry, Method, Reading, RuleEntry
+from shoal.catalog.losses import DEFAULT_LOSS, LOSSES
 from shoal.catalog.methods import METHODS
-from shoal.catalog.rules import LOSSES, RULES
+from shoal.catalog.rules import RULES
+from shoal.catalog.shapes import GENERALIZED, SHAPES, Shape
 
 DEFAULT_METHOD = "shoal"
 
 DEFAULT_RULE = "k-anonymity"
 
 __all__ = [
+    "DEFAULT_LOSS",
     "DEFAULT_METHOD",
     "DEFAULT_RULE",
+    "GENERALIZED",
     "LOSSES",
     "METHODS",
     "RULES",
+    "SHAPES",
     "LossEntry",
     "Method",
+    "Reading",
     "RuleEntry",
+    "Shape",
     "find_method",
     "find_rule",
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from shoal.base.params import Param
+from shoal.catalog.shapes import SHAPES, Shape
 
 
 def _load(path: str) -> Any:
@@ -38,6 +40,13 @@ class Method:
     anytime
         Whether its grouper takes ``stop``, a function that is asked whether to end the work with
         the best found so far.
+    whole
+        Why its answer for a part of the table is no part of its answer for the whole, so that the
+        table cannot be cut into shards; empty: shards can be grouped one by one.
+    baseline
+        Whether it is compared with others when nobody says which.
+    ahead
+        Module of a worker's task that compiles its kernels while the table is read.
     """
 
     name: str
@@ -50,6 +59,14 @@ class Method:
     rules: tuple[str, ...] | None = None
     needs: tuple[str, ...] = ()
     anytime: bool = False
+    whole: str = ""
+    baseline: bool = False
+    ahead: str = ""
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of what it publishes."""
+        return SHAPES[self.release]
 
     def load(self) -> Callable[..., Any]:
         """Import the grouper: ``group(data, rule, rng, **options) -> Partition``."""
@@ -58,11 +75,41 @@ class Method:
 
 
 @dataclass(frozen=True)
-class RuleEntry:
-    """One privacy model.
+class Reading:
+    """A figure by which a rule measures a sensitive column, whatever is promised of it.
 
     Parameters
     ----------
+    name
+        What the figure is called; words are joined by ``_``.
+    model
+        The privacy model under which its weakest value over all columns stands; empty: none.
+    options
+        How the rule is made for it; other parameters have their defaults.
+    ordered
+        The same for a column whose values have an order, where that differs.
+    shown
+        Whether tables of all figures have it.
+    """
+
+    name: str
+    model: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    ordered: Mapping[str, Any] = field(default_factory=dict)
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class RuleEntry:
+    """One privacy model.
+
+    What the rule itself can say (which way its parameters are safer, its conditions for kernels,
+    how far a table lets it go, its sentence, whether shards can answer for it) stands in its class.
+
+    Parameters
+    ----------
+    plain
+        What it is good for, for the reader who is not an expert.
     path
         ``module:name`` of what makes the rule from its parameters; the rule class itself holds
         the parameters as ``params``.
@@ -74,15 +121,22 @@ class RuleEntry:
         ``("l-kind", "entropy")``; the first of a family is its default.
     sensitive
         Whether it speaks of a sensitive column (``column`` in the plan; all of them by default).
+    crowd
+        The parameter that says how many rows must look alike, if one does.
+    figures
+        How columns are measured by it; None: by the figure of its first parameter.
     """
 
     name: str
     story: str
+    plain: str
     citation: str
     path: str
     flags: tuple[tuple[str, str], ...]
     family: tuple[str, str] | None = None
     sensitive: bool = False
+    crowd: str | None = None
+    figures: tuple[Reading, ...] | None = None
 
     def load(self) -> Any:
         """Import what makes the rule."""
@@ -94,17 +148,52 @@ class RuleEntry:
         declared: tuple[Param, ...] = self.load().params
         return declared
 
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """The figures by which it measures columns."""
+        if self.figures is not None:
+            return self.figures
+        figures: Mapping[str, str] = self.load().figures
+        main = self.flags[0][1]
+        model = self.name.replace("-", "_")
+        return tuple(Reading(name, model) for name, param in figures.items() if param == main)
+
+    def make(self, column: str | None, options: Mapping[str, Any]) -> Any:
+        """Make the rule; parameters that ``options`` lacks have their defaults."""
+        defaults = {param.name: param.default for param in self.params}
+        own = {"column": column} if self.sensitive else {}
+        return self.load()(**own, **(defaults | dict(options)))
+
 
 @dataclass(frozen=True)
 class LossEntry:
-    """One measure of what a release loses; smaller is better for all of them."""
+    """One measure of what a release loses; the less the better, and 0 is the least there can be.
+
+    Parameters
+    ----------
+    name, title, story, citation
+        Name of its figure, what tables and axes call it, one line on it, where it comes from.
+    path
+        ``module:function`` of the measure: ``loss(grouped) -> float``, see
+        :class:`shoal.measures.losses.Grouped`. A row that is left out must not look cheap.
+    high
+        The most it can be.
+    form
+        How a number of it is written.
+    shown
+        Whether tables for people have it; files have every loss.
+    """
 
     name: str
+    title: str
     story: str
     citation: str
     path: str
+    high: float = math.inf
+    form: str = ".4g"
+    shown: bool = True
 
-    def load(self) -> Callable[..., Any]:
-        """Import the measure: ``loss(data, partition)``."""
-        call: Callable[..., Any] = _load(self.path)
+    def load(self) -> Callable[..., float]:
+        """Import the measure."""
+        call: Callable[..., float] = _load(self.path)
         return call

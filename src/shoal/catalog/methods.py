@@ -18,6 +18,8 @@ def _word(name: str, meaning: str, choices: tuple[str, ...]) -> Param:
     return Param(name, meaning, str, default=choices[0], choices=choices)
 
 
+_ONE_LEVEL = "it publishes every column on one level in the whole table"
+
 _FULL_DOMAIN = (
     Param(
         "suppression",
@@ -55,6 +57,8 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             anytime=True,
+            baseline=True,
+            ahead="shoal.groupers.ahead",
         ),
         Method(
             "kaim",
@@ -89,6 +93,7 @@ METHODS: dict[str, Method] = {
                     ("keep", "drop"),
                 ),
             ),
+            baseline=True,
         ),
         Method(
             "l-clustering",
@@ -138,6 +143,7 @@ METHODS: dict[str, Method] = {
                     ("gather", "refuse"),
                 ),
             ),
+            baseline=True,
         ),
         Method(
             "incognito",
@@ -146,6 +152,7 @@ METHODS: dict[str, Method] = {
             "LeFevre, DeWitt, Ramakrishnan 2005",
             "shoal.groupers.incognito:group",
             _FULL_DOMAIN,
+            whole=_ONE_LEVEL,
         ),
         Method(
             "l-incognito",
@@ -154,6 +161,7 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.incognito:group",
             _FULL_DOMAIN,
             needs=_L_DIVERSITY,
+            whole=_ONE_LEVEL,
         ),
         Method(
             "simanony",
@@ -162,6 +170,7 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.incognito:group",
             _FULL_DOMAIN,
             needs=("alpha-k-anonymity",),
+            whole=_ONE_LEVEL,
         ),
         Method(
             "tp",
@@ -170,6 +179,7 @@ METHODS: dict[str, Method] = {
             "Xiao, Yi, Tao 2010",
             "shoal.groupers.tp:group",
             rules=("frequency-l-diversity",),
+            whole="the few rows that it suppresses are few only in the table as a whole",
         ),
         Method(
             "tp+",
@@ -177,6 +187,7 @@ METHODS: dict[str, Method] = {
             "Xiao, Yi, Tao 2010",
             "shoal.groupers.tp:group_plus",
             rules=("frequency-l-diversity",),
+            whole="the few rows that it cuts further are few only in the table as a whole",
         ),
         Method(
             "dummies",

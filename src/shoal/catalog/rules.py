@@ -1,8 +1,8 @@
-"""The rules and the losses, by name."""
+"""The rules, by name."""
 
 from __future__ import annotations
 
-from shoal.catalog.entries import LossEntry, RuleEntry
+from shoal.catalog.entries import Reading, RuleEntry
 
 RULES: dict[str, RuleEntry] = {
     entry.name: entry
@@ -10,13 +10,18 @@ RULES: dict[str, RuleEntry] = {
         RuleEntry(
             "k-anonymity",
             "every released row looks like at least k - 1 others",
+            "Whoever knows a person's quasi-identifiers finds a crowd of rows that fit, and "
+            "cannot tell which of them is the person's.",
             "Samarati, Sweeney 1998",
             "shoal.privacy.k_anonymity:KAnonymity",
             flags=(("k", "k"),),
+            crowd="k",
         ),
         RuleEntry(
             "l-diversity",
             "every group has at least l different sensitive values",
+            "Inside every such crowd there are several different sensitive values, so finding "
+            "the crowd does not yet tell the value.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
             "shoal.privacy.l_diversity:LDiversity",
             flags=(("l", "l"),),
@@ -26,6 +31,8 @@ RULES: dict[str, RuleEntry] = {
         RuleEntry(
             "entropy-l-diversity",
             "the sensitive values of every group are as mixed as l equally frequent ones",
+            "Inside every crowd the sensitive values are well mixed: none of them stands out by "
+            "far.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
             "shoal.privacy.l_diversity:EntropyLDiversity",
             flags=(("l", "l"),),
@@ -36,6 +43,8 @@ RULES: dict[str, RuleEntry] = {
             "recursive-l-diversity",
             "the most frequent value of every group occurs less than c times as often as all "
             "values from the l-th on",
+            "Inside every crowd even the most frequent sensitive value is kept in check by the "
+            "others.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
             "shoal.privacy.l_diversity:RecursiveLDiversity",
             flags=(("l", "l"), ("c", "c")),
@@ -44,7 +53,9 @@ RULES: dict[str, RuleEntry] = {
         ),
         RuleEntry(
             "frequency-l-diversity",
-            "no sensitive value has more than 1 / l of a group",
+            "no sensitive value has more than 1 / l of the known values of a group",
+            "No sensitive value is shared by more than a limited part of any crowd, so nobody "
+            "can be sure of it.",
             "Xiao, Tao 2006",
             "shoal.privacy.l_diversity:FrequencyLDiversity",
             flags=(("l", "l"),),
@@ -54,62 +65,41 @@ RULES: dict[str, RuleEntry] = {
         RuleEntry(
             "alpha-k-anonymity",
             "every group has k rows, and no protected value more than a share of alpha in it",
+            "Everybody hides in a crowd, and in no crowd does a protected value have more than "
+            "a limited share.",
             "Wong, Li, Fu, Wang 2006",
             "shoal.privacy.alpha_k:AlphaK",
             flags=(("alpha", "alpha"), ("k", "k"), ("alpha-value", "values")),
             sensitive=True,
+            crowd="k",
         ),
         RuleEntry(
             "t-closeness",
             "the sensitive values of every group are spread as in the whole table, give or take t",
+            "Every crowd's sensitive values look nearly like those of the whole table, so "
+            "finding a crowd teaches little.",
             "Li, Li, Venkatasubramanian 2007",
             "shoal.privacy.closeness:TCloseness",
             flags=(("t", "t"), ("t-distance", "distance")),
             sensitive=True,
+            figures=(
+                Reading("t", "t_closeness", ordered={"distance": "ordered"}, shown=False),
+                Reading("t_equal", options={"distance": "equal"}),
+                Reading("t_ordered", options={"distance": "ordered"}),
+            ),
         ),
         RuleEntry(
             "beta-likeness",
             "no sensitive value's share in a group is more than 1 + beta times that in the table",
+            "No sensitive value is much more frequent in a crowd than in the whole table.",
             "Cao, Karras 2012",
             "shoal.privacy.closeness:BetaLikeness",
             flags=(("beta", "beta"), ("beta-enhanced", "enhanced")),
             sensitive=True,
-        ),
-    )
-}
-
-LOSSES: dict[str, LossEntry] = {
-    entry.name: entry
-    for entry in (
-        LossEntry(
-            "iloss",
-            "share of the information in the quasi-identifiers that is gone, 0 to 1",
-            "Xiao, Tao 2006; Gong, Yang, Luo 2013",
-            "shoal.measures.losses:iloss",
-        ),
-        LossEntry(
-            "iloss_paper",
-            "the same with intervals counted in whole numbers",
-            "Gong, Yang, Luo 2013",
-            "shoal.measures.losses:iloss_paper",
-        ),
-        LossEntry(
-            "relative_loss",
-            "loss over the loss of a table that tells nothing",
-            "Wang, Xu, Wang, Shi 2010",
-            "shoal.measures.losses:relative_loss",
-        ),
-        LossEntry(
-            "discernibility",
-            "sum of squared class sizes; a removed row costs the whole table",
-            "Bayardo, Agrawal 2005",
-            "shoal.measures.losses:discernibility",
-        ),
-        LossEntry(
-            "average_class_size",
-            "mean class size over k",
-            "LeFevre, DeWitt, Ramakrishnan 2006",
-            "shoal.measures.losses:average_class_size",
+            figures=(
+                Reading("beta", "basic_beta_likeness"),
+                Reading("enhanced_beta", "enhanced_beta_likeness", {"enhanced": True}),
+            ),
         ),
     )
 }

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.catalog import DEFAULT_RULE
-from shoal.cli import reporting, say
+from shoal.catalog import RULES
+from shoal.cli import on_spark, reporting, say
 from shoal.cli.options import (
     Audience,
     Delimiter,
     Force,
     Hierarchies,
     Identifier,
+    JsonFile,
+    MaxUnpacked,
     Missing,
     Other,
     PlanFile,
@@ -27,15 +29,22 @@ from shoal.cli.options import (
     Query,
     QueryFile,
     ReportFile,
+    Seed,
+    SeedFile,
     Sensitive,
     Table,
+    TrustPlan,
+    chosen_seed,
     methods_help,
     with_rules,
 )
-from shoal.tables.sources.source import Source
 
 if TYPE_CHECKING:
-    from shoal.verbs.outcome import Outcome
+    from shoal.api.opening import Named
+    from shoal.api.release import Release
+    from shoal.cli.output import Output
+    from shoal.plan.plan import Plan
+    from shoal.tables.sources.source import Source
 
 
 @with_rules
@@ -52,6 +61,7 @@ def command(
     ],
     data: PlannedData = None,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     table: Table = None,
     query: Query = None,
     query_file: QueryFile = None,
@@ -85,24 +95,25 @@ def command(
             help="How long the method shoal looks for a lower loss: fast, normal or max.",
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
+    time_limit: Annotated[
+        float | None,
         typer.Option(
-            "--seed",
-            metavar="INT",
-            help="Repeat a run byte for byte. It tells the row order: keep it secret.",
+            "--time-limit",
+            metavar="SECONDS",
+            help="Take the best release found so far after so many seconds, with a method that "
+            "refines (shoal).",
         ),
     ] = None,
+    seed: Seed = None,
+    seed_file: SeedFile = None,
     typed: Annotated[
         bool | None,
         typer.Option("--typed/--text", help="Ordered columns as two columns x_lo, x_hi."),
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write the figures of the run to this file."),
-    ] = None,
+    max_unpacked: MaxUnpacked = None,
+    json: JsonFile = None,
     report: ReportFile = None,
     audience: Audience = None,
     threads: Annotated[
@@ -115,6 +126,10 @@ def command(
         ),
     ] = None,
     force: Force = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Write nothing when there is anything to warn about."),
+    ] = False,
     engine: Annotated[
         str,
         typer.Option(
@@ -156,135 +171,81 @@ def command(
 
     limit(threads)  # before anything reads how many threads there are
 
-    from shoal.cli.options import base_plan, located, parse_options, split_names
+    from shoal.cli.options import located, named_roles, parse_options
     from shoal.cli.output import Output
-    from shoal.cli.work import ahead, stoppable, watch
 
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
-    on_spark = _on_spark(engine, master, driver_tuples)
+    spark = on_spark.chosen(engine, master, driver_tuples, strict=strict)
     goal = Output.of(out, into, json, force, report)
-    if on_spark:
+    if spark:
         reporting.refuse_on_spark(report, audience)
     else:
         goal.check_files([path for path in (data, plan) if path is not None])
     reader = reporting.reader(report, audience)
 
-    from shoal.base.roles import Role
-    from shoal.tables.prepare import load
-    from shoal.verbs.anonymize import STAGES, anonymize
+    from shoal.plan.plan import Plan
+    from shoal.tables.prepare import merge
 
-    full = base_plan(
-        plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed
-    ).override(rules=rules, release={} if typed is None else {"typed": typed})
-    chosen = method or full.method.name
+    base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
+    name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
-    full = full.override(method=chosen, options=parse_options(words, chosen))
-    where = located(data, full, table, query, query_file)
-    if on_spark:
-        from shoal.cli.on_spark import Order, carry_out
-
-        roles = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
-        roles |= {Role.IDENTIFIER: identifier, Role.OTHER: other}
-        full = full.override(
-            roles={role: split_names(names, ()) or [] for role, names in roles.items() if names}
-        )
-        source, to = _directory(where), _directory(goal.place)
-        carry_out(Order(source, to, json, force, master, driver_tuples), full, started)
+    full = merge(
+        base,
+        missing=missing,
+        delimiter=delimiter,
+        hierarchies=hierarchies,
+        seed=chosen_seed(seed, seed_file),
+        rules=rules,
+        method=name,
+        options=parse_options(words, name),
+        typed=typed,
+    )
+    source = located(data, full, table, query, query_file)
+    roles = named_roles(quasi, sensitive, identifier, other)
+    if spark:
+        order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
+        on_spark.carry_out(order, full.with_roles(roles(())), started)
         return
-    goal = goal.made_by(chosen, [where, *([plan] if plan else [])])
+    goal = goal.made_by(name, [source, *([plan] if plan else [])])
     goal.check()
-    named = {
-        Role.QUASI: quasi,
-        Role.SENSITIVE: sensitive,
-        Role.IDENTIFIER: identifier,
-        Role.OTHER: other,
-    }
+    settings = {"time_limit": time_limit, "strict": strict}
+    _release(source, full, roles, settings, reader, goal, started)
 
-    def work(progress: Any) -> tuple[Outcome, str]:
+
+def _release(
+    source: Path | Source,
+    plan: Plan,
+    roles: Named,
+    settings: Mapping[str, Any],
+    reader: str | None,
+    goal: Output,
+    started: float,
+) -> None:
+    """Carry the plan out in the background, then write the release and say what came out."""
+    from shoal.api.opening import read
+    from shoal.cli.output import tell
+    from shoal.cli.work import ahead, stoppable, watch
+    from shoal.verbs.anonymize import STAGES
+
+    def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
-        begun = time.perf_counter()
-        frame = load(where, full)
-        reading = time.perf_counter() - begun
-        roles = {
-            role: names
-            for role, given in named.items()
-            if (names := split_names(given, frame.columns)) is not None
-        }
-        outcome = anonymize(frame, plan=full.override(roles=roles), progress=progress)
-        outcome.seconds["read"] += reading
+        table = read(source, plan, roles=roles)
+        release = table.anonymize(progress=progress, **settings)
         page = ""
         if reader is not None:
             progress("report")
-            page = reporting.of_run(outcome, where, reader)
-        return outcome, page
+            page = reporting.of_release(release.beside(table), source, reader, "Release")
+        return release, page
 
-    diverse = any(part.spec["name"] != DEFAULT_RULE for part in full.rules)
-    first = partial(ahead, diverse=diverse) if chosen == "shoal" else None
+    diverse = any(RULES[rule.name].sensitive for rule in plan.rules)
+    first = partial(ahead, plan.method.name, diverse=diverse)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the outcome carries them; shown below
-        outcome, page = watch(work, (*STAGES, "report"), first=first)
-    for text in outcome.warnings:
+        warnings.simplefilter("ignore")  # the release carries them; shown below
+        release, page = watch(work, (*STAGES, "report"), first=first)
+    for text in release.warnings:
         say.warning(text)
     with stoppable():
-        goal.write(outcome, started, page)
-    tell(outcome)
+        goal.write(release, started, page)
+    tell(release.made)
     say.line(f"Wrote {goal}.")
-
-
-def _on_spark(engine: str, master: str | None, driver_tuples: int | None) -> bool:
-    """Tell whether Spark does the work, and refuse its flags without it."""
-    from shoal.base.errors import ParameterError, nearest
-
-    engines = ("local", "spark")
-    if engine not in engines:
-        raise ParameterError(
-            f"--engine must be one of {', '.join(map(repr, engines))}. Got {engine!r} instead."
-            f"{nearest(engine, engines)}"
-        )
-    if engine == "local" and (master is not None or driver_tuples is not None):
-        raise ParameterError(
-            "--master and --driver-tuples are for Spark, and the engine is local. Add "
-            "--engine spark, or leave them out."
-        )
-    return engine == "spark"
-
-
-def _directory(given: Path | Source) -> Path:
-    """Return where Spark reads or writes, which is never a database."""
-    from shoal.base.errors import ParameterError
-
-    if isinstance(given, Source):
-        raise ParameterError(
-            f"Spark reads and writes directories and files, and {given} is a table of a database. "
-            "Leave out --engine spark, or export the table to Parquet first."
-        )
-    return given
-
-
-def tell(outcome: Outcome) -> None:
-    """Say in a few lines what came out."""
-    loss = outcome.loss
-    left = outcome.rows_in - outcome.rows_out
-    kept = "every row kept" if not left else f"{left:,} rows left out"
-    say.line(
-        f"{outcome.method}: {outcome.rows_in:,} rows in, {outcome.rows_out:,} out ({kept}), "
-        f"{outcome.groups:,} groups"
-    )
-    parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
-    say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
-    if outcome.notes:
-        found = (f"{name} {_figures(value)}" for name, value in outcome.notes.items())
-        say.line(f"Found    {'; '.join(found)}")
-    for result in outcome.verdict.rules:
-        reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
-        say.line(f"Verified {result.promise}; reached: {reached}")
-
-
-def _figures(value: Any) -> str:
-    """Write a note of a method in short: of many things how many there are."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_figures(part)}" for name, part in value.items())
-    if isinstance(value, (list, tuple)):
-        return f"{len(value):,}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

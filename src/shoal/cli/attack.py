@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,11 +11,14 @@ from shoal.cli.options import (
     Delimiter,
     Force,
     Hierarchies,
+    JsonFile,
+    MaxUnpacked,
     Missing,
     PlanFile,
     Released,
     SecondTable,
     Sensitive,
+    TrustPlan,
 )
 from shoal.tables.sources.source import Place, place
 
@@ -34,6 +35,7 @@ def command(
     ],
     released: Released,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     known: Annotated[
         list[str] | None,
         typer.Option(
@@ -92,14 +94,12 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", metavar="INT", help="Repeats the draw of targets, noise and gaps."),
     ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
-    ] = None,
+    json: JsonFile = None,
     force: Force = False,
 ) -> None:
     """Attack a release as somebody would who knows a little about the people in it.
@@ -109,78 +109,73 @@ def command(
     Tries to pick a person's row and to guess sensitive values, and compares that with guessing
     blindly and with a control. Give the hierarchies that the release was made with.
     """
-    from shoal.base.atomic import atomic_file, check_output
-    from shoal.base.errors import ShoalWarning
-    from shoal.cli.options import base_plan, split_names
-    from shoal.tables.prepare import load
-    from shoal.verbs.attack import attack
+    from shoal.api.opening import read_release
+    from shoal.cli.options import named_roles, split_names
+    from shoal.cli.output import check_named, keep, warned_last
+    from shoal.tables.prepare import load, merge
 
     inputs = [path for path in (original, released, plan, control, st) if path is not None]
-    if json is not None:
-        check_output(json, force=force, inputs=inputs)
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
-    columns = load(original, full).columns if known or sensitive else []
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", ShoalWarning)
-        found = attack(
-            original,
-            released,
-            known=split_names(known, columns),
-            sensitive=split_names(sensitive, columns),
+    check_named([json], force, inputs)
+    full = merge(
+        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+    )
+    truth = load(original, full)
+    release = read_release(
+        released,
+        full,
+        roles=named_roles(known, sensitive, besides=truth.columns),
+        st=st,
+        original=truth,
+    )
+    with warned_last():
+        attacks = release.attack(
             kinds=split_names(kinds, ()),
             targets=targets,
             noise=noise,
             gaps=gaps,
             rule_out=rule_out,
             control=control,
-            st=st,
             seed=seed,
-            plan=full,
         )
-    report(found)
-    for each in heard:
-        say.warning(str(each.message))
-    if json is not None:
-        with atomic_file(json, force=force, inputs=inputs) as stream:
-            stream.write(found.to_json().encode())
-        say.line(f"Wrote {json}.")
+        report(attacks)
+    keep(json, attacks.to_json(), force, inputs)
 
 
-def report(found: Attacks) -> None:
+def report(attacks: Attacks) -> None:
     """Show every attack in a line, then in words."""
     from shoal.measures.risks.results import percent
 
     wrong = "".join(
         f"; {percent(share)} of that {what}"
-        for share, what in ((found.noise, "wrong"), (found.gaps, "unknown"))
+        for share, what in ((attacks.noise, "wrong"), (attacks.gaps, "unknown"))
         if share
     )
     say.line(
-        f"{found.shape} release of {found.rows:,} rows; {found.targets:,} people attacked by "
-        f"{', '.join(found.known)}{wrong}"
+        f"{attacks.shape} release of {attacks.rows:,} rows; {attacks.targets:,} people attacked by "
+        f"{', '.join(attacks.known)}{wrong}"
     )
     say.table(
         ("attack", "on", "success", "95 % interval", "blind guess", "control"),
         [
             (
-                each.name,
-                each.column or "the row",
-                percent(each.success),
-                f"{percent(each.low)} to {percent(each.high)}",
-                percent(each.baseline),
-                "" if each.control is None else percent(each.control),
+                attack.name,
+                attack.column or "the row",
+                percent(attack.success),
+                f"{percent(attack.low)} to {percent(attack.high)}",
+                percent(attack.baseline),
+                "" if attack.control is None else percent(attack.control),
             )
-            for each in found.results
+            for attack in attacks.results
         ],
     )
-    for each in found.results:
-        say.line(f"{each.name}: {each.question}")
-        say.line(f"  {each.verdict}")
-        if each.warning:
-            say.line(f"  Careful: {each.warning}")
-    if found.unmatched:
-        say.line(f"{found.unmatched:,} targets fit no released row; they count as not found.")
-    say.line({"others": _OTHERS, "outsiders": _OUTSIDERS, "none": ""}[found.control])
+    for attack in attacks.results:
+        say.line(f"{attack.name}: {attack.question}")
+        say.line(f"  {attack.verdict}")
+        if attack.warning:
+            say.line(f"  Careful: {attack.warning}")
+    if attacks.unmatched:
+        say.line(f"{attacks.unmatched:,} targets fit no released row; they count as not found.")
+    say.line({"others": _OTHERS, "outsiders": _OUTSIDERS, "none": ""}[attacks.control])
 
 
 _OTHERS = (

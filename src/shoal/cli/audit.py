@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +14,7 @@ from shoal.cli.options import (
     Force,
     Hierarchies,
     Identifier,
+    MaxUnpacked,
     Missing,
     PlanFile,
     Quasi,
@@ -22,18 +22,20 @@ from shoal.cli.options import (
     ReportFile,
     SecondTable,
     Sensitive,
+    TrustPlan,
     with_rules,
 )
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
-    from shoal.releases.generalized.check import Verdict
+    from shoal.releases.verdict import Verdict
 
 
 @with_rules
 def command(
     released: Released,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     table: Annotated[
         str | None,
         typer.Option("--table", metavar="NAME", help="Which table of a database was published."),
@@ -62,6 +64,7 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     json: Annotated[
         Path | None,
         typer.Option(
@@ -85,61 +88,54 @@ def command(
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
-    from shoal.base.atomic import atomic_file, check_output
-    from shoal.base.roles import Role
-    from shoal.cli.options import base_plan, split_names
-    from shoal.cli.output import check_apart
-    from shoal.tables.prepare import load
-    from shoal.verbs.audit import audit
+    from shoal.api.opening import read_release
+    from shoal.cli.options import named_roles
+    from shoal.cli.output import check_apart, check_named, keep
+    from shoal.tables.prepare import merge
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)
     inputs = [path for path in (released, plan, original, st) if path is not None]
     extras = {"--json": json, "--report": report}
-    for file in extras.values():
-        if file is not None:
-            check_output(file, force=force, inputs=inputs)
+    check_named(extras.values(), force, inputs)
     check_apart([], {flag: file for flag, file in extras.items() if file is not None})
     to = reporting.reader(report, audience)
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
-    columns = load(released, full, released=True).columns
-    named = {
-        Role.QUASI: split_names(quasi, columns),
-        Role.SENSITIVE: split_names(sensitive, columns),
-        Role.IDENTIFIER: split_names(identifier, columns),
-    }
-    full = full.override(rules=rules)
-    verdict = audit(
+    release = read_release(
         released,
-        quasi=named[Role.QUASI],
-        sensitive=named[Role.SENSITIVE],
-        identifier=named[Role.IDENTIFIER],
-        original=original,
+        merge(
+            plan,
+            trust=trust_plan,
+            missing=missing,
+            delimiter=delimiter,
+            hierarchies=hierarchies,
+            rules=rules,
+        ),
+        roles=named_roles(quasi, sensitive, identifier),
         st=st,
-        plan=full,
+        original=original,
     )
+    verdict = release.verdict
     texts = {"--json": verdict.to_json()}
     if to is not None:
-        declared = full.override(roles={role: names for role, names in named.items() if names})
-        texts["--report"] = reporting.of_audit(verdict, released, original, st, declared, to)
+        texts["--report"] = reporting.of_release(release, released, to, "Audit")
     tell(verdict)
     for flag, file in extras.items():
-        if file is not None:
-            with atomic_file(file, force=force, inputs=inputs) as stream:
-                stream.write(texts[flag].encode())
-            say.line(f"Wrote {file}.")
+        keep(file, texts.get(flag, ""), force, inputs)
     if not verdict.holds:
         raise typer.Exit(1)
 
 
 def tell(verdict: Verdict) -> None:
     """Say what was found, the worst classes first."""
+    from shoal.privacy.base import reached
+
     say.line(f"{verdict.rows:,} rows in {verdict.classes:,} classes")
     for result in verdict.rules:
         mark = "holds " if result.holds else "BROKEN"
-        reached = ", ".join(f"{name} = {value}" for name, value in result.achieved.items())
-        say.line(f"{mark}   {result.promise}; reached: {reached}")
+        say.line(f"{mark}   {result.promise}; reached: {reached(result.achieved)}")
     _models(verdict)
+    if exposed := verdict.models.get("exposure"):
+        (say.warning if exposed["warning"] else say.line)(exposed["sentence"])
     for fault in verdict.faults:
         say.line(f"Fault    {fault}")
     if verdict.worst:
@@ -155,22 +151,13 @@ def tell(verdict: Verdict) -> None:
     say.line("The file keeps its promise." if verdict.holds else "The file breaks its promise.")
 
 
-# The figures of a column, as the table shows them: key, and what it is called there.
-_SHOWN = {
-    "l": "l",
-    "entropy_l": "entropy l",
-    "frequency_l": "frequency l",
-    "alpha": "alpha",
-    "t_equal": "t equal",
-    "t_ordered": "t ordered",
-    "beta": "beta",
-    "enhanced_beta": "enhanced beta",
-    "delta": "delta",
-}
-
-
 def _models(verdict: Verdict) -> None:
     """Show what every privacy model says of the sensitive columns."""
+    from shoal.measures.models import shown
+    from shoal.privacy.base import reached, said
+
+    for name, figures in verdict.models.get("reached", {}).items():
+        say.line(f"What is published in place of {name!r} reaches: {reached(figures)}")
     for name, figures in verdict.models.get("posterior", {}).items():
         worst, mean = figures["worst_posterior"], figures["mean_posterior"]
         say.line(
@@ -183,11 +170,8 @@ def _models(verdict: Verdict) -> None:
     if not columns:
         return
     say.line("\nEvery privacy model, for the weakest class:")
+    figures = shown()
     say.table(
-        ("sensitive", *_SHOWN.values()),
-        [(name, *(_figure(figures[key]) for key in _SHOWN)) for name, figures in columns.items()],
+        ("sensitive", *figures.values()),
+        [(name, *(said(own[key]) for key in figures)) for name, own in columns.items()],
     )
-
-
-def _figure(value: float) -> str:
-    return "none" if math.isinf(value) else f"{value:.4g}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.catalog import LOSSES, METHODS
 from shoal.cli import reporting, say
 from shoal.cli.options import (
     Data,
@@ -17,12 +18,18 @@ from shoal.cli.options import (
     Force,
     Hierarchies,
     Identifier,
+    JsonFile,
+    MaxUnpacked,
     Missing,
     Other,
     PlanFile,
     Quasi,
     ReportFile,
+    Seed,
+    SeedFile,
     Sensitive,
+    TrustPlan,
+    chosen_seed,
     with_grid,
 )
 
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from shoal.tables.sources.source import Place
     from shoal.verbs.compare import Comparison, Setting
 
+_BASELINES = [entry.name for entry in METHODS.values() if entry.baseline]
 STOPPING = (
     "Stopping after the setting that is running; what is done by then is shown. "
     "Press ctrl-C again to stop at once."
@@ -40,6 +48,7 @@ STOPPING = (
 def command(
     data: Data,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     identifier: Identifier = None,
@@ -51,7 +60,7 @@ def command(
             "--methods",
             metavar="NAMES",
             help="Methods, comma-separated, with options if wanted (shoal:effort=max). "
-            "By default the plan's own, shoal, k-member, mondrian.",
+            f"By default the plan's own, {', '.join(_BASELINES)}.",
         ),
     ] = None,
     repeats: Annotated[
@@ -89,7 +98,9 @@ def command(
     cost: Annotated[
         str | None,
         typer.Option(
-            "--cost", metavar="loss|queries|classifier", help="What is to be kept low against it."
+            "--cost",
+            metavar="NAME",
+            help=f"What is to be kept low against it: {', '.join(LOSSES)}, queries or classifier.",
         ),
     ] = None,
     threshold: Annotated[
@@ -107,15 +118,12 @@ def command(
             "share of the commonest value to certainty.",
         ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="INT", help="Repeat a comparison.")
-    ] = None,
+    seed: Seed = None,
+    seed_file: SeedFile = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write everything found to this file."),
-    ] = None,
+    max_unpacked: MaxUnpacked = None,
+    json: JsonFile = None,
     csv: Annotated[
         Path | None,
         typer.Option("--csv", metavar="FILE", help="Write the table with all figures."),
@@ -138,7 +146,7 @@ def command(
     like one that is. A setting that is not possible says why and the others go on; exit code 2 and
     no file if none is.
     """
-    from shoal.cli.options import base_plan, split_names
+    from shoal.cli.options import named_roles, split_names
     from shoal.cli.work import stoppable, watch
 
     inputs = [path for path in (data, plan) if path is not None]
@@ -147,26 +155,26 @@ def command(
     _check_outputs(files, force, inputs)
     reporting.reader(report, None)
 
-    from shoal.tables.prepare import load
-    from shoal.verbs.compare import compare
+    from shoal.api.opening import read
+    from shoal.tables.prepare import merge
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies, seed=seed)
+    full = merge(
+        plan,
+        trust=trust_plan,
+        missing=missing,
+        delimiter=delimiter,
+        hierarchies=hierarchies,
+        seed=chosen_seed(seed, seed_file),
+    )
     wanted = split_names(methods, ())
     labels = tuple(choice.label for choice in choices(full, wanted, grid))
 
     def work(progress: Any) -> Comparison:
         progress("reading")
-        frame = load(data, full)
-        known = frame.columns
-        return compare(
-            frame,
-            quasi=split_names(quasi, known),
-            sensitive=split_names(sensitive, known),
-            identifier=split_names(identifier, known),
-            other=split_names(other, known),
-            plan=full,
+        table = read(data, full, roles=named_roles(quasi, sensitive, identifier, other))
+        return table.compare(
             methods=wanted,
             grid=grid,
             repeats=repeats,
@@ -183,22 +191,23 @@ def command(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the comparison carries them; shown below
-        found = watch(work, ("reading", *labels), STOPPING)
-    for text in found.warnings:
-        say.warning(text)
-    tell(found)
-    if found.recommended is not None and not found.stopped:
-        say.line(f"Make it with: {_again(found.recommended, data, plan)}")
-    if found.stopped:
-        say.note(
-            f"Stopped: {len(found.settings)} of {len(labels)} settings are shown, no file was "
-            "written."
-        )
-        raise typer.Exit(130)
-    if not found.verified:
-        raise typer.Exit(2)
+        comparison = watch(work, ("reading", *labels), STOPPING)
+    tell(comparison)
+    _leave_unless_whole(comparison, len(labels))
+    if comparison.recommended is not None:
+        say.line(f"Make it with: {_again(comparison.recommended, data, plan)}")
     with stoppable():
-        _write(found, files, data, force, inputs)
+        _write(comparison, files, data, force, inputs)
+
+
+def _leave_unless_whole(comparison: Comparison, settings: int) -> None:
+    """End without a file if the comparison was stopped, or if no setting is possible."""
+    if comparison.stopped:
+        shown = f"{len(comparison.settings)} of {settings} settings are shown"
+        say.note(f"Stopped: {shown}, no file was written.")
+        raise typer.Exit(130)
+    if not comparison.verified:
+        raise typer.Exit(2)
 
 
 def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) -> None:
@@ -220,7 +229,7 @@ def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) 
 
 
 def _write(
-    found: Comparison,
+    comparison: Comparison,
     files: Mapping[str, Path],
     data: Place,
     force: bool,
@@ -229,13 +238,13 @@ def _write(
     from shoal.base.atomic import atomic_file
 
     texts: dict[str, Callable[[], str]] = {
-        "json": found.to_json,
-        "csv": lambda: found.frame().write_csv(),
-        "report": lambda: reporting.of_comparison(found, data),
+        "json": comparison.to_json,
+        "csv": lambda: comparison.frame().write_csv(),
+        "report": lambda: reporting.of_comparison(comparison, data),
     }
     for name, path in files.items():
         if name == "plot":
-            found.plot().save(path, force=force)
+            comparison.plot().save(path, force=force)
         else:
             text = texts[name]()
             with atomic_file(path, force=force, inputs=inputs) as stream:
@@ -244,9 +253,8 @@ def _write(
         say.line(f"Wrote {' and '.join(str(path) for path in files.values())}.")
 
 
-# The figures of the table: name, what it is called there, how it is written.
+# The figures of the table beside losses: name, what it is called there, how it is written.
 _SHOWN = (
-    ("loss", "loss", ".4f"),
     ("left_out", "left out", ",.0f"),
     ("classes", "classes", ",.0f"),
     ("risk_highest", "risk", ".4f"),
@@ -259,76 +267,85 @@ _SHOWN = (
 )
 
 
-def tell(found: Comparison) -> None:
+def tell(comparison: Comparison) -> None:
     """Show the table, what is not possible, and what is recommended."""
+    for text in comparison.warnings:
+        say.warning(text)
     say.line(
-        f"{found.rows:,} rows, {len(found.quasi)} quasi-identifiers, {len(found.settings)} "
-        f"settings{f', {found.repeats} runs each' if found.repeats > 1 else ''}"
+        f"{comparison.rows:,} rows, {len(comparison.quasi)} quasi-identifiers, "
+        f"{len(comparison.settings)} settings"
+        f"{f', {comparison.repeats} runs each' if comparison.repeats > 1 else ''}"
     )
-    if found.verified:
-        _table(found)
+    if comparison.verified:
+        _table(comparison)
     impossible: dict[str, list[str]] = {}
-    for setting in found.settings:
+    for setting in comparison.settings:
         if not setting.verified:
             impossible.setdefault(setting.detail, []).append(setting.label)
     for detail, labels in impossible.items():
         say.line(f"Not possible: {', '.join(labels)}. {detail}")
-    for note in found.notes:
+    for note in comparison.notes:
         say.note(note)
-    chosen = found.recommended
+    chosen = comparison.recommended
     say.line(f"\nRecommended: {chosen.label if chosen else 'none'}")
-    say.line(found.why)
+    say.line(comparison.why)
 
 
-def _table(found: Comparison) -> None:
-    from shoal.verbs.compare.measuring import FIGURES
+def _table(comparison: Comparison) -> None:
+    from shoal.verbs.compare.measuring import figures_of_settings
 
-    given = {name for each in found.verified for name in each.figures}
-    some_left = any(each.figures.get("left_out") for each in found.verified)
+    better = figures_of_settings()
+    measured = {name for setting in comparison.verified for name in setting.figures}
+    some_left = any(setting.figures.get("left_out") for setting in comparison.verified)
+    losses = [(name, name, entry.form) for name, entry in LOSSES.items() if entry.shown]
     shown = [
         (name, head, form)
-        for name, head, form in _SHOWN
-        if name in given and (name != "left_out" or some_left)
+        for name, head, form in (*losses, *_SHOWN)
+        if name in measured and (name != "left_out" or some_left)
     ]
     rows, strong = [], set()
     best = {}
     for name, _, form in shown:
-        values = [each.figures[name] for each in found.verified if name in each.figures]
+        values = [
+            setting.figures[name] for setting in comparison.verified if name in setting.figures
+        ]
         # What looks alike in the table is marked alike, and not at all when all are alike.
         if len(values) < 2 or len({f"{value:{form}}" for value in values}) > 1:
-            best[name] = f"{(max if FIGURES[name] else min)(values):{form}}"
-    for at, each in enumerate(found.verified):
-        mark = ">" if each is found.recommended else "+" if each in found.frontier else ""
-        row = [mark, each.method, *(_flag(each, flag) for flag in found.flags)]
+            best[name] = f"{(max if better[name] else min)(values):{form}}"
+    for at, setting in enumerate(comparison.verified):
+        mark = "+" if setting in comparison.frontier else ""
+        mark = ">" if setting is comparison.recommended else mark
+        row = [mark, setting.method, *(_flag(setting, flag) for flag in comparison.flags)]
         for name, _, form in shown:
-            value = each.figures.get(name)
+            value = setting.figures.get(name)
             top = value is not None and f"{value:{form}}" == best.get(name)
             if top:
                 strong.add((at, len(row)))
             row.append("-" if value is None else f"{value:{form}}{'*' if top else ''}")
         rows.append(row)
-    heads = ["", "method", *found.flags, *(head for _, head, _ in shown)]
+    heads = ["", "method", *comparison.flags, *(head for _, head, _ in shown)]
     say.table(heads, rows, strong=strong)
     say.line("> recommended   + also on the frontier   * best of its column")
-    for line in _legend(found, {name for name, _, _ in shown}):
+    for line in _legend(comparison, {name for name, _, _ in shown}):
         say.line(line)
 
 
-def _legend(found: Comparison, shown: set[str]) -> list[str]:
+def _legend(comparison: Comparison, shown: set[str]) -> list[str]:
     """Say what the columns are."""
     lines = [
         "risk: highest and mean chance to find a person's row; above: rows with more than "
-        f"{found.threshold:g}"
+        f"{comparison.threshold:g}"
     ]
     if "belief_worst" in shown:
         lines.append("belief: strongest belief in somebody's sensitive value")
     if "query_median" in shown:
         lines.append("queries: median error of counts estimated from the release")
     if "accuracy" in shown:
-        scores = {name: f"{score['accuracy']:.1%}" for name, score in found.baselines.items()}
+        scores = {name: f"{score['accuracy']:.1%}" for name, score in comparison.baselines.items()}
         lines.append(
-            f"correct: {found.target} predicted by a classifier trained on the release; trained on "
-            f"the original {scores['original']}, always the commonest value {scores['majority']}"
+            f"correct: {comparison.target} predicted by a classifier trained on the release; "
+            f"trained on the original {scores['original']}, always the commonest value "
+            f"{scores['majority']}"
         )
     return lines
 
@@ -355,7 +372,7 @@ def _again(setting: Setting, data: Place, plan: Path | None) -> str:
         words += ["--option", f"{option}={value}"]
     for flag, value in setting.values.items():
         if isinstance(value, (list, tuple)):
-            words += [word for each in value for word in (f"--{flag}", each)]
+            words += [word for text in value for word in (f"--{flag}", text)]
         else:
             words += [f"--{flag}"] if value is True else [f"--{flag}", _flag(setting, flag)]
     rest = "" if plan else " (with the same columns)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from shoal.cli.options import Force
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.verbs.outcome import Outcome
+    from shoal.engines.run import Run
 
 K = 5
 SHOWN = 6
@@ -33,50 +34,51 @@ def command(
 
     Example: shoal demo --out demo
     """
+    from shoal.api.opening import open  # noqa: A004 -- shoal.open
     from shoal.base.atomic import check_output
-    from shoal.cli.anonymize import tell
+    from shoal.base.seeds import SHORT_SEED
+    from shoal.catalog import DEFAULT_METHOD
+    from shoal.cli.output import tell
     from shoal.cli.work import ahead, watch
     from shoal.tables import demo
-    from shoal.tables.files import read_table
-    from shoal.verbs.anonymize import STAGES, anonymize
-    from shoal.verbs.inspect import inspect
+    from shoal.verbs.anonymize import STAGES
 
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         for name in ("patients.csv", "plan.toml", "release.csv", "result.json"):
             check_output(out / name, force=force)
-    frame = read_table(demo.TABLE)
-    found = inspect(frame, quasi=demo.QUASI)
+    table = open(
+        demo.TABLE,
+        quasi=demo.QUASI,
+        sensitive=demo.SENSITIVE,
+        identifier=demo.IDENTIFIER,
+        hierarchies=demo.HIERARCHIES,
+    )
+    frame, profile = table.frame, table.inspect()
     say.line(
-        f"{frame.height:,} synthetic patients; {say.percent(found.vmr)} of the cells that others "
-        f"may know are missing, {say.percent(found.unique / frame.height)} of the rows are unique "
-        "on them.\n"
+        f"{frame.height:,} synthetic patients; {say.percent(profile.vmr)} of the cells that others "
+        f"may know are missing, {say.percent(profile.unique / frame.height)} of the rows are "
+        "unique on them.\n"
     )
-    outcome = watch(
-        lambda progress: anonymize(
-            frame,
-            quasi=demo.QUASI,
-            sensitive=demo.SENSITIVE,
-            identifier=demo.IDENTIFIER,
-            hierarchies=demo.HIERARCHIES,
-            k=K,
-            seed=1,
-            progress=progress,
-        ),
-        STAGES,
-        first=partial(ahead, diverse=False),
-    )
+    with warnings.catch_warnings():
+        # The patients are made up, and everybody is to see the same: a short seed does no harm.
+        warnings.filterwarnings("ignore", message=SHORT_SEED[:30])
+        release = watch(
+            lambda progress: table.anonymize(k=K, seed=1, progress=progress),
+            STAGES,
+            first=partial(ahead, DEFAULT_METHOD, diverse=False),
+        )
     _show("Before", frame)
-    _show(f"After: whoever you look for hides among at least {K}", _crowd(outcome.release))
-    tell(outcome)
+    _show(f"After: whoever you look for hides among at least {K}", _crowd(release.frame))
+    tell(release.made)
     say.table(
         ("column", "lost"),
-        [(name, say.percent(rate)) for name, rate in outcome.loss.by_column.items()],
+        [(name, say.percent(rate)) for name, rate in release.loss.by_column.items()],
     )
     if out is None:
         say.line("Keep the files with: shoal demo --out demo")
     else:
-        _keep(out, frame, outcome, force)
+        _keep(out, frame, release.made, release.frame, force)
         say.line(f"Wrote patients.csv, hierarchies, plan.toml, release.csv, result.json to {out}.")
         say.line(f"Check it yourself: shoal audit {out}/release.csv --plan {out}/plan.toml")
 
@@ -98,15 +100,15 @@ def _show(title: str, frame: pl.DataFrame) -> None:
     )
 
 
-def _keep(out: Path, frame: pl.DataFrame, outcome: Outcome, force: bool) -> None:
+def _keep(out: Path, frame: pl.DataFrame, run: Run, release: pl.DataFrame, force: bool) -> None:
     from shoal.base.atomic import atomic_file
     from shoal.tables import demo
     from shoal.tables.files import write_table
 
     shutil.copytree(demo.HIERARCHIES, out / "hierarchies", dirs_exist_ok=True)
-    outcome = replace(outcome, plan=outcome.plan.override(data={"hierarchies": "hierarchies"}))
+    run = replace(run, plan=run.plan.override(data={"hierarchies": "hierarchies"}))
     write_table(frame, out / "patients.csv", force=force)
-    write_table(outcome.release, out / "release.csv", force=force)
-    for name, text in (("plan.toml", outcome.plan.to_toml()), ("result.json", outcome.to_json())):
+    write_table(release, out / "release.csv", force=force)
+    for name, text in (("plan.toml", run.plan.to_toml()), ("result.json", run.to_json())):
         with atomic_file(out / name, force=force) as stream:
             stream.write(text.encode())

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import say
-from shoal.cli.options import Force, Hierarchies, Quasi, Released, SecondTable
+from shoal.cli.options import (
+    Force,
+    Hierarchies,
+    JsonFile,
+    MaxUnpacked,
+    Quasi,
+    Released,
+    SecondTable,
+)
 
 if TYPE_CHECKING:
     from shoal.verbs.estimate import Estimates
@@ -43,14 +51,12 @@ def command(
     st: SecondTable = None,
     quasi: Quasi = None,
     hierarchies: Hierarchies = None,
+    max_unpacked: MaxUnpacked = None,
     top: Annotated[
         int,
         typer.Option("--top", metavar="INT", min=1, help="Values to show for each combination."),
     ] = 10,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write all estimates to this file."),
-    ] = None,
+    json: JsonFile = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -68,45 +74,35 @@ def command(
     Works on every shape of release: sets of dummy values, Anatomy's two tables, generalized cells
     (every value under a cell is taken as equally likely; give the hierarchies it was made with).
     """
-    from shoal.base.atomic import atomic_file, check_output
-    from shoal.cli.options import split_names
+    from shoal.api.opening import read_release
+    from shoal.cli.options import named_roles, split_names
+    from shoal.cli.output import check_named, keep
     from shoal.show.charts import check_picture
     from shoal.show.figures import estimates_chart
-    from shoal.verbs.estimate import estimate
+    from shoal.tables.prepare import merge
 
     if plot is not None:
         check_picture(plot)
-    for path in (json, plot):
-        if path is not None:
-            check_output(path, force=force, inputs=[released])
-    found = estimate(
-        released,
-        of,
-        split_names(by, ()) or (),
-        method=method,
-        level=level,
-        st=st,
-        quasi=split_names(quasi, ()),
-        hierarchies=hierarchies,
+    check_named([json, plot], force, [released])
+    release = read_release(
+        released, merge(None, hierarchies=hierarchies), roles=named_roles(quasi), st=st
     )
-    report(found, top)
-    if json is not None:
-        with atomic_file(json, force=force, inputs=[released]) as stream:
-            stream.write(found.to_json().encode())
-        say.line(f"Wrote {json}.")
+    estimates = release.estimate(of, split_names(by, ()) or (), method=method, level=level)
+    report(estimates, top)
+    keep(json, estimates.to_json(), force, [released])
     if plot is not None:
-        estimates_chart(found.counts).save(plot, force=force)
+        estimates_chart(estimates.counts).save(plot, force=force)
         say.line(f"Wrote {plot}.")
 
 
-def report(found: Estimates, top: int) -> None:
+def report(estimates: Estimates, top: int) -> None:
     """Show the likeliest values of every combination."""
     import numpy as np
 
-    counts = found.counts
+    counts = estimates.counts
     say.line(
-        f"{found.shape} release, {counts.rows.sum():,.0f} rows, estimated by {found.method}; "
-        f"intervals of {100 * found.level:g} %"
+        f"{estimates.shape} release, {counts.rows.sum():,.0f} rows, estimated by "
+        f"{estimates.method}; intervals of {100 * estimates.level:g} %"
     )
     rows = []
     for group, labels in enumerate(counts.labels):
@@ -115,7 +111,7 @@ def report(found: Estimates, top: int) -> None:
             continue
         for j in np.argsort(-counts.count[group], kind="stable")[:top]:
             count, low, high = (
-                float(each[group, j]) for each in (counts.count, counts.low, counts.high)
+                float(numbers[group, j]) for numbers in (counts.count, counts.low, counts.high)
             )
             share = say.percent(count / size)
             rows.append(

@@ -10,7 +10,7 @@ import typer
 
 from shoal.base.errors import InputError, ParameterError, SchemaError, nearest
 from shoal.cli import say
-from shoal.cli.options import Data, Delimiter, Force, Missing
+from shoal.cli.options import Data, Delimiter, Force, MaxUnpacked, Missing
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def make(
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     force: Force = False,
 ) -> None:
     """Make a hierarchy from the values of a column, in ARX's CSV format.
@@ -61,13 +62,12 @@ def make(
     Example: shoal hierarchy make patients.csv age --how intervals --widths 5,10,20 -o age.csv
     """
     from shoal.base.atomic import check_output
-    from shoal.cli.options import base_plan
     from shoal.tables.hierarchy import write_hierarchy
-    from shoal.tables.prepare import load
+    from shoal.tables.prepare import load, merge
     from shoal.tables.schema import unknown_column
 
     check_output(out, force=force, inputs=[data])
-    frame = load(data, base_plan(None, missing=missing, delimiter=delimiter))
+    frame = load(data, merge(None, missing=missing, delimiter=delimiter))
     if column not in frame.columns:
         raise SchemaError(unknown_column(column, frame.columns))
     taxonomy = _maker(how, widths, steps, drop)(frame[column], column)
@@ -94,6 +94,7 @@ def check(
     ] = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
 ) -> None:
     """Check that hierarchies are trees, and that they cover every value of a table.
 
@@ -101,9 +102,8 @@ def check(
 
     Exit code 0 if all is well, 1 if not, 2 on bad use.
     """
-    from shoal.cli.options import base_plan
     from shoal.tables.hierarchy import read_hierarchy
-    from shoal.tables.prepare import load
+    from shoal.tables.prepare import load, merge
 
     files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
     if not path.exists() or not files:
@@ -112,7 +112,7 @@ def check(
         )
     if column is not None and len(files) > 1:
         raise ParameterError("--column goes with a single file. Got a folder: leave --column out.")
-    plan = base_plan(None, missing=missing, delimiter=delimiter)
+    plan = merge(None, missing=missing, delimiter=delimiter)
     frame = None if data is None else load(data, plan)
     broken = 0
     for file in files:
@@ -152,18 +152,18 @@ def _maker(
     from shoal.tables.cells import as_text
     from shoal.tables.domain import flat
 
-    given = {"widths": widths, "steps": steps, "drop": drop}
+    flags = {"widths": widths, "steps": steps, "drop": drop}
     takes = {"intervals": ("widths", "steps"), "quantiles": ("steps",), "prefixes": ("drop",)}
     if how not in HOW:
         raise ParameterError(
             f"--how must be one of {', '.join(map(repr, HOW))}. Got {how!r} instead."
             f"{nearest(how, HOW)}"
         )
-    for name, value in given.items():
+    for name, value in flags.items():
         if value is not None and name not in takes.get(how, ()):
             raise ParameterError(f"--{name} does not go with --how {how}. Leave it out.")
     options: dict[str, Any] = {
-        name: _numbers(name, value) for name, value in given.items() if value is not None
+        name: _numbers(name, value) for name, value in flags.items() if value is not None
     }
     if how == "prefixes":
         return lambda series, column: makers.prefixes(series, column, **options)
@@ -179,7 +179,7 @@ def _maker(
 
 def _numbers(name: str, text: str) -> list[int | float]:
     try:
-        numbers = [float(part) for part in text.split(",")]
+        numbers = [float(word) for word in text.split(",")]
     except ValueError:
         raise ParameterError(
             f"--{name} takes numbers with commas between them, such as 5,10,20. "

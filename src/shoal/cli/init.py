@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from shoal.cli import say
-from shoal.cli.options import Data, Delimiter, Force, Hierarchies, Missing, Query, QueryFile, Table
+from shoal.cli.options import (
+    Data,
+    Delimiter,
+    Force,
+    Hierarchies,
+    MaxUnpacked,
+    Missing,
+    Query,
+    QueryFile,
+    Table,
+)
 
 
 def command(
@@ -20,6 +30,7 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     force: Force = False,
 ) -> None:
     """Write a commented plan for a table, with a guessed role and kind for every column.
@@ -30,20 +41,22 @@ def command(
     """
     import os
 
+    from shoal.api.opening import read
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.roles import Role
-    from shoal.cli.options import base_plan, located
+    from shoal.cli.options import located
+    from shoal.plan.origin import leads_out
+    from shoal.tables.prepare import merge
     from shoal.tables.sources.source import Source
-    from shoal.verbs.inspect import inspect
 
     check_output(out, force=force, inputs=[data])
-    plan = base_plan(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    plan = merge(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
     where = located(data, plan, table, query, query_file)
-    found = inspect(where, plan=plan)
+    profile = read(where, plan).inspect()
     columns = {
         column.name: {"role": column.role.value}
         | ({"kind": column.kind.value} if column.kind else {})
-        for column in found.schema.columns
+        for column in profile.schema.columns
     }
     folder = out.absolute().parent
     if hierarchies is not None:
@@ -54,12 +67,16 @@ def command(
     if isinstance(where, Source):
         plan = plan.override(data=where.plan_keys(folder))
     plan = plan.with_columns(columns).filled()
-    reasons = {column.name: column.reason for column in found.schema.columns}
+    reasons = {column.name: column.reason for column in profile.schema.columns}
     with atomic_file(out, force=force, inputs=[data]) as stream:
         stream.write(plan.to_toml(reasons).encode())
     say.line(f"Wrote {out}: {len(columns)} columns, roles guessed. Check them, then run:")
-    for column in found.schema.columns:
+    for column in profile.schema.columns:
         if column.role is Role.UNDECIDED:
             say.line(f"  undecided, not released: {column.name} ({column.reason})")
     named = "" if isinstance(where, Source) else f"{where} "
-    say.line(f"  shoal anonymize {named}--plan {out} -o release.csv")
+    places = [hierarchies, where.address.path] if isinstance(where, Source) else [hierarchies]
+    server = isinstance(where, Source) and where.address.path is None
+    outside = server or any(path is not None and leads_out(path, folder) for path in places)
+    trust = " --trust-plan" if outside else ""
+    say.line(f"  shoal anonymize {named}--plan {out}{trust} -o release.csv")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shoal.cli import say
 from shoal.cli.options import (
     Delimiter,
     Hierarchies,
+    MaxUnpacked,
     Missing,
     PlanFile,
     PlannedData,
@@ -13,7 +16,13 @@ from shoal.cli.options import (
     Query,
     QueryFile,
     Table,
+    TrustPlan,
 )
+
+if TYPE_CHECKING:
+    from shoal.measures.singling import Singling
+
+_SETS = 6  # minimal unique combinations of a row that are told
 
 
 def command(
@@ -25,7 +34,9 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
+    max_unpacked: MaxUnpacked = None,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
 ) -> None:
     """Show what a table holds: columns, missing values, how unique its rows are.
 
@@ -33,40 +44,71 @@ def command(
 
     Suggests a role for every column, with the reason. Nothing is written.
     """
-    from shoal.cli.options import base_plan, located, split_names
-    from shoal.tables.prepare import load
-    from shoal.verbs.inspect import inspect
+    from shoal.api.opening import read
+    from shoal.cli.options import located, named_roles
+    from shoal.tables.prepare import merge
 
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    full = merge(
+        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+    )
     where = located(data, full, table, query, query_file)
-    frame = load(where, full)
-    found = inspect(frame, quasi=split_names(quasi, frame.columns), plan=full)
-    say.line(f"{where}: {found.rows:,} rows, {len(found.columns)} columns\n")
+    profile = read(where, full, roles=named_roles(quasi), only=quasi is not None).inspect()
+    say.line(f"{where}: {profile.rows:,} rows, {len(profile.columns)} columns\n")
     say.table(
         ("column", "type", "missing", "distinct", "example", "role", "kind", "why"),
         [
             (
                 look.column.name,
                 look.dtype,
-                say.percent(look.missing / found.rows),
+                say.percent(look.missing / profile.rows),
                 f"{look.distinct:,}",
                 look.example[:24],
                 look.column.role.value,
                 look.column.kind.value if look.column.kind else "",
                 look.column.reason,
             )
-            for look in found.columns
+            for look in profile.columns
         ],
     )
-    names = found.schema.quasi
+    _tell_singling(profile.singling)
+    names = profile.schema.quasi
     if not names:
         say.line("No quasi-identifiers found or named: say which with --quasi a,b,c.")
         return
     say.line(f"On the quasi-identifiers {', '.join(names)}:")
-    say.line(f"  missing cells (VMR)             {say.percent(found.vmr)}")
-    say.line(f"  rows with a missing cell (RMR)  {say.percent(found.rmr)}")
-    for size, rows in found.below.items():
+    say.line(f"  missing cells (VMR)             {say.percent(profile.vmr)}")
+    say.line(f"  rows with a missing cell (RMR)  {say.percent(profile.rmr)}")
+    for size, rows in profile.below.items():
         what = "rows that are unique" if size == 2 else f"rows in a class below {size}"
-        say.line(f"  {what:<30}  {say.percent(rows / found.rows)} ({rows:,})")
+        say.line(f"  {what:<30}  {say.percent(rows / profile.rows)} ({rows:,})")
     again = getattr(where, "again", where)
     say.line(f"\nNext: shoal init {again} -o plan.toml, then check the roles in it.")
+
+
+def _tell_singling(singling: Singling) -> None:
+    """Show which columns tell rows apart, alone and together."""
+    say.line("Which columns single rows out, alone and up to three together:")
+    say.table(
+        ("columns", "rows unique by them", "distinction", "separation"),
+        [
+            (
+                " + ".join(combination.columns),
+                f"{combination.unique:,} ({say.percent(combination.alone)})",
+                f"{combination.distinction:.4f}",
+                f"{combination.separation:.4f}",
+            )
+            for combination in (*singling.columns, *singling.together)
+        ],
+    )
+    share = say.percent(singling.unique / max(singling.rows, 1))
+    say.line(
+        f"{singling.unique:,} rows ({share}) are unique by at most three of "
+        f"{', '.join(singling.tried)}.\n"
+    )
+    if singling.worst:
+        say.line("The rows that the fewest columns single out:")
+        for row in singling.worst:
+            sets = [" + ".join(names) for names in row.minimal]
+            more = f" and {len(sets) - _SETS:,} more" if len(sets) > _SETS else ""
+            say.line(f"  row {row.row + 1:,}: {'; '.join(sets[:_SETS])}{more}")
+        say.line()

@@ -6,13 +6,14 @@ import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.cli import say
+from shoal.tables.sources.source import Source
 
 if TYPE_CHECKING:
+    from shoal.api.release import Release
     from shoal.plan.plan import Plan
-    from shoal.verbs.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,48 @@ class Order:
     master: str | None
     driver_tuples: int | None
 
+    @classmethod
+    def of(cls, data: Path | Source, out: Path | Source, *flags: Any) -> Order:
+        """Take a folder to read and one to write, which are never databases."""
+        return cls(_directory(data), _directory(out), *flags)
+
+
+def chosen(
+    engine: str, master: str | None, driver_tuples: int | None, *, strict: bool = False
+) -> bool:
+    """Tell whether Spark does the work, and refuse its flags without it."""
+    from shoal.base.errors import ParameterError, nearest
+
+    engines = ("local", "spark")
+    if engine not in engines:
+        raise ParameterError(
+            f"--engine must be one of {', '.join(map(repr, engines))}. Got {engine!r} instead."
+            f"{nearest(engine, engines)}"
+        )
+    if engine == "local" and (master is not None or driver_tuples is not None):
+        raise ParameterError(
+            "--master and --driver-tuples are for Spark, and the engine is local. Add "
+            "--engine spark, or leave them out."
+        )
+    if engine == "spark" and strict:
+        raise ParameterError(
+            "--strict looks at the whole table for what to warn about, which Spark does not. Leave "
+            "it out, or leave out --engine spark."
+        )
+    return engine == "spark"
+
+
+def _directory(path: Path | Source) -> Path:
+    """Return where Spark reads or writes, which is never a database."""
+    from shoal.base.errors import ParameterError
+
+    if isinstance(path, Source):
+        raise ParameterError(
+            f"Spark reads and writes directories and files, and {path} is a table of a database. "
+            "Leave out --engine spark, or export the table to Parquet first."
+        )
+    return path
+
 
 def carry_out(order: Order, plan: Plan, started: float) -> None:
     """Run the plan on Spark, write the release and the figures, and say what came out.
@@ -33,10 +76,10 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     Everything happens in this thread: ctrl-C reaches Spark, which ends its jobs, and what was
     staged is deleted before the program ends.
     """
-    from shoal.cli.anonymize import tell
+    from shoal.api.table import anonymize_on_spark
+    from shoal.cli.output import tell
     from shoal.cli.work import stoppable
     from shoal.engines.spark.settings import DRIVER_TUPLES, Spark
-    from shoal.verbs.anonymize import anonymize
 
     if order.json is not None:
         _check_json(order)
@@ -55,14 +98,14 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
         return False
 
     with stoppable(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the outcome carries them; shown below
-        outcome = anonymize(str(order.data), plan=plan, progress=progress, engine=engine)
-        outcome.seconds["total"] = time.perf_counter() - started
+        warnings.simplefilter("ignore")  # the release carries them; shown below
+        release = anonymize_on_spark(str(order.data), plan, None, (), engine, progress)
+        release.made.seconds["total"] = time.perf_counter() - started
         if order.json is not None:
-            _write_figures(order, outcome)
-    for text in outcome.warnings:
+            _write_figures(order, release)
+    for text in release.warnings:
         say.warning(text)
-    tell(outcome)
+    tell(release.made)
     written = [str(order.out), *([str(order.json)] if order.json else [])]
     say.line(f"Wrote {' and '.join(written)}.")
 
@@ -79,7 +122,7 @@ def _check_json(order: Order) -> None:
         )
 
 
-def _write_figures(order: Order, outcome: Outcome) -> None:
+def _write_figures(order: Order, release: Release[Any]) -> None:
     from shoal.base.atomic import atomic_file
     from shoal.engines.spark.files import Files
     from shoal.engines.spark.settings import address
@@ -87,9 +130,9 @@ def _write_figures(order: Order, outcome: Outcome) -> None:
     assert order.json is not None
     try:
         with atomic_file(order.json, force=order.force) as stream:
-            stream.write(outcome.to_json().encode())
+            stream.write(release.to_json().encode())
     except BaseException:
         # Both or neither; what was replaced with --force is gone already.
         if not order.force:
-            Files(outcome.release.sparkSession).delete(address(order.out))
+            Files(release.frame.sparkSession).delete(address(order.out))
         raise

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from shoal.base.errors import ParameterError
+from shoal.base.memory import limit_unpacked
 from shoal.base.params import Param
+from shoal.base.roles import Role
+from shoal.base.seeds import read_seed, read_seed_file
 from shoal.catalog import METHODS, find_method
 from shoal.plan.rule_specs import rule_flags, rules_asked
 from shoal.tables.sources.source import Place, Source, place
@@ -67,6 +70,33 @@ PlanFile = Annotated[
     Path | None,
     typer.Option("--plan", metavar="FILE", help="A plan.toml; flags given here override it."),
 ]
+TrustPlan = Annotated[
+    bool,
+    typer.Option(
+        "--trust-plan",
+        help="Let the plan read files outside its own folder and ask a server. Only for a plan "
+        "that you wrote or read.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        metavar="INT",
+        parser=read_seed,
+        help="Repeat a run byte for byte. It tells the row order: keep it secret, and take a long "
+        "one, since short ones can be found by trying.",
+    ),
+]
+SeedFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--seed-file",
+        metavar="FILE",
+        help="A file with the seed, a number or any text, that only you can read (chmod 600). "
+        "Unlike --seed, it does not stand in the list of processes.",
+    ),
+]
 Quasi = Annotated[
     list[str] | None,
     typer.Option(
@@ -107,6 +137,23 @@ Delimiter = Annotated[
     str | None,
     typer.Option("--delimiter", metavar="CHAR", help="CSV delimiter, when guessing it goes wrong."),
 ]
+
+
+def _unpacked(text: str | None) -> str | None:
+    limit_unpacked(text)
+    return text
+
+
+MaxUnpacked = Annotated[
+    str | None,
+    typer.Option(
+        "--max-unpacked",
+        metavar="SIZE",
+        callback=_unpacked,
+        help="Most that a gzip file may unpack to (SHOAL_MAX_UNPACKED, else 16GB), and never more "
+        "than the free memory takes.",
+    ),
+]
 ReportFile = Annotated[
     Path | None,
     typer.Option(
@@ -123,6 +170,10 @@ Audience = Annotated[
         help="Who reads the report: steward (everything) or public (nothing that is computed from "
         "the original). [default: steward]",
     ),
+]
+JsonFile = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
 
@@ -199,9 +250,9 @@ def _with_flags(
         for key, flag in flags.items()
     ]
 
-    def wrapper(**given: Any) -> Any:
-        values = {flag: given.pop(key, None) for key, flag in flags.items()}
-        return command(**{name: read(values)}, **given)
+    def wrapper(**arguments: Any) -> Any:
+        values = {flag: arguments.pop(key, None) for key, flag in flags.items()}
+        return command(**{name: read(values)}, **arguments)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept] + added
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -225,27 +276,27 @@ def _word(param: Param) -> str | None:
     return "|".join(param.choices) or param.type.__name__.upper()
 
 
-def split_names(given: Sequence[str] | None, columns: Iterable[str]) -> list[str] | None:
+def split_names(words: Sequence[str] | None, columns: Iterable[str]) -> list[str] | None:
     """Split ``a,b`` into names; a name that itself holds a comma may be given whole or quoted."""
-    if given is None:
+    if words is None:
         return None
     known = set(columns)
     names: list[str] = []
-    for text in given:
+    for text in words:
         if text in known:
             names.append(text)
         else:
             parts = next(csv.reader([text], skipinitialspace=True), [])
-            names += [part.strip() if part not in known else part for part in parts if part]
+            names += [cell.strip() if cell not in known else cell for cell in parts if cell]
     return list(dict.fromkeys(names))
 
 
-def parse_options(given: Sequence[str] | None, method: str) -> dict[str, Any]:
+def parse_options(words: Sequence[str] | None, method: str) -> dict[str, Any]:
     """Read ``NAME=VALUE`` options of a method, typed as the catalog declares them."""
     entry = find_method(method)
     declared = {param.name: param for param in entry.params}
     options: dict[str, Any] = {}
-    for text in given or ():
+    for text in words or ():
         name, equals, value = text.partition("=")
         if not equals:
             raise ParameterError(
@@ -286,24 +337,40 @@ def methods_help() -> str:
     return f"How rows are grouped: {', '.join(METHODS)} (see: shoal methods)."
 
 
-def base_plan(
-    path: Path | None,
-    *,
-    missing: Sequence[str] | None = None,
-    delimiter: str | None = None,
-    hierarchies: Path | None = None,
-    seed: int | None = None,
-) -> Plan:
-    """Read the plan, if there is one, and apply the flags that say how to read the table."""
-    from shoal.plan.plan import Plan
+def chosen_seed(seed: int | None, seed_file: Path | None) -> int | None:
+    """Return the seed that one of the two flags gives."""
+    if seed_file is None:
+        return seed
+    if seed is not None:
+        raise ParameterError("Both --seed and --seed-file were given. Keep one of them.")
+    return read_seed_file(seed_file)
 
-    plan = Plan() if path is None else Plan.read(path)
-    data: dict[str, Any] = {}
-    if missing is not None:
-        data["missing"] = list(dict.fromkeys(["", *missing]))
-    if delimiter is not None:
-        data["delimiter"] = delimiter
-    if hierarchies is not None:
-        # A flag's path starts where the command runs, not at the plan.
-        data["hierarchies"] = plan.relative(hierarchies)
-    return plan.override(data=data, seed=seed)
+
+def named_roles(
+    quasi: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    identifier: Sequence[str] | None = None,
+    other: Sequence[str] | None = None,
+    *,
+    besides: Sequence[str] = (),
+) -> Callable[[Sequence[str]], dict[Role, list[str]]]:
+    """Return what reads the names of columns by role once the columns are known.
+
+    ``besides``: more columns that may be meant.
+    """
+    flags = {
+        Role.QUASI: quasi,
+        Role.SENSITIVE: sensitive,
+        Role.IDENTIFIER: identifier,
+        Role.OTHER: other,
+    }
+
+    def read(columns: Sequence[str]) -> dict[Role, list[str]]:
+        names_of_columns = [*columns, *besides]
+        return {
+            role: names
+            for role, words in flags.items()
+            if (names := split_names(words, names_of_columns)) is not None
+        }
+
+    return read

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from shoal.base.errors import OutputError
-from shoal.tables.sources.source import Place, Source, beside, target
+from shoal.base.errors import OutputError, ShoalWarning
+from shoal.cli import say
+from shoal.tables.sources.source import Place, Source, target
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.verbs.anonymize import Outcome
+    from shoal.api.release import Release
+    from shoal.engines.run import Run
 
 
 @dataclass(frozen=True)
@@ -76,31 +79,28 @@ class Output:
     def made_by(self, method: str, inputs: Sequence[Place]) -> Output:
         """Return the output with the tables that a method publishes."""
         from shoal.catalog import find_method
-        from shoal.tables.files import second_path
+        from shoal.tables.files import placed
 
-        tables: dict[str, Path | Source] = {"release": self.place}
-        if find_method(method).release == "anatomized":
-            here = self.place
-            tables["st"] = beside(here) if isinstance(here, Source) else second_path(here)
+        tables = placed(self.place, find_method(method).shape.tables)
         return replace(self, inputs=tuple(inputs), tables=tables)
 
     def check(self) -> None:
         """Say why the release cannot go there, before the work."""
         from shoal.base.atomic import check_output
 
-        for place in self.tables.values():
-            if isinstance(place, Path):
-                check_output(place, force=self.force, inputs=self.inputs)
+        for goal in self.tables.values():
+            if isinstance(goal, Path):
+                check_output(goal, force=self.force, inputs=self.inputs)
         for file in self.extras.values():
             check_output(file, force=self.force, inputs=self.inputs)
-        check_apart([Path(place) for place in self.tables.values()], self.extras)
-        sources = [place for place in self.tables.values() if isinstance(place, Source)]
+        check_apart([Path(goal) for goal in self.tables.values()], self.extras)
+        sources = [goal for goal in self.tables.values() if isinstance(goal, Source)]
         if sources:
             from shoal.tables.sources.writing import check_target
 
             check_target(sources, force=self.force, inputs=self.inputs)
 
-    def write(self, outcome: Outcome, started: float, page: str = "") -> None:
+    def write(self, release: Release[pl.DataFrame], started: float, page: str = "") -> None:
         """Write everything or nothing; a file that is replaced with --force is gone at once.
 
         ``page`` is the text of the report, if one was asked for.
@@ -109,10 +109,10 @@ class Output:
         fresh = [file for file in self.extras.values() if not file.exists()]
         made: list[Path] = []
         try:
-            with self._written(outcome.tables):
-                outcome.seconds["write"] = time.perf_counter() - begun
-                outcome.seconds["total"] = time.perf_counter() - started
-                texts = {"--json": outcome.to_json(), "--report": page}
+            with self._written(release.here.tables):
+                release.made.seconds["write"] = time.perf_counter() - begun
+                release.made.seconds["total"] = time.perf_counter() - started
+                texts = {"--json": release.to_json(), "--report": page}
                 for flag, file in self.extras.items():
                     self._extra(file, texts[flag])
                     made.append(file)
@@ -150,9 +150,38 @@ class Output:
     def _extra(self, file: Path, text: str) -> None:
         from shoal.base.atomic import atomic_file
 
-        made = [place for place in self.tables.values() if isinstance(place, Path)]
+        made = [goal for goal in self.tables.values() if isinstance(goal, Path)]
         with atomic_file(file, force=self.force, inputs=[*self.inputs, *made]) as stream:
             stream.write(text.encode())
+
+
+def check_named(files: Iterable[Path | None], force: bool, inputs: Sequence[Place]) -> None:
+    """Refuse what cannot be written, of the files that were named, before the work starts."""
+    from shoal.base.atomic import check_output
+
+    for file in files:
+        if file is not None:
+            check_output(file, force=force, inputs=inputs)
+
+
+def keep(file: Path | None, text: str, force: bool, inputs: Sequence[Place]) -> None:
+    """Write a text, if a file was named for it, and say so."""
+    from shoal.base.atomic import atomic_file
+
+    if file is not None:
+        with atomic_file(file, force=force, inputs=inputs) as stream:
+            stream.write(text.encode())
+        say.line(f"Wrote {file}.")
+
+
+@contextmanager
+def warned_last() -> Iterator[None]:
+    """Show the warnings of a block below what it shows."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", ShoalWarning)
+        yield
+    for warning in heard:
+        say.warning(str(warning.message))
 
 
 def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
@@ -164,3 +193,34 @@ def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
                 f"{other} and {flag} both name {file}. Give each of them a file of its own."
             )
         named[file.resolve()] = flag
+
+
+def tell(run: Run) -> None:
+    """Say in a few lines what came out."""
+    from shoal.privacy.base import reached
+
+    loss = run.loss
+    left = run.rows_in - run.rows_out
+    kept = "every row kept" if not left else f"{left:,} rows left out"
+    say.line(
+        f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
+        f"{run.groups:,} groups"
+    )
+    parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
+    say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
+    if run.notes:
+        notes = (f"{name} {_figures(value)}" for name, value in run.notes.items())
+        say.line(f"Found    {'; '.join(notes)}")
+    if run.exposure is not None and not run.exposure.warns:
+        say.line(f"Besides  {run.exposure.describe()}")
+    for result in run.verdict.rules:
+        say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
+
+
+def _figures(value: Any) -> str:
+    """Write a note of a method in short: of many things how many there are."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_figures(item)}" for name, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return f"{len(value):,}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

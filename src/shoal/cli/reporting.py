@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.plan.plan import Plan
-    from shoal.releases.generalized.check import Verdict
-    from shoal.report import Origin
+    from shoal.api.release import Release
+    from shoal.report import Provenance
     from shoal.tables.sources.source import Place, Source
     from shoal.verbs.compare import Comparison
-    from shoal.verbs.outcome import Outcome
 
 
 def reader(report: Path | None, audience: str | None) -> str | None:
@@ -46,61 +44,26 @@ def refuse_on_spark(report: Path | None, audience: str | None) -> None:
         )
 
 
-def of_run(outcome: Outcome, data: Path | Source, audience: str) -> str:
-    """Return the report of a run; attacks are tried for the steward only."""
-    from shoal.report import render_outcome, try_attacks
-
+def of_release(release: Release[Any], data: Path | Source, audience: str, what: str) -> str:
+    """Return the report of a run or an audit; attacks are tried for the steward only."""
     steward = audience == "steward"
-    found, warning = None, ""
-    if steward and outcome.source is not None:
-        found, warning = try_attacks(
-            outcome.source, outcome.published, outcome.plan, taxonomies=outcome.taxonomies
-        )
-    return render_outcome(
-        outcome,
+    return release.page(
         audience=audience,
-        attacks=found,
         origin=_origin(data) if steward else None,
-        title=f"Release of {_named(data)}" if steward else "Release",
-        warnings=[warning] if warning else (),
+        title=f"{what} of {_named(data)}" if steward else _PUBLIC[what],
     )
 
 
-def of_audit(
-    verdict: Verdict,
-    released: Path | Source,
-    original: Path | Source | None,
-    st: Place | None,
-    plan: Plan,
-    to: str,
-) -> str:
-    """Return the report of an audit."""
-    from shoal.report import audited, render_verdict, try_attacks
-
-    subject = audited(released, plan, original=original, st=st)
-    steward = to == "steward"
-    found, warning = None, ""
-    if steward and subject.source is not None:
-        found, warning = try_attacks(
-            subject.source, subject.tables, plan, taxonomies=subject.taxonomies
-        )
-    return render_verdict(
-        verdict,
-        subject,
-        audience=to,
-        attacks=found,
-        origin=_origin(released) if steward else None,
-        title=f"Audit of {_named(released)}" if steward else "Audit of a release",
-        warnings=[warning] if warning else (),
-    )
+# What a report is called where the name of the file must not be told.
+_PUBLIC = {"Release": "Release", "Audit": "Audit of a release"}
 
 
-def of_comparison(found: Comparison, data: Place) -> str:
+def of_comparison(comparison: Comparison, data: Place) -> str:
     """Return the report of a comparison."""
     from shoal.report import render_comparison
 
     title = f"Comparison on {_named(data)}"
-    return render_comparison(found, origin=_origin(data), title=title)
+    return render_comparison(comparison, origin=_origin(data), title=title)
 
 
 def _named(place: Place) -> str:
@@ -108,17 +71,17 @@ def _named(place: Place) -> str:
     return place.name if isinstance(place, Path) else str(place)
 
 
-def _origin(place: Place) -> Origin:
+def _origin(place: Place) -> Provenance:
     import hashlib
 
     from shoal.base.address import take_passwords
-    from shoal.report import Origin
+    from shoal.report import Provenance
 
     digest = ""
     if isinstance(place, Path):
         with place.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return Origin(spoken(take_passwords(sys.argv[1:])), _named(place), digest)
+    return Provenance(spoken(take_passwords(sys.argv[1:])), _named(place), digest)
 
 
 def spoken(words: Sequence[str]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,12 +11,15 @@ from shoal.cli.options import (
     Delimiter,
     Force,
     Hierarchies,
+    JsonFile,
+    MaxUnpacked,
     Missing,
     PlanFile,
     Quasi,
     Released,
     SecondTable,
     Sensitive,
+    TrustPlan,
 )
 from shoal.tables.sources.source import Place, place
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 def command(
     released: Released,
     plan: PlanFile = None,
+    trust_plan: TrustPlan = False,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     original: Annotated[
@@ -66,10 +68,8 @@ def command(
     hierarchies: Hierarchies = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
-    ] = None,
+    max_unpacked: MaxUnpacked = None,
+    json: JsonFile = None,
     force: Force = False,
 ) -> None:
     """Measure how likely people are found in a table, before and after.
@@ -79,87 +79,84 @@ def command(
     Works on any table: a release of any shape, or one that was never anonymized. A missing cell is
     a value of its own, so a gap never makes a table look safer.
     """
-    from shoal.base.atomic import atomic_file, check_output
-    from shoal.base.errors import ShoalWarning
-    from shoal.cli.options import base_plan, split_names
-    from shoal.tables.prepare import load
-    from shoal.verbs.risk import risk
+    from shoal.api.opening import read_release
+    from shoal.cli.options import named_roles
+    from shoal.cli.output import check_named, keep, warned_last
+    from shoal.tables.prepare import load, merge
 
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
-    if json is not None:
-        check_output(json, force=force, inputs=inputs)
-    full = base_plan(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
-    columns = load(released if original is None else original, full, released=True).columns
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", ShoalWarning)
-        found = risk(
-            released,
-            quasi=split_names(quasi, columns),
-            sensitive=split_names(sensitive, columns),
-            original=original,
-            population=population,
-            st=st,
-            threshold=threshold,
-            belief=belief,
-            plan=full,
-        )
-    report(found)
-    for each in heard:
-        say.warning(str(each.message))
-    if json is not None:
-        with atomic_file(json, force=force, inputs=inputs) as stream:
-            stream.write(found.to_json().encode())
-        say.line(f"Wrote {json}.")
+    check_named([json], force, inputs)
+    full = merge(
+        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+    )
+    truth = None if original is None else load(original, full)
+    columns = () if truth is None else truth.columns
+    release = read_release(
+        released,
+        full,
+        roles=named_roles(quasi, sensitive, besides=columns),
+        st=st,
+        original=truth,
+    )
+    with warned_last():
+        risks = release.risk(population=population, threshold=threshold, belief=belief)
+        report(risks)
+    keep(json, risks.to_json(), force, inputs)
 
 
-def report(found: Risks) -> None:
+def report(risks: Risks) -> None:
     """Show the figures before and after side by side."""
-    say.line(f"{found.after.rows:,} rows, looked up by {', '.join(found.quasi)}")
-    both = [each for each in (found.before, found.after) if each is not None]
+    say.line(f"{risks.after.rows:,} rows, looked up by {', '.join(risks.quasi)}")
+    both = [measured for measured in (risks.before, risks.after) if measured is not None]
     heads = ("before", "after") if len(both) == 2 else ("this table",)
-    say.table(("re-identification", *heads), _rows(both, found.population))
-    for name, after in found.attributes.items():
-        seen = [*([found.attributes_before[name]] if found.before else []), after]
+    say.table(("re-identification", *heads), _rows(both, risks.population))
+    for name, after in risks.attributes.items():
+        seen = [*([risks.attributes_before[name]] if risks.before else []), after]
         say.table((f"what is believed of {name}", *heads), _beliefs(seen))
+    if risks.exposure is not None:
+        (say.warning if risks.exposure.warns else say.line)(risks.exposure.describe())
 
 
-def _rows(each: list[Risk], population: int | None) -> list[tuple[str, ...]]:
-    share = f"{each[0].threshold:g}"
+def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]:
+    share = f"{measured[0].threshold:g}"
 
     def line(label: str, *cells: object) -> tuple[str, ...]:
         return (label, *map(str, cells))
 
     rows = [
-        line("rows", *(f"{one.rows:,}" for one in each)),
-        line("classes (rows that look alike)", *(f"{one.classes:,}" for one in each)),
-        line("smallest class (k)", *(one.k for one in each)),
-        line("highest risk, in the table for sure (prosecutor)", *_all(each, "prosecutor_highest")),
-        line("mean of it", *_all(each, "prosecutor_mean")),
-        line(f"rows with a risk above {share}", *(say.percent(one.above) for one in each)),
-        line("rows that are unique", *(say.percent(one.unique) for one in each)),
+        line("rows", *(f"{one.rows:,}" for one in measured)),
+        line("classes (rows that look alike)", *(f"{one.classes:,}" for one in measured)),
+        line("smallest class (k)", *(one.k for one in measured)),
+        line(
+            "highest risk, in the table for sure (prosecutor)",
+            *_all(measured, "prosecutor_highest"),
+        ),
+        line("mean of it", *_all(measured, "prosecutor_mean")),
+        line(f"rows with a risk above {share}", *(say.percent(one.above) for one in measured)),
+        line("rows that are unique", *(say.percent(one.unique) for one in measured)),
     ]
     if population is None:
         return rows
     return [
         *rows,
-        line(f"fewest of {population:,} people (k-map)", *(one.k_map for one in each)),
-        line("highest risk among the people (journalist)", *_all(each, "journalist_highest")),
-        line("rows linked rightly if all are (marketer)", *_all(each, "marketer")),
+        line(f"fewest of {population:,} people (k-map)", *(one.k_map for one in measured)),
+        line("highest risk among the people (journalist)", *_all(measured, "journalist_highest")),
+        line("rows linked rightly if all are (marketer)", *_all(measured, "marketer")),
     ]
 
 
-def _beliefs(each: list[AttributeRisk]) -> list[tuple[str, ...]]:
+def _beliefs(measured: list[AttributeRisk]) -> list[tuple[str, ...]]:
     return [
-        ("in the likeliest value, at worst", *_all(each, "worst")),
-        ("in the likeliest value, on average", *_all(each, "mean")),
-        ("without looking anybody up", *_all(each, "prior")),
+        ("in the likeliest value, at worst", *_all(measured, "worst")),
+        ("in the likeliest value, on average", *_all(measured, "mean")),
+        ("without looking anybody up", *_all(measured, "prior")),
         (
-            f"rows believed more than {each[0].threshold:g}",
-            *(say.percent(one.above) for one in each),
+            f"rows believed more than {measured[0].threshold:g}",
+            *(say.percent(one.above) for one in measured),
         ),
-        ("rows whose value is certain", *(say.percent(one.certain) for one in each)),
+        ("rows whose value is certain", *(say.percent(one.certain) for one in measured)),
     ]
 
 
-def _all(each: list[Risk] | list[AttributeRisk], name: str) -> list[str]:
-    return [f"{getattr(one, name):.4f}" for one in each]
+def _all(measured: list[Risk] | list[AttributeRisk], name: str) -> list[str]:
+    return [f"{getattr(one, name):.4f}" for one in measured]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import say
+from shoal.cli.options import MaxUnpacked
 
 
 def command(
@@ -33,16 +34,22 @@ def command(
     max_upload: Annotated[
         int, typer.Option("--max-upload", metavar="MIB", min=1, help="Largest upload in MiB.")
     ] = 1024,
+    max_unpacked: MaxUnpacked = None,
 ) -> None:
     """Open the page on which a table is looked at, anonymized and taken away.
 
     Example: shoal serve patients.csv
 
     Needs pip install 'shoal[web]'. The page talks to this machine only, and asks for the key that
-    is part of the address printed here. Files stay where they are; uploads and results are kept in
-    a private folder that is removed at the end.
+    is part of the address printed here: it works once and for a minute, and Enter prints another.
+    Files stay where they are; uploads and results are kept in a private folder that is removed at
+    the end. A gzip file may unpack to a quarter of what other commands allow.
     """
+    from shoal.base.memory import PAGE, limit_unpacked, most_unpacked
     from shoal.web.serving import serve
+
+    if max_unpacked is None:
+        limit_unpacked(str(most_unpacked() // PAGE))
 
     serve(
         data,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -19,32 +18,32 @@ NOTHING = "Nothing was written."
 ENOUGH = "Taking the best release found so far. Press ctrl-C again to stop without one."
 COMPILING = "Compiling the search for this machine. This happens once and can take half a minute."
 AGAIN = (
-    "Compiling the search for this machine, which can take half a minute. No folder can be written "
-    "to, so the next run has to do it again: set NUMBA_CACHE_DIR to a folder of your own."
+    "Compiling the search for this machine, which can take half a minute. There is no folder that "
+    "you and nobody else can write to, so the next run has to do it again: set NUMBA_CACHE_DIR to "
+    "a folder of your own."
 )
+NOT_USED = " Your cache is not used, since {}: compiled code there could be somebody else's."
 
 
 def compiling() -> str:
     """Return what to say while kernels compile."""
-    from shoal.kernels import kept
+    from shoal.kernels import kept, refused
 
-    return COMPILING if kept() else AGAIN
+    why = refused()
+    return (COMPILING if kept() else AGAIN) + (NOT_USED.format(why) if why else "")
 
 
-def ahead(*, diverse: bool) -> None:
-    """Compile what the method `shoal` needs last in another process, which ends with this one."""
+def ahead(method: str, *, diverse: bool) -> None:
+    """Compile what a method needs last in another process, which ends with this one."""
     from shoal.base.threads import workers
-    from shoal.groupers.ahead import DIVERSE
+    from shoal.base.workers import Worker
+    from shoal.catalog import find_method
     from shoal.kernels import kept
 
-    if kept() and workers() > 1:
+    module = find_method(method).ahead
+    if module and kept() and workers() > 1:
         with contextlib.suppress(OSError):  # no room for a process: the run itself compiles all
-            subprocess.Popen(  # noqa: S603 -- a module of ours
-                [sys.executable, "-m", "shoal.groupers.ahead", *([DIVERSE] if diverse else [])],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+            Worker(module, quiet=True).send("compile", diverse=diverse)
 
 
 def watch(
@@ -135,5 +134,5 @@ def _wait(done: threading.Event, state: dict[str, str], stages: tuple[str, ...])
         task = bar.add_task("starting", total=len(stages))
         while not done.wait(0.05):
             stage = state["stage"]
-            place = stages.index("group" if stage == "refine" else stage) if stage else 0
-            bar.update(task, description=stage, completed=place)
+            stages_done = stages.index("group" if stage == "refine" else stage) if stage else 0
+            bar.update(task, description=stage, completed=stages_done)

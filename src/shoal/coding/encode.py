@@ -123,10 +123,31 @@ def encode(
     declared = [c for c in schema.columns if c.name in (*schema.quasi, *schema.sensitive)]
     present = [column for column in declared if column.name in frame]
     frame = frame.with_columns(share(lambda c: c.clean(frame[c.name]), present))
-    faults = schema.faults(frame, taxonomies)
-    domains: dict[str, Domain] = {}
-    codes = np.empty((frame.height, len(schema.quasi)), np.int32)
     names = tuple(name for name in frame.columns if name in schema.quasi)
+    domains, codes = _positions_of(frame, schema, names, taxonomies, flat_sets)
+    pairs = share(lambda name: _sensitive(frame[name]), schema.sensitive)
+    sensitive = dict(zip(schema.sensitive, pairs, strict=True))
+    codes.setflags(write=False)
+    return Encoded(
+        names,
+        codes,
+        domains,
+        {name: pair[0] for name, pair in sensitive.items()},
+        {name: pair[1] for name, pair in sensitive.items()},
+        tuple(schema[name].importance for name in names),
+    )
+
+
+def _positions_of(
+    frame: pl.DataFrame,
+    schema: Schema,
+    names: tuple[str, ...],
+    taxonomies: Mapping[str, Taxonomy],
+    flat_sets: bool,
+) -> tuple[tuple[Domain, ...], Codes]:
+    """Return the domains of the quasi-identifiers and the positions of all cells, ``[n, m]``."""
+    faults = schema.faults(frame, taxonomies)
+    codes = np.empty((frame.height, len(schema.quasi)), np.int32)
 
     def one(place: int) -> Domain | SchemaError | None:
         column = schema[names[place]]
@@ -140,24 +161,13 @@ def encode(
             return fault
         return domain
 
-    for name, found in zip(names, share(one, range(len(names))), strict=True):
-        if isinstance(found, SchemaError):
-            faults.extend(found.faults)
-        elif found is not None:
-            domains[name] = found
+    made = share(one, range(len(names)))
+    for fault in made:
+        if isinstance(fault, SchemaError):
+            faults.extend(fault.faults)
     if faults:
         raise SchemaError(faults)
-    pairs = share(lambda name: _sensitive(frame[name]), schema.sensitive)
-    sensitive = dict(zip(schema.sensitive, pairs, strict=True))
-    codes.setflags(write=False)
-    return Encoded(
-        names,
-        codes,
-        tuple(domains[name] for name in names),
-        {name: pair[0] for name, pair in sensitive.items()},
-        {name: pair[1] for name, pair in sensitive.items()},
-        tuple(schema[name].importance for name in names),
-    )
+    return tuple(domain for domain in made if isinstance(domain, Domain)), codes
 
 
 def _quasi(

@@ -15,8 +15,9 @@ import polars as pl
 
 from shoal.base.partition import GroupStats, Ints, Partition, histogram
 from shoal.coding.encode import Encoded
+from shoal.coding.joins import joins, merge
 from shoal.measures.losses import Loss, iloss
-from shoal.releases.generalized.make import joins, merge, written
+from shoal.releases.generalized.make import written
 from shoal.tables.schema import Schema
 
 Grouping = Callable[[Encoded], Partition]
@@ -70,12 +71,12 @@ def assign(
     """Group the tuples and collapse the groups to what is published of each tuple."""
     data, owner = expanded(tuples, counts)
     made = grouping(data)
-    found = joins(data, made)
-    classes = merge(found, made)
+    joined = joins(data, made)
+    classes = merge(joined, made)
     _, first = np.unique(classes, return_index=True)
     cells = [
         series
-        for name, join in zip(data.names, found, strict=True)
+        for name, join in zip(data.names, joined, strict=True)
         for series in written(schema[name], join, first.astype(np.int64), typed=typed)
     ]
     groups = made.labels()

@@ -1,4 +1,4 @@
-"""``python -m shoal.groupers.ahead``: compile the kernels of refinement, and nothing else.
+"""A worker's task: compile the kernels of refinement, and nothing else.
 
 The first run on a machine compiles for longer than it works. Refinement comes last and takes half
 of that: meanwhile another process can have its kernels ready. They are compiled by refining a table
@@ -6,10 +6,6 @@ of a few rows, so they are those that the real one asks for.
 """
 
 from __future__ import annotations
-
-import os
-import sys
-import threading
 
 import numpy as np
 import polars as pl
@@ -22,8 +18,6 @@ from shoal.groupers.refinement import refined
 from shoal.groupers.shoal import EFFORTS
 from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.tables.schema import declare
-
-DIVERSE = "diverse"
 
 
 def compile_refinement(*, diverse: bool) -> None:
@@ -40,16 +34,8 @@ def compile_refinement(*, diverse: bool) -> None:
     refined(data, size, conditions, boxes, ladders, place // 4, effort, rng)
 
 
-def follow() -> None:
-    """Let this process end with the one that started it, which then closes its end of the pipe."""
-
-    def wait() -> None:
-        sys.stdin.buffer.read()
-        os._exit(0)
-
-    threading.Thread(target=wait, daemon=True).start()
+def _compile(_progress: object, *, diverse: bool) -> None:
+    compile_refinement(diverse=diverse)
 
 
-if __name__ == "__main__":
-    follow()
-    compile_refinement(diverse=DIVERSE in sys.argv[1:])
+TASKS = {"compile": _compile}

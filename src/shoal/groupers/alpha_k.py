@@ -221,19 +221,11 @@ def _clusters(
         if made and supply.live[0] <= limits.target:
             break
         tally = new_tally(rules)
+        free_rows = (supply._replace(banned=tally.banned), store, survey)
+        room = (heap, _stock(rules, tags), votes)
+        first = seed if not made else -1
         made += cluster(
-            field,
-            supply._replace(banned=tally.banned),
-            store,
-            survey,
-            rules,
-            tally,
-            heap,
-            _stock(rules, tags),
-            votes,
-            seed if not made else -1,
-            members[made:],
-            centres[made:],
+            field, *free_rows, rules, tally, *room, first, members[made:], centres[made:]
         )
     centres = centres[:made]
     around, _ = make_field(centres, numeric, np.arange(made)) if made else (field, order)

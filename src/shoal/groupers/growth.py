@@ -23,8 +23,9 @@ from shoal.kernels.space.cluster_index import add_all, new_index
 from shoal.kernels.space.costs import Space, new_group
 from shoal.kernels.space.covers import cover_groups, new_covers
 from shoal.kernels.space.grow import FREE, Stock, grow, place_leftovers
+from shoal.kernels.space.search import new_search
 from shoal.kernels.space.settle import new_held, settle
-from shoal.kernels.space.tree import Tree, stack_for
+from shoal.kernels.space.tree import Tree
 from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
@@ -120,24 +121,11 @@ def _grow(
     """Return groups grown of a part of a block, what they were grown with, and the visits made."""
     tree, stock = stock_of(space, block)
     members = np.empty((int(part * block.rows.size) // limits.target, limits.target), np.int64)
-    stack, bounds = stack_for(tree)
-    seen = np.zeros(1, np.int64)
-    groups = grow(
-        space,
-        new_group(space),
-        tree,
-        limits,
-        new_tally(limits),
-        stock,
-        np.arange(block.rows.size),
-        np.full(block.rows.size, FREE, np.int8),
-        spread_seeds or None,
-        members,
-        stack,
-        bounds,
-        seen,
-    )
-    return members[:groups], tree, stock, seen
+    search, seeds = new_search(space, tree), np.arange(block.rows.size)
+    state = np.full(block.rows.size, FREE, np.int8)
+    tally = new_tally(limits)
+    groups = grow(search, limits, tally, stock, seeds, state, spread_seeds or None, members)
+    return members[:groups], tree, stock, search.visits
 
 
 def _place_last(space: Space, tree: Tree, stock: Stock, members: Ints) -> Ints:
@@ -177,23 +165,9 @@ def settle_rows(
     cover_groups(space, covers, data.codes, members.ravel(), starts)
     index = new_index(tree, stock.left.size, groups, limits.target)
     add_all(tree, index, covers, stock.entry_of[members[:, 0]])
-    stack, bounds = stack_for(tree)
-    settle(
-        space,
-        new_group(space),
-        tree,
-        covers,
-        index,
-        limits,
-        new_held(limits, groups),
-        stock.entry_of,
-        in_turns(rest, tags),
-        groups,
-        labels,
-        stack,
-        bounds,
-        np.zeros(1, np.int64) if visits is None else visits,
-    )
+    search, held = new_search(space, tree, visits), new_held(limits, groups)
+    rest = in_turns(rest, tags)
+    settle(search, covers, index, limits, held, stock.entry_of, rest, groups, labels)
     labels[labels < 0] = groups
 
 

@@ -21,7 +21,7 @@ from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.judge import Bools, Ints, Judge
 from shoal.groupers.ladders import Codes, Ladder, ladders
-from shoal.kernels.regroup import regroup
+from shoal.kernels.regroup import Merged, Rise, regroup
 from shoal.privacy import Rule
 
 LARGEST = 20_000_000
@@ -283,24 +283,13 @@ def _lifted(
     changed = [j for j in range(m) if at[j] != to[j]]
     maps = [steps[j].rises[at[j], to[j]] for j in changed]
     sizes = np.array([part.size for part in maps], np.int64)
-    strides, exact = _strides(steps)
-    codes, origin = np.empty((rows + 1, m), np.int32), np.empty(rows, np.int64)
-    keys, total = np.empty(rows + 1, np.int64), np.empty(rows + 1, np.int64)
-    count = regroup(
-        classes.codes,
-        classes.keys,
-        classes.stats.sizes,
-        np.array(changed, np.int64),
-        np.concatenate([*maps, np.empty(0, np.int32)]),
-        np.cumsum(sizes) - sizes,
-        strides,
-        exact,
-        np.full(1 << int(2 * rows).bit_length(), -1, np.int32),
-        codes,
-        keys,
-        total,
-        origin,
-    )
+    codes, keys, total = np.empty((rows + 1, m), np.int32), *np.empty((2, rows + 1), np.int64)
+    origin = np.empty(rows, np.int64)
+    flat = np.concatenate([*maps, np.empty(0, np.int32)])
+    rise = Rise(np.array(changed, np.int64), flat, np.cumsum(sizes) - sizes, *_strides(steps))
+    slots = np.full(1 << int(2 * rows).bit_length(), -1, np.int32)
+    old = Merged(classes.codes, classes.keys, classes.stats.sizes)
+    count = regroup(old, rise, slots, Merged(codes, keys, total), origin)
     histograms = {
         name: judge.histogram(
             name, origin[np.repeat(np.arange(rows), hist.distinct)], hist.values, hist.counts, count

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -16,28 +14,26 @@ from shoal.groupers.growth import stock_of
 from shoal.groupers.limits import NO_LIMITS
 from shoal.groupers.repair import repair
 from shoal.kernels.space.cluster_index import new_index
-from shoal.kernels.space.costs import new_group
 from shoal.kernels.space.covers import new_covers
 from shoal.kernels.space.l_clusters import form_clusters
+from shoal.kernels.space.search import new_search
 from shoal.kernels.space.settle import new_held, settle
-from shoal.kernels.space.tree import stack_for
-from shoal.privacy import EntropyLDiversity, Rule, flatten
+from shoal.privacy import Rule, flatten
 
 
 def diversity(rule: Rule) -> tuple[str, int]:
     """Return the sensitive column to diversify and how many different values a cluster needs."""
-    found: list[tuple[int, str]] = []
-    for part in flatten([rule]):
-        if isinstance(part, EntropyLDiversity):
-            found.append((math.ceil(part.l), part.column))
-        elif part.column is not None and isinstance(values := getattr(part, "l", None), int):
-            found.append((values, part.column))
-    if not found:
+    wanted = [
+        (part.diversity, part.column)
+        for part in flatten([rule])
+        if part.diversity is not None and part.column is not None
+    ]
+    if not wanted:
         raise ParameterError(
             "The method 'l-clustering' builds clusters of different sensitive values and needs an "
             f"l-diversity rule. Got: {rule.describe()}. Add one (--l 3), or use another method."
         )
-    values, column = max(found, key=lambda pair: pair[0])
+    values, column = max(wanted, key=lambda pair: pair[0])
     return column, values
 
 
@@ -81,12 +77,9 @@ def cluster(
     covers = new_covers(space, room)
     index = new_index(tree, stock.left.size, room, values)
     own = np.full(data.rows, -1, np.int64)  # rows stand in the order of the seeds until the end
-    seen = np.zeros(1, np.int64) if visits is None else visits
-    grown, (stack, bounds) = new_group(space), stack_for(tree)
+    search = new_search(space, tree, visits)
     clusters = form_clusters(
-        space,
-        grown,
-        tree,
+        search,
         covers,
         index,
         stock,
@@ -96,26 +89,9 @@ def cluster(
         own,
         np.zeros(none + 1, np.bool_),
         np.empty(max(values, group_size(rule)), np.int64),
-        stack,
-        bounds,
-        seen,
     )
-    settle(
-        space,
-        grown,
-        tree,
-        covers,
-        index,
-        NO_LIMITS,
-        new_held(NO_LIMITS, room),
-        stock.entry_of,
-        np.flatnonzero(own < 0),
-        clusters,
-        own,
-        stack,
-        bounds,
-        seen,
-    )
+    rest, held = np.flatnonzero(own < 0), new_held(NO_LIMITS, room)
+    settle(search, covers, index, NO_LIMITS, held, stock.entry_of, rest, clusters, own)
     labels = np.empty(data.rows, np.int64)
     labels[seeds] = own
     return repair(data, Partition.from_labels(labels), rule)

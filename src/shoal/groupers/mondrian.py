@@ -18,7 +18,7 @@ from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers.judge import Bools, Ints, Judge
 from shoal.kernels.space.costs import Space
-from shoal.kernels.space.mondrian import cut, divide, measure
+from shoal.kernels.space.mondrian import Extent, Scratch, cut, divide, measure, new_scratch
 from shoal.privacy import Rule
 
 
@@ -53,7 +53,7 @@ def group(
     space = make_space(data)
     rows = rng.permutation(data.rows) if relaxed else np.arange(data.rows)
     work = _Work(rows, np.ascontiguousarray(data.codes[rows].T), np.array([0, data.rows]))
-    room = _Room(space, data.rows)
+    room = new_scratch(space, data.rows)
     done: list[Ints] = []
     sizes: list[Ints] = []
     while work.rows.size:
@@ -80,28 +80,17 @@ class _Work:
         return np.diff(self.starts)
 
 
-class _Room:
-    """Arrays that the kernels work in, made once."""
-
-    def __init__(self, space: Space, rows: int) -> None:
-        self.stamp = np.zeros(space.inv.size + 1, np.int64)
-        self.buffer = np.empty(rows, np.int32)
-        self.seat, self.owner = np.empty((2, space.up.size), np.int64)
-        self.side = np.empty(rows, np.int32)
-
-
 def _choose(
-    space: Space, judge: Judge, work: _Work, room: _Room, relaxed: bool, gather: bool
+    space: Space, judge: Judge, work: _Work, room: Scratch, relaxed: bool, gather: bool
 ) -> tuple[Ints, Ints]:
     """Return the groups that can be cut and into how many parts; ``room.side`` says who goes where.
 
     Each group takes the widest of its columns in which a cut passes.
     """
     groups, m = work.starts.size - 1, space.kind.size
-    node = np.zeros((groups, m), np.int32)
-    gaps = np.zeros((groups, m), np.bool_)
     width = np.zeros((groups, m))
-    measure(space, work.table, work.starts, room.stamp, node, gaps, width)
+    extent = Extent(np.zeros((groups, m), np.int32), np.zeros((groups, m), np.bool_), width)
+    measure(space, work.table, work.starts, room.stamp, extent)
     width[work.sizes < 2 * judge.least] = 0.0
     order = np.argsort(-width, axis=1, kind="stable")
     parts = np.zeros(groups, np.int64)
@@ -112,17 +101,15 @@ def _choose(
             break
         got = np.empty(asked.size, np.int64)
         room.owner[:] = -1
-        cut(
-            *(space, work.table, work.starts, asked, columns[asked], node, gaps, relaxed),
-            *(room.buffer, room.seat, room.owner, room.side, got),
-        )
+        groups_cut = (work.table, work.starts, asked, columns[asked])
+        cut(space, *groups_cut, extent, relaxed, room, got)
         passed = _ask(judge, work.rows, work.starts, asked, got, room.side, gather)
         parts[asked[passed]] = got[passed]
     chosen = np.flatnonzero(parts)
     return chosen, parts[chosen]
 
 
-def _divided(work: _Work, chosen: Ints, parts: Ints, room: _Room) -> _Work:
+def _divided(work: _Work, chosen: Ints, parts: Ints, room: Scratch) -> _Work:
     """Return the parts of the chosen groups as the groups to go on with."""
     count = int(work.sizes[chosen].sum())
     new = _Work(

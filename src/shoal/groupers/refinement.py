@@ -16,19 +16,17 @@ import numpy.typing as npt
 from shoal.base.threads import workers
 from shoal.coding.encode import Encoded
 from shoal.groupers.conditions import sensitive_of
-from shoal.kernels.boxes.candidate_groups import KEEP, cover_bits, mark_all
-from shoal.kernels.boxes.conditions import Conditions, parts
+from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
+from shoal.kernels.boxes.classes import Classes, by_class, new_hashed, signatures
+from shoal.kernels.boxes.conditions import Conditions, stated
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import State, start_state
-from shoal.kernels.boxes.lattice import Ladders, signatures
-from shoal.kernels.boxes.refine import new_work, trials
-from shoal.kernels.boxes.try_moves import by_class
+from shoal.kernels.boxes.lattice import Ladders
+from shoal.kernels.boxes.refine import trials
+from shoal.kernels.boxes.shard import Shard, new_work
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-LIFE = 30
-"""Rounds for which a row's candidates are remembered."""
 
 
 @dataclass(frozen=True)
@@ -138,62 +136,37 @@ def refine(
     n = data.rows
     columns = np.ascontiguousarray(data.codes.T)
     sensitive = sensitive_of(data, conditions)
-    room = 1 << int(np.ceil(np.log2(2 * n)))
-    keys, total = np.zeros(room, np.uint64), np.zeros(room, np.int64)
-    hashes, slot = np.zeros(n, np.uint64), np.zeros(n, np.int64)
-    seq, cls = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    home, born = np.full((n, KEEP), -1), np.full(n, -1 - LIFE)
+    hashed, classes = new_hashed(n), Classes(np.zeros(n, np.int64), np.zeros(n, np.int64))
     most = 4 * k + 60  # larger groups, all of one tuple as a rule, stay as they are
-    luck = np.array([rng.integers(1, 2**62)], np.uint64)
-    bits, at, share = cover_bits(boxes, state.size.size)
-    shape = (boxes.kind, boxes.size, boxes.off, boxes.tab)
-    mark_all(shape, tuple(state), bits, at, share, most)
-    groups, values = state.size.size, conditions.share.size
-    work = new_work(boxes.size.size, int(boxes.size.max()), most, groups, values, bits)
-    best, labels = state.cost.sum(), state.grp.copy()
+    luck = int(rng.integers(1, 2**62))
+    covered = new_covered(boxes, state.size.size)
+    mark_all(boxes, covered, state, most)
+    work = new_work(boxes, most, n, state.size.size, conditions.share.size, luck)
+    shard = Shard(boxes, data.codes, sensitive, k, most, state, covered, classes, work)
+    best, labels = state.cost.sum(), state.chains.group.copy()
     heat = effort.heat * best / n
     per_round = max(50, n // k // 2)
     rounds = max(1, round(effort.trials / effort.passes * n / k / per_round))
     for now in range(rounds):
-        per_row = (state.cost / np.maximum(state.size, 1))[state.grp]
+        per_row = (state.cost / np.maximum(state.size, 1))[state.chains.group]
         running = np.cumsum(per_row)
         if running[-1] <= 0.0 or (stop is not None and stop()):
             break
         wanted = per_row[_draw(running, 1, rng)[0]] * rng.uniform(0.6, 1.3)
         pattern = random_pattern(ladders, wanted, rng)
-        signatures(ladders.sign, ladders.at, ladders.step, pattern, columns, n, hashes)
-        by_class(hashes, keys, total, slot, rng.permutation(n), seq, cls)
+        signatures(ladders, pattern, columns, n, hashed.hashes)
+        by_class(hashed, rng.permutation(n), classes)
         # Look mostly where rows lose about as much as a class of this pattern does.
-        running = np.cumsum((np.minimum(per_row, 1.5 * wanted) * (per_row > 0.4 * wanted))[seq])
+        likely = np.minimum(per_row, 1.5 * wanted) * (per_row > 0.4 * wanted)
+        running = np.cumsum(likely[classes.rows])
         if running[-1] <= 0.0:
             continue
         picks = _draw(running, per_round, rng)
         warmth = cooling((turn + now / rounds) / effort.passes)
-        trials(
-            shape,
-            k,
-            parts(conditions),
-            data.codes,
-            sensitive,
-            tuple(state),
-            bits,
-            at,
-            share,
-            seq,
-            cls,
-            picks,
-            most,
-            home,
-            born,
-            now,
-            LIFE,
-            heat * warmth,
-            luck,
-            work,
-        )
+        trials(shard, stated(conditions), picks, now, heat * warmth)
         loss = state.cost.sum()
         if loss < best or heat * warmth > 0.0:
-            best, labels = loss, state.grp.copy()
+            best, labels = loss, state.chains.group.copy()
     return renumbered(labels), int(work.stamps[3])
 
 

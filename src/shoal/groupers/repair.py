@@ -16,10 +16,10 @@ from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
 from shoal.kernels.space.build_tree import build_tree
 from shoal.kernels.space.cluster_index import add_all, new_index
-from shoal.kernels.space.costs import Space, new_group
+from shoal.kernels.space.costs import Space
 from shoal.kernels.space.covers import cover_groups, new_covers
 from shoal.kernels.space.partners import find_partners
-from shoal.kernels.space.tree import stack_for
+from shoal.kernels.space.search import new_search
 from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
@@ -73,20 +73,8 @@ def partners(
     index = new_index(tree, count.size, partition.groups, int(partition.sizes.min()), wanted)
     add_all(tree, index, covers, rank[entry])
     near = np.empty((wanting.size, wanted), np.int64)
-    stack, bounds = stack_for(tree)
-    find_partners(
-        space,
-        new_group(space),
-        tree,
-        covers,
-        index,
-        wanting,
-        np.empty(space.kind.size, np.int32),
-        near,
-        stack,
-        bounds,
-        np.zeros(1, np.int64) if visits is None else visits,
-    )
+    row = np.empty(space.kind.size, np.int32)
+    find_partners(new_search(space, tree, visits), covers, index, wanting, row, near)
     return near
 
 

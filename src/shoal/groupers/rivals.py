@@ -27,7 +27,7 @@ def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Part
     parts = flatten([rule])
     if sum(isinstance(part, AlphaK) for part in parts) == 1:
         yield alpha_k.group(data, rule, rng)
-    diverse = any(part.column is not None and hasattr(part, "l") for part in parts)
+    diverse = any(part.diversity is not None for part in parts)
     # L-clustering makes groups of l rows. On their way to a k far above l they swallow each other.
     if diverse and group_size(rule) < FAR * diversity(rule)[1]:
         yield l_clustering.group(data, rule, rng)

@@ -29,11 +29,11 @@ from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
-from shoal.kernels.boxes.conditions import Conditions, parts
+from shoal.kernels.boxes.conditions import Conditions, stated
 from shoal.kernels.boxes.geometry import Boxes
-from shoal.kernels.boxes.groups import start_state
+from shoal.kernels.boxes.groups import new_seen, start_state
 from shoal.kernels.boxes.lattice import Frontier, Ladders
-from shoal.kernels.boxes.peel import peel, workspace
+from shoal.kernels.boxes.peel import Entries, new_workspace, peel
 from shoal.kernels.boxes.place_leftovers import place_leftovers
 from shoal.kernels.boxes.propose import propose
 from shoal.privacy import Rule
@@ -130,16 +130,15 @@ def peel_off(
     m = data.codes.shape[1]
     distinct, entry, count = entries(np.hstack((data.codes, sensitive_of(data, conditions))))
     codes, kept = np.ascontiguousarray(distinct[:, :m].T), np.ascontiguousarray(distinct[:, m:])
-    work = workspace(count.size, conditions.share.size)
-    rest, label = np.arange(count.size), np.full(count.size, -1, np.int64)
+    work = new_workspace(count.size, conditions.share.size)
+    rest, label = Entries(codes, count, kept, np.arange(count.size)), np.full(count.size, -1)
     # A visit that has to count sensitive values costs about eight of the others.
     left, groups = count.size, 0
     budget = visits * count.size / (8 if conditions.code.size else 1)
-    levels = (ladders.sign, ladders.at, ladders.step)
 
     def take(patterns: npt.NDArray[np.int8], budget: float) -> tuple[int, int, float]:
-        state = (codes, count, kept, rest, left, label, groups, work)
-        return peel(levels, patterns, k, parts(conditions), *state, budget)
+        state = (rest, left, label, groups, work)
+        return peel(ladders, patterns, k, stated(conditions), *state, budget)
 
     small = walkable(ladders)
     end = 0.0 if small else max(0.0, budget - WALK * count.size)
@@ -175,9 +174,7 @@ def _proposals(
     seeds = rng.choice(left, min(SEEDS, left), replace=False)
     near = min(sample.size - 1, max(1, -(-k * sample.size // rows)))
     out = np.zeros((seeds.size, ladders.levels.size), np.int8)
-    shape = (boxes.kind, boxes.size, boxes.off, boxes.tab)
-    levels = (ladders.sign, ladders.at, ladders.step)
-    propose(shape, levels, ladders.levels, codes, sample, seeds, near, out)
+    propose(boxes, ladders, codes, sample, seeds, near, out)
     out = np.unique(out, axis=0)
     cost = ladders.width[np.arange(ladders.levels.size), out].sum(axis=1)
     return out[np.argsort(cost, kind="stable")][: len(out) // 2 + 1]
@@ -213,12 +210,8 @@ def place_rest(
     if groups and (labels < 0).any():
         labels[labels < 0] = groups
         state = start_state(boxes, data.codes, labels)
-        shape = (boxes.kind, boxes.size, boxes.off, boxes.tab)
-        seen = np.zeros(int(boxes.size.max()) + 2, np.int64)
-        hidden = sensitive_of(data, conditions)
-        hist = np.zeros(conditions.share.size, np.int64)
-        place_leftovers(
-            shape, parts(conditions), data.codes, hidden, tuple(state), groups, seen, hist
-        )
-        labels = renumbered(state.grp)
+        hidden, hist = sensitive_of(data, conditions), np.zeros(conditions.share.size, np.int64)
+        rule_and_rows = (stated(conditions), data.codes, hidden)
+        place_leftovers(boxes, *rule_and_rows, state, groups, new_seen(boxes), hist)
+        labels = renumbered(state.chains.group)
     return Partition.from_labels(np.maximum(labels, 0))

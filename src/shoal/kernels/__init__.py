@@ -3,17 +3,15 @@
 Compiled code is kept on disk. Numba looks only at the file of the function it loads, not at the
 functions that one calls, so the folder is named by a digest of the kernel's module and of all
 kernel modules it imports: a change in any of them starts a new folder. It lies in the user's cache,
-so the package itself may be read-only.
+so the package itself may be read-only; see ``keeping`` for whose folder is good enough.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import os
 import pickle
 import re
-import stat
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -24,7 +22,11 @@ from numba.core.caching import FunctionCache
 from numba.core.runtime.nrt import rtsys
 from numba.core.types import unliteral
 
+from shoal.kernels.keeping import close, keeping, make, planted
+
 F = TypeVar("F", bound=Callable[..., object])
+
+_NOT_LOADED: list[str] = []  # why code that was kept is compiled again
 
 
 def kernel(function: F) -> F:
@@ -53,7 +55,12 @@ def inlined(function: F) -> F:
 
 def kept() -> bool:
     """Say whether what is compiled can be kept for the next run."""
-    return _base() is not None
+    return keeping().folder is not None
+
+
+def refused() -> str:
+    """Say why the user's cache is not where compiled code is kept; nothing when it is."""
+    return keeping().refused or next(iter(_NOT_LOADED), "")
 
 
 class _Cache(FunctionCache):
@@ -66,16 +73,30 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)
+        if fault := planted(Path(self.cache_path)):
+            self.disable()  # type: ignore[no-untyped-call]
+            _NOT_LOADED.append(fault)
+            return None
         try:
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except (pickle.UnpicklingError, EOFError):
             return None  # a file cut short, by a full disk for instance: compile again
 
+    def save_overload(self, sig: Any, data: Any) -> None:
+        super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        # Whatever mask this process has: what others can write to is not loaded again.
+        folder = Path(self.cache_path)
+        for path in folder.glob(f"{self._impl.filename_base}*"):
+            with contextlib.suppress(OSError):
+                path.chmod(0o600)
+
 
 def _compiled(function: F, **options: Any) -> F:
-    base = _base()
+    base = keeping().folder
     made = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    if made is function:  # NUMBA_DISABLE_JIT=1: to measure which lines tests reach
+        return function
     # A plain 0 is a type of its own to numba: a function that one kernel hands a 0 and another one
     # a number would be compiled twice.
     find = made.get_call_template
@@ -86,46 +107,12 @@ def _compiled(function: F, **options: Any) -> F:
     folder = base / _digest(Path(function.__code__.co_filename))
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     try:
+        make(folder)
         made._cache = _Cache(function)  # type: ignore[no-untyped-call]
+        close(Path(made._cache.cache_path))
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
     return cast(F, made)
-
-
-@cache
-def _base() -> Path | None:
-    """Return a folder of our own to keep compiled code in, None when nothing can be written.
-
-    The user's cache folder, or else one among the temporary files. What lies there is run as code,
-    so among the temporary files a folder that others own or can write to is not used.
-    """
-    given, home = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
-    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    places: tuple[Callable[[], Path], ...] = (
-        lambda: Path(given or home or Path.home() / ".cache") / "shoal",
-        lambda: Path(tempfile.gettempdir()) / f"shoal-kernels-{user}",
-    )
-    for place, chosen in zip(places, (True, False), strict=True):
-        try:
-            folder = place()
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if chosen or _private(folder):
-                with tempfile.TemporaryFile(dir=folder):  # rights alone tell too little
-                    return folder
-        except (OSError, RuntimeError):  # no home folder, or one that is read-only
-            continue
-    return None
-
-
-def _private(folder: Path) -> bool:
-    """Say whether a folder is ours and nobody else can write to it."""
-    found = folder.lstat()
-    if not hasattr(
-        os, "getuid"
-    ):  # where there are no such rights, everybody has a folder of theirs
-        return stat.S_ISDIR(found.st_mode)
-    mine = found.st_uid == os.getuid() and not found.st_mode & 0o022
-    return mine and stat.S_ISDIR(found.st_mode)
 
 
 @cache

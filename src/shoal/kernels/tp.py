@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int64]
 HEIGHT, TOTAL, QUEUED, PHASE = 0, 1, 2, 3
 
 
-class State(NamedTuple):
+class Ledger(NamedTuple):
     """Groups, residue and worklists, as flat arrays."""
 
     starts: Ints
@@ -43,11 +43,11 @@ class State(NamedTuple):
     """The values that have such a run, as a heap by their count in the residue, then their code."""
 
 
-def new_state(starts: Ints, value: Ints, count: Ints, values: int) -> State:
+def new_state(starts: Ints, value: Ints, count: Ints, values: int) -> Ledger:
     """Return the state in which every row is in its group."""
     groups = starts.size - 1
     group = np.repeat(np.arange(groups), np.diff(starts))
-    return State(
+    return Ledger(
         starts=starts,
         group=group,
         value=value,
@@ -65,7 +65,7 @@ def new_state(starts: Ints, value: Ints, count: Ints, values: int) -> State:
 
 
 @inner
-def _move(state: State, run: int) -> None:
+def _move(state: Ledger, run: int) -> None:
     """Move one row of a run into the residue."""
     g, v = state.group[run], state.value[run]
     state.left[run] -= 1
@@ -76,7 +76,7 @@ def _move(state: State, run: int) -> None:
 
 
 @inner
-def _measure(state: State, g: int) -> None:
+def _measure(state: Ledger, g: int) -> None:
     """Set the height of a group."""
     state.height[g] = 0
     for run in range(state.starts[g], state.starts[g + 1]):
@@ -84,7 +84,7 @@ def _measure(state: State, g: int) -> None:
 
 
 @inner
-def _shared(state: State, g: int) -> tuple[int, int]:
+def _shared(state: Ledger, g: int) -> tuple[int, int]:
     """Return how many peaks of a group are peaks of the residue too, and how many it has."""
     both, peaks = 0, 0
     for run in range(state.starts[g], state.starts[g + 1]):
@@ -95,7 +95,7 @@ def _shared(state: State, g: int) -> tuple[int, int]:
 
 
 @inner
-def _lower(state: State, g: int) -> None:
+def _lower(state: Ledger, g: int) -> None:
     """Move one row of each peak of a group."""
     height = state.height[g]
     for run in range(state.starts[g], state.starts[g + 1]):
@@ -105,7 +105,7 @@ def _lower(state: State, g: int) -> None:
 
 
 @inner
-def _first_phase(state: State, l: int) -> None:  # noqa: E741
+def _first_phase(state: Ledger, l: int) -> None:  # noqa: E741
     """Cut the peaks of every group that is not eligible until it is."""
     for g in range(state.starts.size - 1):
         _measure(state, g)
@@ -122,7 +122,7 @@ def _first_phase(state: State, l: int) -> None:  # noqa: E741
 
 
 @inner
-def _queue(state: State, key: int) -> None:
+def _queue(state: Ledger, key: int) -> None:
     """Put a value into the heap, as count in the residue times number of values plus code."""
     heap, at = state.heap, state.figures[QUEUED]
     state.figures[QUEUED] += 1
@@ -133,7 +133,7 @@ def _queue(state: State, key: int) -> None:
 
 
 @inner
-def _unqueue(state: State) -> int:
+def _unqueue(state: Ledger) -> int:
     """Take the least key out of the heap."""
     heap = state.heap
     least = heap[0]
@@ -153,7 +153,7 @@ def _unqueue(state: State) -> int:
 
 
 @inner
-def _list(state: State, run: int) -> None:
+def _list(state: Ledger, run: int) -> None:
     """Note that a run may be able to give a row."""
     v = state.value[run]
     if state.left[run] > 0 and not state.listed[run]:
@@ -166,7 +166,7 @@ def _list(state: State, run: int) -> None:
 
 
 @inner
-def _giver(state: State, v: int, l: int) -> int:  # noqa: E741
+def _giver(state: Ledger, v: int, l: int) -> int:  # noqa: E741
     """Return the first listed run of a value whose group can give now, -1 when there is none.
 
     A group with rows to spare gives any value; a tight one only lowers itself, and only when that
@@ -187,7 +187,7 @@ def _giver(state: State, v: int, l: int) -> int:  # noqa: E741
 
 
 @inner
-def _second_phase(state: State, l: int) -> None:  # noqa: E741
+def _second_phase(state: Ledger, l: int) -> None:  # noqa: E741
     """Move rows into the residue without raising it, its rarest values first."""
     values = state.residue.size
     for run in range(state.value.size - 1, -1, -1):
@@ -216,7 +216,7 @@ def _second_phase(state: State, l: int) -> None:  # noqa: E741
 
 
 @inner
-def _third_phase(state: State) -> bool:
+def _third_phase(state: Ledger) -> bool:
     """Lower the group that shares fewest peaks with the residue, which rises by one.
 
     Of several the one with most peaks, then the first. False when all groups are empty.
@@ -233,7 +233,7 @@ def _third_phase(state: State) -> bool:
 
 
 @kernel
-def remove(state: State, l: int, homeless: bool) -> None:  # noqa: E741
+def remove(state: Ledger, l: int, homeless: bool) -> None:  # noqa: E741
     """Run the three phases until all groups and the residue are eligible.
 
     ``homeless``: there are groups without any known value, whose rows need a residue that is not

@@ -1,14 +1,15 @@
 """What a published table reaches under every privacy model, whether it was promised or not.
 
-The names of the models and of their figures are those of pycanon's report, so that programs that
-read one can read the other; ours go further. Where pycanon's reading of a model is not the model's
-own, the figure here is the model's:
+The figures are those of the rules of the catalog. The names of the models are those of pycanon's
+report, so that programs that read one can read the other; ours go further. Where pycanon's reading
+of a model is not the model's own, the figure here is the model's:
 
 - recursive (c, l)-diversity compares the *most* frequent value with the tail, as its paper does;
   pycanon takes the least frequent one, which says c = 1 of almost any table;
 - enhanced beta-likeness has no figure when a value's gain is above its own bound -ln q, for then no
   beta will do; pycanon gives the largest bound instead;
-- entropy l is rounded down with room for rounding errors: three equal shares are worth 3, not 2.
+- entropy l is rounded down with room for rounding errors: three equal shares are worth 3, not 2;
+- a class without a known value keeps no promise on the column: its alpha, t and beta are infinite.
 """
 
 from __future__ import annotations
@@ -19,10 +20,23 @@ from typing import Any
 
 import numpy as np
 
-from shoal.base.partition import GroupStats, Histogram
-from shoal.privacy import AlphaK, FrequencyLDiversity, RecursiveLDiversity
-from shoal.privacy.closeness import distance, gains
-from shoal.privacy.l_diversity import effective
+from shoal.base.partition import GroupStats
+from shoal.catalog import RULES, Reading, RuleEntry
+from shoal.privacy import RecursiveLDiversity, Rule
+from shoal.privacy.base import safer, worse
+from shoal.privacy.closeness import gains
+
+_DELTA = "delta"  # delta-disclosure is measured and cannot be promised: no rule stands behind it
+
+
+def shown() -> dict[str, str]:
+    """Return the figures of a sensitive column that tables show, with what they are called."""
+    names = [reading.name for entry in RULES.values() for reading in _readings(entry)]
+    return {name: name.replace("_", " ") for name in [*names, _DELTA]}
+
+
+def _readings(entry: RuleEntry) -> list[Reading]:
+    return [reading for reading in entry.readings if reading.shown and entry.sensitive]
 
 
 def models(
@@ -46,76 +60,85 @@ def models(
     figures but k are None. Delta-disclosure speaks of the values that a class has; what a class
     lacks it excludes with certainty, and no finite delta would allow that.
     """
-    k = int(stats.sizes.min()) if stats.sizes.size else 0
-    columns = {
-        name: _column(hist, stats, name, name in ordered) for name, hist in stats.histograms.items()
-    }
-    each = list(columns.values())
-
-    def least(key: str) -> Any:
-        return min((figures[key] for figures in each), default=None)
-
-    def most(key: str) -> Any:
-        return max((figures[key] for figures in each), default=None)
-
-    entropy = least("entropy_l")
-    ratio = _ratio(stats, least("l"))
+    names = list(stats.histograms)
+    columns = {name: _counts(stats, name) for name in names}
+    summary: dict[str, dict[str, Any]] = {}
+    for entry in RULES.values():
+        for reading in entry.readings:
+            rules = [
+                entry.make(name, (name in ordered and reading.ordered) or reading.options)
+                for name in (names if entry.sensitive else [None])
+            ]
+            if reading.model:
+                summary[reading.model] = _weakest(entry, rules, stats)
+            for rule in rules:
+                if rule.column is not None:
+                    figure = _main(entry, rule)
+                    columns[rule.column][reading.name] = rule.achieved(stats)[figure]
+    for name, hist in stats.histograms.items():
+        gain, _ = gains(hist)
+        columns[name][_DELTA] = float(np.abs(np.log1p(gain)).max(initial=0.0))
+    deltas = [figures[_DELTA] for figures in columns.values()]
     return {
-        "data": {"quasi-identifiers": list(quasi), "sensitive attributes": list(columns)},
-        "k_anonymity": {"k": k},
-        "alpha_k_anonymity": {"alpha": most("alpha"), "k": k},
-        "l_diversity": {"l": least("l")},
+        "data": {"quasi-identifiers": list(quasi), "sensitive attributes": names},
+        **summary,
+        **_whole_numbers(summary, stats),
+        "delta_disclosure": {"delta": max(deltas, default=None)},
+        "classes": _classes(stats),
+        "columns": columns,
+    }
+
+
+def _main(entry: RuleEntry, rule: Rule) -> str:
+    """Return the figure that is a value of the rule's first parameter."""
+    return next(name for name, param in rule.figures.items() if param == entry.flags[0][1])
+
+
+def _weakest(entry: RuleEntry, rules: Sequence[Rule], stats: GroupStats) -> dict[str, Any]:
+    """Return the figures of a rule by parameter, those of the weakest column."""
+    reached = [rule.achieved(stats) for rule in rules]
+    without = dict.fromkeys(param for param in entry.load().figures.values())
+    if entry.crowd in without:  # the size of classes needs no sensitive column
+        without[entry.crowd] = int(stats.sizes.min()) if stats.sizes.size else 0
+    return without | {
+        param: worse(safer(rules[0], name), *(figures[name] for figures in reached))
+        for name, param in (rules[0].figures.items() if rules else ())
+    }
+
+
+def _whole_numbers(summary: dict[str, dict[str, Any]], stats: GroupStats) -> dict[str, Any]:
+    """Return the two models whose numbers pycanon writes as whole ones, ours beside them.
+
+    The c of recursive diversity is that for the l which the table reaches; there is none below 2.
+    """
+    entropy, l = summary["entropy_l_diversity"]["l"], summary["l_diversity"]["l"]  # noqa: E741
+    ratio = None
+    if l is not None and l >= 2:
+        rules = [RecursiveLDiversity(l, 1.0, name) for name in stats.histograms]
+        ratio = max(float(rule.achieved(stats)["recursive_c"]) for rule in rules)
+    return {
         "entropy_l_diversity": {
             "l": None if entropy is None else math.floor(entropy + 1e-9),
             "exact": entropy,
         },
         "recursive_c_l_diversity": {
             "c": None if ratio is None else math.floor(ratio + 1e-12) + 1,
-            "l": least("l"),
+            "l": l,
             "ratio": ratio,
         },
-        "frequency_l_diversity": {"l": least("frequency_l")},
-        "basic_beta_likeness": {"beta": most("beta")},
-        "enhanced_beta_likeness": {"beta": most("enhanced_beta")},
-        "t_closeness": {"t": most("t")},
-        "delta_disclosure": {"delta": most("delta")},
-        "classes": _classes(stats),
-        "columns": columns,
     }
 
 
-def _column(hist: Histogram, stats: GroupStats, name: str, ordered: bool) -> dict[str, Any]:
-    """Return the figures of one sensitive column."""
-    equal, ranked = (float(distance(hist, kind).max(initial=0.0)) for kind in ("equal", "ordered"))
-    gain, q = gains(hist)
-    beta = max(float(gain.max(initial=0.0)), 0.0)
-    bounded = bool((gain <= np.maximum(-np.log(q), 0.0) + 1e-12).all())
-    alone = GroupStats(stats.sizes, {name: hist})
+def _counts(stats: GroupStats, name: str) -> dict[str, Any]:
+    """Return what there is to count in a sensitive column."""
+    hist = stats.histograms[name]
     present = int(np.count_nonzero(hist.whole))
     return {
         "values": present,
         "missing": int(stats.sizes.sum() - hist.known.sum()),
         "classes_without_value": int((hist.known == 0).sum()),
         "classes_lacking_a_value": int((hist.distinct < present).sum()),
-        "alpha": AlphaK(1.0, 1, name).achieved(alone)["alpha"],
-        "l": int(hist.distinct.min(initial=present)),
-        "entropy_l": float(effective(hist).min(initial=present)),
-        "frequency_l": FrequencyLDiversity(2, name).achieved(alone)["frequency_l"],
-        "beta": beta,
-        "enhanced_beta": beta if bounded else math.inf,
-        "t": ranked if ordered else equal,
-        "t_equal": equal,
-        "t_ordered": ranked,
-        "delta": float(np.abs(np.log1p(gain)).max(initial=0.0)),
     }
-
-
-def _ratio(stats: GroupStats, l: int | None) -> float | None:  # noqa: E741 -- the papers' letter
-    """Return the largest ratio of a top count to its tail from rank l on; needs l of 2 or more."""
-    if l is None or l < 2:
-        return None
-    rules = [RecursiveLDiversity(l, 1.0, name) for name in stats.histograms]
-    return max(float(rule.achieved(stats)["recursive_c"]) for rule in rules)
 
 
 def _classes(stats: GroupStats) -> dict[str, Any]:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from shoal.base.address import hide, plan_fault
-from shoal.base.errors import ParameterError, PlanError, nearest
-from shoal.base.params import Param, check_options
+from shoal.base.address import hide
+from shoal.base.errors import PlanError, nearest
+from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
 from shoal.plan import text as plan_text
+from shoal.plan.faults import option_faults, said
+from shoal.plan.origin import Origin, leads_out, mistrust
+from shoal.plan.rule_specs import crowd
 
 
 class _Part(BaseModel):
@@ -94,35 +98,49 @@ class Plan(_Part):
     Parameters
     ----------
     seed
-        Repeats the run, byte for byte. Keep it to yourself: it also tells the row order. Without
-        one, randomness comes from the operating system.
+        Repeats the run, byte for byte. Keep it to yourself: it also tells the row order, and a
+        short one can be found by trying. Without one, randomness comes from the operating system.
     data, columns, method, rules, release
         The tables of the file, see ``shoal init``.
     """
 
-    seed: int | None = Field(default=None, ge=0)
+    seed: int | None = Field(default=None, ge=0, repr=False)
     data: DataPart = DataPart()
     columns: dict[str, ColumnPart] = Field(default_factory=dict)
     method: MethodPart = MethodPart()
     rules: tuple[RulePart, ...] = (RulePart(name=DEFAULT_RULE),)
     release: ReleasePart = ReleasePart()
 
-    _folder: Path = PrivateAttr(default=Path())
+    _origin: Origin = PrivateAttr(default_factory=Origin)
 
     @classmethod
-    def from_toml(cls, text: str, source: str = "plan", folder: Path | None = None) -> Plan:
-        """Read a plan from TOML text; every fault is reported at once, with its line."""
+    def from_toml(
+        cls, text: str, source: str = "plan", folder: Path | None = None, *, trust: bool = False
+    ) -> Plan:
+        """Read a plan from TOML text; every fault is reported at once, with its line.
+
+        ``trust``: let it read what lies outside ``folder``, and ask a server; a plan may have been
+        written by somebody else.
+        """
         try:
             tree = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise PlanError(f"{source} is not valid TOML: {error}.") from None
+        except RecursionError:
+            raise PlanError(
+                f"{source} is no plan: lists or tables in it are nested hundreds deep, and a plan "
+                "needs three levels. Write one with: shoal init DATA."
+            ) from None
         plan = _validated(tree, source, text)
-        plan._folder = folder or Path()
+        plan._origin = Origin(folder or Path(), trust)
         return plan
 
     @classmethod
-    def read(cls, path: str | Path) -> Plan:
-        """Read ``plan.toml``; paths in it are relative to its folder."""
+    def read(cls, path: str | Path, *, trust: bool = False) -> Plan:
+        """Read ``plan.toml``; paths in it are relative to its folder.
+
+        ``trust``: let it read what lies outside its folder, and ask a server.
+        """
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8-sig")
@@ -132,7 +150,7 @@ class Plan(_Part):
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise PlanError(f"The plan {str(path)!r} cannot be read: {error}.") from None
-        return cls.from_toml(text, path.name, path.parent)
+        return cls.from_toml(text, path.name, path.parent, trust=trust)
 
     def to_toml(self, reasons: Mapping[str, str] | None = None) -> str:
         """Write the plan as commented TOML; ``reasons`` become comments of the columns."""
@@ -154,13 +172,27 @@ class Plan(_Part):
         """Return the columns of one role, in the order of the plan."""
         return [name for name, part in self.columns.items() if part.role == role]
 
+    @property
+    def trusted(self) -> bool:
+        """Whether the plan is the caller's own word, and not a file that others may have made."""
+        return self._origin.trusted
+
     def path(self, given: str) -> Path:
-        """Return a path of the plan as seen from where the program runs."""
-        return self._folder / given
+        """Return a path of the plan as seen from where the program runs.
+
+        One that leads out of the plan's folder, also by a link, is refused unless the plan is
+        trusted or the caller named it.
+        """
+        origin = self._origin
+        place = origin.folder / given
+        free = origin.trusted or given in origin.named
+        if not free and leads_out(place, origin.folder):
+            raise mistrust(f"The plan names {given!r}, which lies outside its own folder")
+        return place
 
     def relative(self, given: str | Path) -> str:
         """Return a path as the plan writes it: as seen from the plan's own folder."""
-        return Path(os.path.relpath(given, self._folder)).as_posix()
+        return Path(os.path.relpath(given, self._origin.folder)).as_posix()
 
     def override(
         self,
@@ -205,7 +237,10 @@ class Plan(_Part):
             tree["seed"] = seed
         tree["data"].update(data or {})
         tree["release"].update(release or {})
-        return self._again(tree)
+        plan = self._again(tree)
+        named = {value for value in (data or {}).values() if isinstance(value, str)}
+        plan._origin = replace(self._origin, named=self._origin.named | named)
+        return plan
 
     def with_rules(self, specs: Sequence[Mapping[str, Any]]) -> Plan:
         """Return the plan with exactly these rules."""
@@ -215,40 +250,87 @@ class Plan(_Part):
         """Return the plan with exactly these columns."""
         return self._again({**_plain(self), "columns": dict(columns)})
 
+    def with_roles(self, roles: Mapping[Role, Sequence[str]]) -> Plan:
+        """Return the plan with the columns of some roles replaced by these.
+
+        Names and roles cannot be wrong by themselves, so nothing is validated again.
+        """
+        _one_role_each(roles)
+        columns = dict(self.columns)
+        for role, names in roles.items():
+            columns = {k: v for k, v in columns.items() if v.role != role or k in names}
+            for name in names:
+                known = columns.get(name, ColumnPart(role=role))
+                columns[name] = known.model_copy(update={"role": role})
+        return self._copy(columns=columns) if roles else self
+
+    def with_settings(self, settings: Mapping[str, Mapping[str, Any]]) -> Plan:
+        """Return the plan with keys of some columns set: ``{"kind": {"age": "ordered"}}``."""
+        tree = _plain(self)
+        columns = tree["columns"]
+        for key, values in settings.items():
+            for name, value in values.items():
+                if name not in columns:
+                    raise PlanError(
+                        f"The {key} of column {name!r} was given, and the column has no role. Give "
+                        f"it one; columns with a role: {', '.join(map(repr, columns)) or 'none'}."
+                        f"{nearest(name, columns)}"
+                    )
+                columns[name][key] = value
+        return self._again(tree) if any(settings.values()) else self
+
+    def declaring(self, other: Plan) -> Plan:
+        """Return the plan with the columns that another one declares."""
+        return self._copy(columns=other.columns)
+
+    def with_seed(self, seed: int) -> Plan:
+        """Return the plan with another seed."""
+        return self._copy(seed=seed)
+
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Plan:
         """Return the plan with the kinds of some columns written out."""
-        columns = _plain(self)["columns"]
-        for name, kind in kinds.items():
-            columns[name]["kind"] = kind.value
-        return self.with_columns(columns)
+        parts = {
+            name: part.model_copy(update={"kind": kinds[name]}) if name in kinds else part
+            for name, part in self.columns.items()
+        }
+        return self._copy(columns=parts)
 
     def filled(self) -> Plan:
         """Return the plan with the defaults of its method and rules written out.
 
         The k of k-anonymity is the k of every rule that has one and does not say it.
         """
-        tree = _plain(self)
-        tree["method"] = _defaults(METHODS[self.method.name].params) | tree["method"]
-        agreed = {
-            key: value
-            for rule in tree["rules"]
-            if rule["name"] == DEFAULT_RULE
-            for key, value in rule.items()
-        }
+        own = self.method.options
+        defaults = _defaults(METHODS[self.method.name].params)
+        agreed = crowd([part.spec for part in self.rules if part.name == DEFAULT_RULE])
         filled = []
-        for rule in tree["rules"]:
-            defaults = _defaults(RULES[rule["name"]].params)
-            common = {key: agreed[key] for key in defaults if key in agreed}
-            filled.append(defaults | common | rule)
-        tree["rules"] = filled
-        return self._again(tree)
+        for part in self.rules:
+            entry = RULES[part.name]
+            common = {entry.crowd: agreed} if entry.crowd and agreed else {}
+            filled.append(RulePart(**(_defaults(entry.params) | common | part.spec)))
+        method = MethodPart(**(defaults | own), name=self.method.name)
+        return self._copy(method=method, rules=tuple(filled))
+
+    def _copy(self, **parts: Any) -> Plan:
+        """Return the plan with parts that are known to be right."""
+        plan = self.model_copy(update=parts)
+        plan._origin = self._origin
+        return plan
 
     def _again(self, tree: dict[str, Any]) -> Plan:
         if "rules" not in self.model_fields_set and tree["rules"] == _plain(self)["rules"]:
             tree = {key: value for key, value in tree.items() if key != "rules"}  # still default
         plan = _validated(tree, "", "")
-        plan._folder = self._folder
+        plan._origin = self._origin
         return plan
+
+
+_FIELDS = {
+    "": list(Plan.model_fields),
+    "data": list(DataPart.model_fields),
+    "columns": list(ColumnPart.model_fields),
+    "release": list(ReleasePart.model_fields),
+}
 
 
 def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
@@ -258,8 +340,8 @@ def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
     try:
         plan = Plan.model_validate(tree)
     except ValidationError as error:
-        faults = [hide(_say(fault, source, text)) for fault in error.errors()]
-    faults += _option_faults(tree, source, text)
+        faults = [hide(said(fault, _FIELDS, source, text)) for fault in error.errors()]
+    faults += option_faults(tree, source, text)
     if faults or plan is None:
         raise PlanError(faults)
     return plan
@@ -292,106 +374,11 @@ def _one_role_each(roles: Mapping[Role, Sequence[str]]) -> None:
 
 def _included(rule: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> bool:
     """Tell whether k-anonymity is part of another rule asked for with it, as of (alpha, k)."""
+    own = crowd([rule])
     return rule["name"] == DEFAULT_RULE and any(
-        "k" in rule and other.get("k", 0) >= rule["k"] for other in rules if other is not rule
+        0 < own <= crowd([other]) for other in rules if other is not rule
     )
 
 
 def _defaults(params: tuple[Param, ...]) -> dict[str, Any]:
     return {param.name: param.default for param in params if param.default is not None}
-
-
-def _say(fault: Any, source: str, text: str) -> str:
-    """Turn one pydantic fault into our sentence: where, what was got, what is allowed."""
-    # Validation walks through unions and keys of its own; only real keys help the reader.
-    loc = tuple(part for part in fault["loc"] if part != "[key]")
-    where = _where(loc, source, text)
-    key = ".".join(map(str, loc))
-    if fault["type"] == "extra_forbidden":
-        allowed = _fields(loc[:-1])
-        return (
-            f"{where}unknown key {key!r}. Allowed here: {', '.join(allowed)}."
-            f"{nearest(str(loc[-1]), allowed)}"
-        )
-    if fault["type"] == "enum":
-        choices = [kind.value for kind in (Role if loc[-1] == "role" else Kind)]
-        return (
-            f"{where}{key!r} must be one of {', '.join(map(repr, choices))}. "
-            f"Got {fault['input']!r} instead.{nearest(str(fault['input']), choices)}"
-        )
-    if fault["type"] == "missing":
-        return f"{where}{key!r} is missing."
-    return f"{where}{key!r}: {fault['msg']}. Got {fault['input']!r} instead."
-
-
-def _fields(loc: Sequence[Any]) -> list[str]:
-    parts: dict[str, type[_Part]] = {
-        "data": DataPart,
-        "columns": ColumnPart,
-        "release": ReleasePart,
-    }
-    part = parts.get(str(loc[0])) if loc else Plan
-    return list(part.model_fields) if part else []
-
-
-def _where(loc: Sequence[Any], source: str, text: str) -> str:
-    if not source:
-        return ""
-    line = plan_text.find_line(text, loc)
-    return f"{source}, line {line}: " if line else f"{source}: "
-
-
-def _option_faults(tree: Mapping[str, Any], source: str, text: str) -> list[str]:
-    """Check names and options of the method and the rules against the catalog."""
-    faults: list[str] = []
-    data = tree.get("data", {})
-    if isinstance(data, dict) and (fault := plan_fault(data.get("source"))):
-        faults.append(_where(("data", "source"), source, text) + fault)
-    method = tree.get("method", {})
-    if isinstance(method, dict) and isinstance(method.get("name", DEFAULT_METHOD), str):
-        name = method.get("name", DEFAULT_METHOD)
-        if name in METHODS:
-            options = {key: value for key, value in method.items() if key != "name"}
-            declared = METHODS[name].params
-            faults += _check(options, declared, name, ("method",), source, text)
-        else:
-            faults.append(_unknown("method", name, METHODS, ("method", "name"), source, text))
-    rules = tree.get("rules", [])
-    for i, rule in enumerate(rules if isinstance(rules, list) else []):
-        if not isinstance(rule, dict) or not isinstance(rule.get("name"), str):
-            continue
-        name = rule["name"]
-        if name in RULES:
-            options = {k: v for k, v in rule.items() if k not in ("name", "column")}
-            declared = RULES[name].params
-            faults += _check(options, declared, name, ("rules", i), source, text)
-        else:
-            faults.append(_unknown("rule", name, RULES, ("rules", i, "name"), source, text))
-    return faults
-
-
-def _check(
-    options: Mapping[str, Any],
-    declared: tuple[Param, ...],
-    owner: str,
-    loc: tuple[Any, ...],
-    source: str,
-    text: str,
-) -> list[str]:
-    faults = []
-    for key, value in options.items():
-        try:
-            check_options({key: value}, declared, owner)
-        except ParameterError as error:
-            faults.append(f"{_where((*loc, key), source, text)}{error}")
-    return faults
-
-
-def _unknown(
-    what: str, name: str, known: Iterable[str], loc: tuple[Any, ...], source: str, text: str
-) -> str:
-    names = list(known)
-    return (
-        f"{_where(loc, source, text)}there is no {what} {name!r}; there "
-        f"{'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names))}.{nearest(name, names)}"
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -152,6 +152,12 @@ def rule_spec(rule: Rule) -> dict[str, Any] | None:
     column = {"column": rule.column} if entry.sensitive else {}
     given = {param.name: getattr(rule, param.name) for param in entry.params}
     return {"name": rule.name, **column, **{k: v for k, v in given.items() if v is not None}}
+
+
+def crowd(specs: Iterable[Mapping[str, Any]]) -> int:
+    """Return how many rows must look alike under some rules, 0 when none of them says."""
+    asked = [spec.get(RULES[spec["name"]].crowd or "") for spec in specs]
+    return max((int(rows) for rows in asked if rows is not None), default=0)
 
 
 def check_fit(method: Method, rules: Sequence[Rule]) -> None:

@@ -13,7 +13,8 @@ _HEAD = """\
 """
 _SEED = """
 # With a seed the same input gives the same bytes. It also tells the order of the rows, so keep it
-# to yourself; without one, randomness comes from the operating system.
+# to yourself, and take a long one: short ones can be found by trying. Better than here it stands in
+# a file of yours (--seed-file). Without a seed, randomness comes from the operating system.
 """
 _DATA = "\n# How the table is read.\n"
 _COLUMNS = """
@@ -80,7 +81,7 @@ def _path(line: str) -> tuple[str, ...]:
     """Return the keys that a header or ``key = 0`` names, by asking the TOML reader."""
     try:
         tree: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return ()
     keys: list[str] = []
     while True:

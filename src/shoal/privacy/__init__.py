@@ -1,7 +1,7 @@
 """The privacy models."""
 
 from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.base import All, Caps, ColumnCaps, Rule, flatten
+from shoal.privacy.base import All, Caps, ColumnCaps, Condition, Limit, Rule, flatten
 from shoal.privacy.closeness import BetaLikeness, TCloseness
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.l_diversity import (
@@ -17,10 +17,12 @@ __all__ = [
     "BetaLikeness",
     "Caps",
     "ColumnCaps",
+    "Condition",
     "EntropyLDiversity",
     "FrequencyLDiversity",
     "KAnonymity",
     "LDiversity",
+    "Limit",
     "RecursiveLDiversity",
     "Rule",
     "TCloseness",

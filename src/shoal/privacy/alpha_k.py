@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +12,17 @@ import numpy as np
 from shoal.base.errors import ParameterError, listed, nearest
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats, Histogram
-from shoal.privacy.base import SLACK, Bools, Caps, ColumnCaps, Floats, all_missing, plain
+from shoal.privacy.base import (
+    SLACK,
+    Bools,
+    Caps,
+    ColumnCaps,
+    Condition,
+    Floats,
+    Limit,
+    all_missing,
+    plain,
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,8 @@ class AlphaK:
 
     name: ClassVar[str] = "alpha-k-anonymity"
     grows_safely: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = True
+    diversity: ClassVar[None] = None
     params: ClassVar[tuple[Param, ...]] = (
         Param(
             "alpha",
@@ -45,10 +58,12 @@ class AlphaK:
             low=0,
             high=1,
             open_low=True,
+            safer="less",
         ),
-        Param("k", "least number of rows in a group", int, default=10, low=1),
+        Param("k", "least number of rows in a group", int, default=10, low=1, safer="more"),
         Param("values", "sensitive values to protect; every value when not given", tuple),
     )
+    figures: ClassVar[Mapping[str, str]] = {"alpha": "alpha", "k": "k"}
 
     def __post_init__(self) -> None:
         self.params[0].check(self.alpha, self.name)
@@ -71,6 +86,13 @@ class AlphaK:
         chosen = None if self.values is None else frozenset(self.values)
         return Caps(self.k, {self.column: ColumnCaps(share=self.alpha, values=chosen)})
 
+    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+        """No larger share than alpha, of any value or of each that is protected."""
+        if self.values is None:
+            return (Condition("share", self.alpha),)
+        guarded = (v for v, name in enumerate(names) if name in self.values)
+        return tuple(Condition("value share", self.alpha, v) for v in guarded)
+
     def obstacle(self, whole: GroupStats) -> str | None:
         """A value whose share of the table is above alpha is above it in some group."""
         hist = whole.histograms[self.column]
@@ -82,9 +104,20 @@ class AlphaK:
             faults += strange if any(strange) else [self._too_frequent(hist)]
         return "\n".join(fault for fault in faults if fault) or None
 
+    def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
+        """Some group holds at least the table's share of a value, and none has more rows."""
+        rows = Limit("k", int(whole.sizes.sum()), "so many rows there are")
+        hist = whole.histograms[self.column]
+        value, share = self._top(hist)
+        if not share:
+            return (rows,)
+        why = f"limited by {value!r}, {share:.1%} of the known values"
+        return (Limit("alpha", _up(share), why), rows)
+
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the largest protected share and the smallest group."""
-        share = self._share(stats)
+        known = stats.histograms[self.column].known > 0
+        share = np.where(known, self._share(stats), np.inf)
         return {
             "alpha": float(share.max()) if share.size else 0.0,
             "k": int(stats.sizes.min()) if stats.sizes.size else 0,
@@ -95,7 +128,7 @@ class AlphaK:
         what = "" if self.values is None else " among " + ", ".join(map(repr, self.values))
         return (
             f"every group has at least {self.k} rows, and no value of {self.column!r}{what} has "
-            f"more than {self.alpha:g} of it ((alpha, k)-anonymity)"
+            f"more than a share of {self.alpha:g} of its known values ((alpha, k)-anonymity)"
         )
 
     def _too_few_rows(self, rows: int) -> str | None:
@@ -115,18 +148,22 @@ class AlphaK:
         )
 
     def _too_frequent(self, hist: Histogram) -> str | None:
-        counts = np.where(self._guarded(hist), hist.whole, 0)
-        top = int(counts.argmax())
-        share = float(counts[top] / hist.whole.sum())
+        value, share = self._top(hist)
         if share <= self.alpha + SLACK:
             return None
-        # Rounded up, so that the alpha named can itself be met.
-        least = math.ceil(share * 10_000 - 1e-9) / 10_000
         return (
             f"(alpha, k)-anonymity with alpha={self.alpha:g} cannot be met in column "
-            f"{self.column!r}: {hist.names[top]!r} has a share of {share:.2%} of the whole table; "
-            f"the smallest alpha possible is {plain(least, 4)}."
+            f"{self.column!r}: {value!r} has a share of {share:.2%} of the whole table; "
+            f"the smallest alpha possible is {plain(_up(share), 4)}."
         )
+
+    def _top(self, hist: Histogram) -> tuple[str, float]:
+        """Return the most frequent protected value of the table, and its share."""
+        counts = np.where(self._guarded(hist), hist.whole, 0)
+        if not counts.any():
+            return "", 0.0
+        top = int(counts.argmax())
+        return hist.names[top], float(counts[top] / hist.whole.sum())
 
     def _guarded(self, hist: Histogram) -> Bools:
         if self.values is None:
@@ -138,3 +175,8 @@ class AlphaK:
         guarded = np.where(self._guarded(hist)[hist.values], hist.counts, 0)
         share: Floats = hist.reduce(np.maximum, guarded) / np.maximum(hist.known, 1)
         return share
+
+
+def _up(share: float) -> float:
+    """Round up, so that the alpha named can itself be met."""
+    return math.ceil(share * 10_000 - 1e-9) / 10_000

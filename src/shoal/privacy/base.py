@@ -1,18 +1,22 @@
 """What a privacy model has to say for itself.
 
 A rule is a predicate on groups. It answers for all groups at once, tells the kernels its numeric
-form when it has one, and says before any work why a table cannot meet it.
+form when it has one, and says before any work why a table cannot meet it and what would be the
+nearest promise that it can. Nobody else keeps such facts: whoever needs one asks the rule.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from shoal.base.errors import ParameterError
+from shoal.base.params import Param, Safer
 from shoal.base.partition import GroupStats, Histogram
 
 Bools = npt.NDArray[np.bool_]
@@ -20,9 +24,6 @@ Floats = npt.NDArray[np.float64]
 
 # Shares and distances within this of their limit are on it: 0.1 + 0.2 is no breach of 0.3.
 SLACK = 1e-12
-
-# Figures of which a larger one is safer; of all others (shares, distances) a smaller one is.
-_MORE_IS_SAFER = frozenset({"k", "l", "entropy_l", "frequency_l"})
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,46 @@ class Caps:
     columns: Mapping[str, ColumnCaps] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Condition:
+    """A condition on the histogram of a sensitive column, of a kind that kernels can check.
+
+    ``kind`` and its two numbers: ``distinct``: at least ``x`` different values. ``share``: no value
+    has more than a share of ``x``; ``value share``: value number ``y`` has not. ``entropy``: at
+    least ``x`` (natural logarithm). ``recursive``: the top count is below ``x`` times all from rank
+    ``y`` on. ``equal distance``, ``ordered distance``: at most ``x`` from the table's shares.
+    ``gain``: no share is more than ``x`` above the table's, relative to it; nor more than its
+    -ln q when ``y`` is 1.
+    """
+
+    kind: Literal[
+        "distinct",
+        "share",
+        "value share",
+        "entropy",
+        "recursive",
+        "equal distance",
+        "ordered distance",
+        "gain",
+    ]
+    x: float
+    y: float = 0.0
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The strictest value of a parameter that a table can keep, and what stands in the way."""
+
+    param: str
+    value: float
+    why: str
+
+
 class Rule(Protocol):
     """A privacy model.
 
-    ``grows_safely``: two groups that pass still pass when joined. A group whose values of
-    ``column`` are all missing passes no rule on that column: nothing is known of it, and nothing
-    is promised.
+    A group whose values of ``column`` are all missing passes no rule on that column: nothing is
+    known of it, and nothing is promised.
     """
 
     @property
@@ -66,8 +101,28 @@ class Rule(Protocol):
         ...
 
     @property
+    def params(self) -> tuple[Param, ...]:
+        """Its parameters; a number says which way it is safer."""
+        ...
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        """The names of what :meth:`achieved` gives, each with the parameter it is a value of."""
+        ...
+
+    @property
     def grows_safely(self) -> bool:
         """Whether the union of two passing groups always passes."""
+        ...
+
+    @property
+    def judged_alone(self) -> bool:
+        """Whether a group can be judged without the rest of the table, as in a shard of it."""
+        ...
+
+    @property
+    def diversity(self) -> int | None:
+        """How many different sensitive values it asks a group for, None if it does not count."""
         ...
 
     def holds(self, stats: GroupStats) -> Bools:
@@ -78,12 +133,23 @@ class Rule(Protocol):
         """Return the numeric form, or None when there is no exact one."""
         ...
 
+    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+        """Return what kernels check in a growing group beside its size; none: it is repaired.
+
+        ``names``: the values of its column, by their numbers.
+        """
+        ...
+
     def obstacle(self, whole: GroupStats) -> str | None:
         """Say why no partition of this table (given as one group) can pass, or None."""
         ...
 
+    def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
+        """Return how far its parameters can go in this table; none: every value is possible."""
+        ...
+
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
-        """Return what the weakest group reaches, by parameter name."""
+        """Return what the weakest group reaches; infinite where no value of a parameter will do."""
         ...
 
     def describe(self) -> str:
@@ -99,11 +165,27 @@ class All:
 
     name = "all"
     column = None
+    params = ()
+
+    @property
+    def figures(self) -> Mapping[str, str]:
+        """Those of all parts."""
+        return {name: param for rule in self.rules for name, param in rule.figures.items()}
 
     @property
     def grows_safely(self) -> bool:
         """True when every part grows safely."""
         return all(rule.grows_safely for rule in self.rules)
+
+    @property
+    def judged_alone(self) -> bool:
+        """True when every part can be."""
+        return all(rule.judged_alone for rule in self.rules)
+
+    @property
+    def diversity(self) -> int | None:
+        """The most that a part asks for."""
+        return max((n for rule in self.rules if (n := rule.diversity) is not None), default=None)
 
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every group whether it passes every rule."""
@@ -130,14 +212,22 @@ class All:
                 columns[name] = joint
         return Caps(max((part.size for part in parts if part), default=1), columns)
 
+    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+        """Those of all parts, which should be asked one by one: each speaks of its own column."""
+        return tuple(each for rule in self.rules for each in rule.conditions(names))
+
     def obstacle(self, whole: GroupStats) -> str | None:
         """Return the obstacles of all parts, a line each."""
-        found = [text for rule in self.rules if (text := rule.obstacle(whole))]
-        return "\n".join(found) or None
+        obstacles = [text for rule in self.rules if (text := rule.obstacle(whole))]
+        return "\n".join(obstacles) or None
+
+    def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
+        """Return those of all parts."""
+        return tuple(limit for rule in self.rules for limit in rule.limits(whole))
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return what the weakest groups reach, over all rules."""
-        return weakest(rule.achieved(stats) for rule in self.rules)
+        return weakest((rule, rule.achieved(stats)) for rule in flatten(self.rules))
 
     def describe(self) -> str:
         """Return all promises in words."""
@@ -163,14 +253,52 @@ def flatten(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     return tuple(flat)
 
 
-def weakest(figures: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Join what several rules reach: of a figure that two of them give, the less safe one."""
+def weakest(reached: Iterable[tuple[Rule, Mapping[str, Any]]]) -> dict[str, Any]:
+    """Join what several rules reach: of a figure that two of them give, the less safe one.
+
+    Two rules may give one name to figures that are safer in different ways; then the second one's
+    carries the name of its rule.
+    """
     merged: dict[str, Any] = {}
-    for each in figures:
-        for name, value in each.items():
-            worse = min if name in _MORE_IS_SAFER else max
-            merged[name] = worse(merged[name], value) if name in merged else value
+    ways: dict[str, Safer] = {}
+    for rule, figures in reached:
+        for figure, value in figures.items():
+            way = safer(rule, figure)
+            name = figure if ways.get(figure, way) == way else f"{rule.name} {figure}"
+            ways.setdefault(name, way)
+            merged[name] = worse(way, merged[name], value) if name in merged else value
     return merged
+
+
+def worse(way: Safer, *values: Any) -> Any:
+    """Return the least safe of some values."""
+    return min(values) if way == "more" else max(values)
+
+
+def safer(rule: Rule, figure: str) -> Safer:
+    """Return whether more or less of a figure is safer: as of the parameter it is a value of."""
+    of = rule.figures.get(figure)
+    way = next((param.safer for param in rule.params if param.name == of), None)
+    if way is None:
+        raise ParameterError(
+            f"The rule {rule.name!r} does not say whether more or less of {figure!r} is safer, so "
+            "the weakest class cannot be told. Name the parameter of this figure in its 'figures', "
+            "and let that Param say safer='more' or safer='less'."
+        )
+    return way
+
+
+def reached(figures: Mapping[str, Any]) -> str:
+    """Say figures to people: ``k = 10, beta = 2.998``."""
+    return ", ".join(f"{name} = {said(value)}" for name, value in figures.items())
+
+
+def said(value: float | None) -> str:
+    """Say a figure in four digits; ``none`` when no value of the parameter would do."""
+    if value is None or math.isinf(value):
+        return "none"
+    exact = isinstance(value, int) or abs(value) >= 10_000
+    return f"{value:,.0f}" if exact else f"{value:.4g}"
 
 
 def largest(hist: Histogram) -> tuple[str, float]:
@@ -187,6 +315,12 @@ def all_missing(hist: Histogram, name: str, column: str) -> str | None:
         f"{name} cannot be met: the sensitive column {column!r} has no known value at all. "
         "Name another sensitive column, or drop the rule."
     )
+
+
+def in_the_way(hist: Histogram) -> str:
+    """Say that the most frequent value of a column limits what can be promised of it."""
+    value, share = largest(hist)
+    return f"limited by {value!r}, {share:.1%} of the known values"
 
 
 def plain(value: float, digits: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats, Histogram
-from shoal.privacy.base import SLACK, Bools, Floats, all_missing
+from shoal.privacy.base import SLACK, Bools, Condition, Floats, all_missing
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,9 @@ class TCloseness:
 
     name: ClassVar[str] = "t-closeness"
     grows_safely: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = False
+    diversity: ClassVar[None] = None
+    figures: ClassVar[Mapping[str, str]] = {"t": "t"}
     params: ClassVar[tuple[Param, ...]] = (
         Param(
             "t",
@@ -38,6 +43,7 @@ class TCloseness:
             low=0,
             high=1,
             open_low=True,
+            safer="less",
         ),
         Param(
             "distance",
@@ -61,14 +67,24 @@ class TCloseness:
         """A distance has no form in sizes and shares."""
         return
 
+    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+        """So near to the table."""
+        ordered = self.distance == "ordered"
+        return (Condition("ordered distance" if ordered else "equal distance", self.t),)
+
     def obstacle(self, whole: GroupStats) -> str | None:
         """The whole table is at distance 0; only a column without known values cannot be met."""
         return all_missing(whole.histograms[self.column], "t-closeness", self.column)
 
+    def limits(self, whole: GroupStats) -> tuple[()]:
+        """The whole table as one group keeps any t."""
+        return ()
+
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the largest distance of a group."""
-        far = distance(stats.histograms[self.column], self.distance)
-        return {"t": float(far.max()) if far.size else 0.0}
+        hist = stats.histograms[self.column]
+        far = np.where(hist.known > 0, distance(hist, self.distance), np.inf)
+        return {"t": float(far.max(initial=0.0))}
 
     def describe(self) -> str:
         """Return the promise in words."""
@@ -80,7 +96,7 @@ class TCloseness:
 
 @dataclass(frozen=True)
 class BetaLikeness:
-    """No value's share grows by more than a factor over the table's (Cao, Karras 2012).
+    """No value's share gains more than ``beta`` on the table's, relative to it (Cao, Karras 2012).
 
     Basic: (p - q) / q <= ``beta`` for every value with p > q, p its share in the group and q in the
     table. Enhanced: the bound is min(beta, -ln q), stricter for frequent values.
@@ -94,14 +110,18 @@ class BetaLikeness:
 
     name: ClassVar[str] = "beta-likeness"
     grows_safely: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = False
+    diversity: ClassVar[None] = None
+    figures: ClassVar[Mapping[str, str]] = {"beta": "beta"}
     params: ClassVar[tuple[Param, ...]] = (
         Param(
             "beta",
-            "largest relative gain of a value's share in a group",
+            "largest relative gain of a value's share: 1 + beta times as frequent in a group",
             float,
             default=1.0,
             low=0,
             open_low=True,
+            safer="less",
         ),
         Param("enhanced", "bound the gain of frequent values further", bool, default=False),
     )
@@ -113,8 +133,8 @@ class BetaLikeness:
         """Say for every group whether no value gains more than allowed."""
         hist = stats.histograms[self.column]
         gain, q = gains(hist)
-        bound = np.minimum(self.beta, -np.log(q)) if self.enhanced else np.full(q.size, self.beta)
-        over = hist.reduce(np.add, (gain > np.maximum(bound, 0.0) + SLACK).astype(np.int64))
+        bound = np.minimum(self.beta, _own_bound(q)) if self.enhanced else self.beta
+        over = hist.reduce(np.add, (gain > bound + SLACK).astype(np.int64))
         passed: Bools = (over == 0) & (hist.known > 0)
         return passed
 
@@ -122,22 +142,42 @@ class BetaLikeness:
         """Each value has a limit of its own."""
         return
 
+    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+        """No larger gain."""
+        return (Condition("gain", self.beta, float(self.enhanced)),)
+
     def obstacle(self, whole: GroupStats) -> str | None:
         """The whole table gains nothing; only a column without known values cannot be met."""
         return all_missing(whole.histograms[self.column], "beta-likeness", self.column)
 
+    def limits(self, whole: GroupStats) -> tuple[()]:
+        """The whole table as one group keeps any beta."""
+        return ()
+
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
-        """Return the largest relative gain."""
-        gain, _ = gains(stats.histograms[self.column])
-        return {"beta": float(max(gain.max(), 0.0)) if gain.size else 0.0}
+        """Return the largest relative gain; infinite when a value is above its own bound."""
+        hist = stats.histograms[self.column]
+        gain, q = gains(hist)
+        unbounded = self.enhanced and bool((gain > _own_bound(q) + SLACK).any())
+        if unbounded or not (hist.known > 0).all():
+            return {"beta": math.inf}
+        return {"beta": float(gain.max(initial=0.0))}
 
     def describe(self) -> str:
         """Return the promise in words."""
+        often = f"{1 + self.beta:.6g} times"
+        if self.enhanced:
+            often += ", and never more than 1 - ln(its share) times,"
         kind = "enhanced" if self.enhanced else "basic"
         return (
-            f"no value of {self.column!r} is in a group more than {self.beta:g} times (relative "
-            f"gain) as frequent as in the whole table ({kind} beta-likeness)"
+            f"no value of {self.column!r} is in a group more than {often} as frequent as in the "
+            f"whole table ({kind} beta-likeness, beta = {self.beta:g})"
         )
+
+
+def _own_bound(q: Floats) -> Floats:
+    """Return the largest gain that enhanced beta-likeness allows values with shares ``q``."""
+    return np.maximum(-np.log(q), 0.0)
 
 
 def gains(hist: Histogram) -> tuple[Floats, Floats]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import Bools, Caps
+from shoal.privacy.base import Bools, Caps, Limit
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,12 @@ class KAnonymity:
     name: ClassVar[str] = "k-anonymity"
     column: ClassVar[None] = None
     grows_safely: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = True
+    diversity: ClassVar[None] = None
     params: ClassVar[tuple[Param, ...]] = (
-        Param("k", "least number of rows in a group", int, default=10, low=2),
+        Param("k", "least number of rows in a group", int, default=10, low=2, safer="more"),
     )
+    figures: ClassVar[Mapping[str, str]] = {"k": "k"}
 
     def __post_init__(self) -> None:
         self.params[0].check(self.k, self.name)
@@ -37,6 +41,10 @@ class KAnonymity:
         """Return the least group size."""
         return Caps(size=self.k)
 
+    def conditions(self, names: Sequence[str]) -> tuple[()]:
+        """The size is all there is to check."""
+        return ()
+
     def obstacle(self, whole: GroupStats) -> str | None:
         """A table with fewer than k rows cannot be k-anonymous."""
         rows = int(whole.sizes.sum())
@@ -47,6 +55,10 @@ class KAnonymity:
             f"k-anonymity with k={self.k} cannot be met: the table has only {rows} "
             f"row{'s' if rows != 1 else ''}; {nearest}."
         )
+
+    def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
+        """All rows of the table make the largest group."""
+        return (Limit("k", int(whole.sizes.sum()), "so many rows there are"),)
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the size of the smallest group."""

@@ -7,7 +7,8 @@ shares of the *known* values of a group, so that missing values can never make a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,14 +20,18 @@ from shoal.privacy.base import (
     Bools,
     Caps,
     ColumnCaps,
+    Condition,
     Floats,
+    Limit,
     all_missing,
+    in_the_way,
     largest,
     plain,
 )
 
-L = Param("l", "least diversity of the sensitive values in a group", int, default=2, low=2)
-L_REAL = Param("l", "least diversity of the sensitive values in a group", float, default=2, low=1)
+_MEANING = "least diversity of the sensitive values in a group"
+L = Param("l", _MEANING, int, default=2, low=2, safer="more")
+L_REAL = Param("l", _MEANING, float, default=2, low=1, safer="more")
 
 
 @dataclass(frozen=True)
@@ -41,10 +46,17 @@ class LDiversity:
 
     name: ClassVar[str] = "l-diversity"
     grows_safely: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = True
     params: ClassVar[tuple[Param, ...]] = (L,)
+    figures: ClassVar[Mapping[str, str]] = {"l": "l"}
 
     def __post_init__(self) -> None:
         self.params[0].check(self.l, self.name)
+
+    @property
+    def diversity(self) -> int:
+        """The l."""
+        return self.l
 
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every group whether it has at least l different known values."""
@@ -54,12 +66,20 @@ class LDiversity:
         """Return the least number of different values, which is also a least group size."""
         return Caps(self.l, {self.column: ColumnCaps(distinct=self.l)})
 
+    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+        """So many different values."""
+        return (Condition("distinct", self.l),)
+
     def obstacle(self, whole: GroupStats) -> str | None:
         """A table with fewer than l different values cannot be l-diverse."""
         hist = whole.histograms[self.column]
         return all_missing(hist, _title(self.name), self.column) or _too_few(
             hist, self.l, self.name, self.column
         )
+
+    def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
+        """A group cannot have more different values than the table."""
+        return _most_values(whole.histograms[self.column])
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the least number of different values in a group."""
@@ -85,10 +105,17 @@ class EntropyLDiversity:
 
     name: ClassVar[str] = "entropy-l-diversity"
     grows_safely: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = True
     params: ClassVar[tuple[Param, ...]] = (L_REAL,)
+    figures: ClassVar[Mapping[str, str]] = {"entropy_l": "l"}
 
     def __post_init__(self) -> None:
         self.params[0].check(self.l, self.name)
+
+    @property
+    def diversity(self) -> int:
+        """The l: fewer values are not as mixed, however even."""
+        return math.ceil(self.l)
 
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every group whether exp(entropy) is at least l."""
@@ -97,6 +124,10 @@ class EntropyLDiversity:
     def caps(self) -> None:
         """Entropy has no form in sizes and shares."""
         return
+
+    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+        """So much entropy."""
+        return (Condition("entropy", math.log(self.l)),)
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A table whose own entropy is below log l cannot be entropy l-diverse."""
@@ -107,14 +138,20 @@ class EntropyLDiversity:
         if reached >= self.l - 1e-9:
             return None
         value, share = largest(hist)
-        # Rounded down, so that the l named can itself be met.
-        most = math.floor(reached * 100 + 1e-7) / 100
+        (limit,) = self.limits(whole)
         return (
             f"Entropy l-diversity with l={self.l:g} cannot be met in column {self.column!r}: the "
             f"whole table is only as mixed as {plain(reached, 4)} equally frequent values "
             f"({value!r} alone has a share of {share:.2%}); the largest l possible is "
-            f"{plain(most, 2)}."
+            f"{plain(limit.value, 2)}."
         )
+
+    def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
+        """No group can do better than the table, if all are to do as well."""
+        hist = whole.histograms[self.column]
+        # Rounded down, so that the l named can itself be met.
+        most = math.floor(float(effective(hist)[0]) * 100 + 1e-7) / 100
+        return (Limit("l", most, in_the_way(hist)),) if hist.whole.any() else ()
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the least exp(entropy) of a group."""
@@ -123,8 +160,8 @@ class EntropyLDiversity:
     def describe(self) -> str:
         """Return the promise in words."""
         return (
-            f"the values of {self.column!r} in every group are as mixed as {self.l:g} equally "
-            "frequent ones (entropy l-diversity)"
+            f"the values of {self.column!r} in every group are at least as mixed as {self.l:g} "
+            "equally frequent ones (entropy l-diversity)"
         )
 
 
@@ -143,6 +180,7 @@ class RecursiveLDiversity:
 
     name: ClassVar[str] = "recursive-l-diversity"
     grows_safely: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = True
     params: ClassVar[tuple[Param, ...]] = (
         L,
         Param(
@@ -152,12 +190,19 @@ class RecursiveLDiversity:
             default=2.0,
             low=0,
             open_low=True,
+            safer="less",
         ),
     )
+    figures: ClassVar[Mapping[str, str]] = {"recursive_c": "c"}
 
     def __post_init__(self) -> None:
         self.params[0].check(self.l, self.name)
         self.params[1].check(self.c, self.name)
+
+    @property
+    def diversity(self) -> int:
+        """The l: without an l-th value there is no tail."""
+        return self.l
 
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every group whether its top count is below c times its tail."""
@@ -167,6 +212,10 @@ class RecursiveLDiversity:
     def caps(self) -> None:
         """The tail has no form in sizes and shares."""
         return
+
+    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+        """The top count below c times the tail."""
+        return (Condition("recursive", self.c, self.l),)
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """The whole table must pass, for it is the union of all groups."""
@@ -178,17 +227,28 @@ class RecursiveLDiversity:
         if few or self._below(top, tail, self.c)[0]:
             return few
         value, share = largest(hist)
-        ratio = top[0] / tail[0]
-        # Just above the ratio, since the rule says "less than".
-        least = math.floor(ratio * 10_000 + 1) / 10_000
-        if not self._below(top, tail, least)[0]:
-            least += 0.0001
+        (limit,) = self.limits(whole)
         return (
             f"Recursive l-diversity with c={self.c:g}, l={self.l} cannot be met in column "
-            f"{self.column!r}: {value!r} has a share of {share:.2%}, {plain(ratio, 4)} times that "
-            f"of the values from rank {self.l} on; with l={self.l} the smallest c possible is "
-            f"{plain(least, 4)}."
+            f"{self.column!r}: {value!r} has a share of {share:.2%}, {plain(top[0] / tail[0], 4)} "
+            f"times that of the values from rank {self.l} on; with l={self.l} the smallest c "
+            f"possible is {plain(limit.value, 4)}."
         )
+
+    def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
+        """The table as one group has the smallest c; with fewer than l values there is none."""
+        hist = whole.histograms[self.column]
+        top, tail = self._top_and_tail(hist)
+        if not tail[0]:
+            fewer = _most_values(hist)
+            possible = bool(fewer) and fewer[0].value >= 2
+            nearest = replace(self, l=int(fewer[0].value)) if possible else None
+            return fewer if nearest is None else (*fewer, *nearest.limits(whole))
+        # Just above the ratio, since the rule says "less than".
+        least = math.floor(top[0] / tail[0] * 10_000 + 1) / 10_000
+        if not self._below(top, tail, least)[0]:
+            least += 0.0001
+        return (Limit("c", least, in_the_way(hist)),)
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the largest ratio of the top count to the tail."""
@@ -231,10 +291,17 @@ class FrequencyLDiversity:
 
     name: ClassVar[str] = "frequency-l-diversity"
     grows_safely: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = True
     params: ClassVar[tuple[Param, ...]] = (L,)
+    figures: ClassVar[Mapping[str, str]] = {"frequency_l": "l"}
 
     def __post_init__(self) -> None:
         self.params[0].check(self.l, self.name)
+
+    @property
+    def diversity(self) -> int:
+        """The l: of fewer values one has more than 1 / l."""
+        return self.l
 
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every group whether its most frequent value stays within 1 / l."""
@@ -246,6 +313,10 @@ class FrequencyLDiversity:
         """Return the largest share of a value."""
         return Caps(self.l, {self.column: ColumnCaps(distinct=self.l, share=1.0 / self.l)})
 
+    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+        """No larger share than 1 / l."""
+        return (Condition("share", 1.0 / self.l),)
+
     def obstacle(self, whole: GroupStats) -> str | None:
         """A value with more than 1 / l of the table is too frequent in some group."""
         hist = whole.histograms[self.column]
@@ -253,12 +324,19 @@ class FrequencyLDiversity:
         if missing or self.holds(whole)[0]:
             return missing
         value, share = largest(hist)
-        most = int(hist.whole.sum() // hist.whole.max())
+        most = int(self.limits(whole)[0].value)
         nearest = f"the largest l possible is {most}" if most >= 2 else "no l above 1 is possible"
         return (
             f"Frequency l-diversity with l={self.l} cannot be met in column {self.column!r}: "
             f"{value!r} has a share of {share:.2%}, above 1/{self.l}; {nearest}."
         )
+
+    def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
+        """Some group holds at least the table's share of the most frequent value."""
+        hist = whole.histograms[self.column]
+        if not hist.whole.any():
+            return ()
+        return (Limit("l", int(hist.whole.sum() // hist.whole.max()), in_the_way(hist)),)
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the least 1 / (share of the most frequent value)."""
@@ -269,7 +347,7 @@ class FrequencyLDiversity:
     def describe(self) -> str:
         """Return the promise in words."""
         return (
-            f"no value of {self.column!r} has more than 1/{self.l} of a group "
+            f"no value of {self.column!r} has more than 1/{self.l} of the known values of a group "
             "(frequency l-diversity)"
         )
 
@@ -280,6 +358,11 @@ def effective(hist: Histogram) -> Floats:
     share = hist.counts / known
     entropy = hist.reduce(np.add, -share * np.log(share))
     return np.where(hist.known > 0, np.exp(entropy), 0.0)
+
+
+def _most_values(hist: Histogram) -> tuple[Limit, ...]:
+    distinct = int(np.count_nonzero(hist.whole))
+    return (Limit("l", distinct, "so many different values there are"),) if distinct else ()
 
 
 def _too_few(hist: Histogram, l: int, name: str, column: str) -> str | None:  # noqa: E741

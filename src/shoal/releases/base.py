@@ -82,7 +82,39 @@ class Counts:
         return pl.DataFrame(columns)
 
 
-class Release(Protocol):
+@dataclass(frozen=True)
+class ShapeWords:
+    """What reports and figures call things in a release of one shape.
+
+    Parameters
+    ----------
+    classes, sizes, rows
+        Rows that belong together, the title of the figure of their sizes, and its axis.
+    made
+        What was done, after the number of rows; may name ``{quasi}``, how many columns there are.
+    examples
+        What the rows shown as an example are.
+    risk, gaps, shares
+        What the risk, the cells that say nothing, and the distributions tell.
+    estimated
+        What is said of a column that is not published row by row.
+    again
+        What to know before the same table is released once more, when that gives values away.
+    """
+
+    classes: str
+    sizes: str
+    rows: str
+    made: str
+    examples: str
+    risk: str
+    gaps: str
+    shares: str
+    estimated: str = ""
+    again: str = ""
+
+
+class View(Protocol):
     """A published release, read from its tables alone.
 
     ``expect`` and ``beliefs`` use nothing that is not published, so they say what an analyst can
@@ -90,12 +122,13 @@ class Release(Protocol):
     """
 
     @property
-    def shape(self) -> str:
-        """``generalized``, ``dummies`` or ``anatomized``."""
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
         ...
 
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Return what is published, by name."""
+    @property
+    def estimators(self) -> tuple[str, ...]:
+        """Ways to estimate counts from it, the usual one first."""
         ...
 
     def values(self, of: str) -> tuple[str, ...]:

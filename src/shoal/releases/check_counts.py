@@ -17,8 +17,8 @@ import polars as pl
 from shoal.base.errors import ShoalError
 from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule, weakest
-from shoal.releases.generalized.check import RuleResult, Verdict
 from shoal.releases.published import read
+from shoal.releases.verdict import RuleResult, Verdict
 from shoal.tables.cells import as_text, blank, natural
 from shoal.tables.schema import Schema
 
@@ -129,7 +129,7 @@ def unite(parts: Sequence[Findings], rules: Sequence[Rule], faults: Sequence[str
     results = []
     for place, rule in enumerate(rules):
         failing = sum(part.failing[place] for part in parts)
-        reached = weakest(part.achieved[place] for part in parts)
+        reached = weakest((rule, part.achieved[place]) for part in parts)
         holds = failing == 0 and classes > 0
         results.append(RuleResult(rule.name, rule.describe(), holds, failing, reached))
     found = [
@@ -143,7 +143,9 @@ def unite(parts: Sequence[Findings], rules: Sequence[Rule], faults: Sequence[str
     return Verdict(
         holds=not found and all(result.holds for result in results),
         rules=tuple(results),
-        achieved=weakest(result.achieved for result in results),
+        achieved=weakest(
+            (rule, result.achieved) for rule, result in zip(rules, results, strict=True)
+        ),
         rows=rows,
         classes=classes,
         faults=tuple(found),

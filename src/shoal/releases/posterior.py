@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal.releases.base import Floats, Ints
-from shoal.releases.estimates import tally
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Posterior:
         cells, inverse = np.unique(keys, return_inverse=True)
         total = np.bincount(inverse.reshape(-1), weight, cells.size)
         owner = cells // size
-        mass = tally(owner, total, classes)
+        mass = np.bincount(owner, total, classes).astype(np.float64)
         starts = np.searchsorted(cells, np.arange(classes + 1, dtype=np.int64) * size)
         return cls(labels, starts, cells % size, total / mass[owner], size, mass)
 

@@ -68,11 +68,10 @@ def published_columns(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[str, .
     faults: list[str] = []
     for name in quasi:
         pair = (f"{name}_lo", f"{name}_hi")
-        if name in frame.columns:
-            found.append(name)
-        elif all(end in frame.columns for end in pair):
-            found.extend(pair)
-        else:
+        whole, ends = name in frame.columns, all(end in frame.columns for end in pair)
+        # A reader of a column and of its ends can use both.
+        found += [*([name] if whole else []), *(pair if ends else [])]
+        if not whole and not ends:
             faults.append(
                 f"The release has no quasi-identifier {name!r}, nor the pair {pair[0]!r} and "
                 f"{pair[1]!r}.{nearest(name, frame.columns)} It has: {listed(frame.columns)}."

@@ -17,7 +17,7 @@ from shoal.base.errors import SchemaError
 from shoal.base.partition import Ints
 from shoal.base.roles import Kind
 from shoal.releases import notation
-from shoal.tables.cells import as_text, blank, typed
+from shoal.tables.cells import as_text, blank, typed, zoned
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
 
@@ -243,9 +243,14 @@ def _as_type(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
     days = texts.str.to_date("%Y-%m-%d", strict=False)
     if not isinstance(dtype, pl.Datetime):
         return days
-    moments = texts.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit=dtype.time_unit)
-    read = moments.fill_null(days.cast(pl.Datetime(dtype.time_unit)))
-    return read if dtype.time_zone is None else read.dt.replace_time_zone(dtype.time_zone)
+    unit, zone = dtype.time_unit, dtype.time_zone
+    moments = texts.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit=unit)
+    read = zoned(moments.fill_null(days.cast(pl.Datetime(unit))), dtype, "earliest")
+    if zone is None:
+        return read
+    # An offset that is written says which of two equal hours is meant.
+    exact = texts.str.to_datetime("%Y-%m-%d %H:%M:%S%.f%:z", strict=False, time_unit=unit)
+    return exact.dt.convert_time_zone(zone).fill_null(read)
 
 
 # Sets

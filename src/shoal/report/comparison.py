@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from shoal import __version__
-from shoal.report.outcome import Origin
+from shoal.catalog import DEFAULT_LOSS, LOSSES
 from shoal.report.pages import render
+from shoal.report.run import Provenance
 from shoal.report.words import GLOSSARY
 from shoal.show.charts.words import say
 
 _SHARES = ("loss", "risk", "belief", "query", "accuracy", "unique", "share", "above")
 # What a page has no room for; --csv and --json have it.
 _LEFT_OUT = (
-    "class_size",
-    "discernibility",
     "query_mse",
     "query_relative",
     "balanced_accuracy",
@@ -24,7 +23,7 @@ _LEFT_OUT = (
 _FLAGS = ("verified", "frontier", "recommended")
 
 
-def render_comparison(comparison: Any, *, origin: Origin | None = None, title: str = "") -> str:
+def render_comparison(comparison: Any, *, origin: Provenance | None = None, title: str = "") -> str:
     """Return a comparison as one HTML file: the recommendation, the frontier, all figures.
 
     ``comparison`` has ``frame()``, ``recommended``, ``why`` and ``plot()``, as
@@ -33,7 +32,8 @@ def render_comparison(comparison: Any, *, origin: Origin | None = None, title: s
     """
     frame = comparison.frame()
     empty = [name for name in frame.columns if frame[name].null_count() == frame.height]
-    shown = [name for name in frame.columns if name not in (*empty, *_FLAGS, *_LEFT_OUT)]
+    unseen = [name for name, entry in LOSSES.items() if not entry.shown]
+    shown = [name for name in frame.columns if name not in (*empty, *_FLAGS, *_LEFT_OUT, *unseen)]
     rows = [
         {
             "cells": [_said(name, row[name]) for name in shown],
@@ -57,7 +57,7 @@ def render_comparison(comparison: Any, *, origin: Origin | None = None, title: s
         rows=rows,
         warnings=tuple(getattr(comparison, "warnings", ())),
         notes=tuple(getattr(comparison, "notes", ())),
-        command=(origin or Origin()).command,
+        command=(origin or Provenance()).command,
         glossary=GLOSSARY,
     )
 
@@ -71,6 +71,8 @@ def _said(name: str, value: Any) -> str:
         return say(value, "count")
     if not isinstance(value, float):
         return str(value)
+    if name in LOSSES and name != DEFAULT_LOSS:
+        return f"{value:{LOSSES[name].form}}"
     if "second" in name:
         return say(value, "seconds")
     if any(word in name for word in _SHARES):

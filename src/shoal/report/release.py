@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.base.roles import Role
+from shoal.measures.exposure import exposure
 from shoal.measures.risks.results import Attacks
-from shoal.releases.generalized.check import Verdict
+from shoal.releases.verdict import Verdict
 from shoal.report import parts
 from shoal.report.words import GLOSSARY
 from shoal.show.charts.words import say
@@ -14,18 +15,6 @@ from shoal.show.figures import Plots, Subject, attacks_chart
 
 HALF = 490.0  # paper of a chart that shares its line with another
 
-_STORIES = {
-    "generalized": "",
-    "dummies": "Some published rows. The quasi-identifiers are as they were; in place of each "
-    "sensitive value stands a set of values of which one is true.",
-    "anatomized": "The rows of one group. The quasi-identifiers are as they were; the sensitive "
-    "values of the group stand in a second table.",
-}
-_MISSING = {
-    True: "A missing quasi-identifier is published as *, the same as a value that was hidden, so "
-    "nobody can tell which is which.",
-    False: "Quasi-identifiers are published as they were, their gaps included.",
-}
 _NAMES = {
     "worst": "Broken classes",
     "looks": "What it looks like",
@@ -58,14 +47,16 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
         shown.pop("attacks")
     if not verdict.models.get("columns"):
         shown.pop("models")
-    lossy = subject.loss is not None and subject.shape == "generalized"
+    opened = subject.opened
+    words = opened.words
+    lossy = subject.loss is not None and not subject.exact
     sizes = plots.sizes()
     least = int(sizes.min()) if sizes.size else 0
-    what = "groups" if subject.shape == "anatomized" else "classes"
+    smallest = f"{least:,} row{'s' * (least != 1)}"
     return {
         "tiles": [
-            parts.Tile(what, f"{sizes.size:,}", f"smallest: {least:,} row{'s' * (least != 1)}"),
-            *([] if subject.shape == "generalized" else _believed(plots)),
+            parts.Tile(words.classes, f"{sizes.size:,}", f"smallest: {smallest}"),
+            *(_believed(plots) if subject.exact else []),
             parts.Tile(
                 "highest risk",
                 say(after.prosecutor_highest, "share"),
@@ -77,20 +68,21 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
                 "" if before is None else f"before: {say(before.unique, 'share')}",
             ),
         ],
+        "exposed": exposure(opened.published, opened.sensitive),
         "contents": list(shown.items()),
         "groups": parts.example_groups(subject),
         "examples": parts.example_rows(subject),
-        "shape_story": _STORIES[subject.shape],
-        "quasi": subject.quasi,
-        "sensitive": subject.sensitive,
-        "unprotected": [name for name in subject.names(Role.OTHER) if subject.has(name)],
+        "shape_story": words.examples,
+        "quasi": opened.quasi,
+        "sensitive": opened.sensitive,
+        "unprotected": [name for name in opened.names(Role.OTHER) if opened.has(name)],
         "columns": parts.column_rows(subject),
         "loss_chart": half.loss() if lossy else None,
         "classes_chart": half.classes(),
         "risk_before": before is not None,
         "risk_chart": half.risk(),
-        "risk_story": _risk_story(subject.shape),
-        "belief_chart": half.belief() if subject.sensitive else None,
+        "risk_story": words.risk,
+        "belief_chart": half.belief() if opened.sensitive else None,
         "attacks": results,
         "attacks_chart": attacks_chart(results) if results else None,
         "attacks_story": _attacks_story(attacks) if attacks is not None else "",
@@ -98,7 +90,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
         "distributions": parts.distributions(half),
         "distributions_story": _distributions_story(subject),
         "missing_chart": plots.missing(),
-        "missing_story": _MISSING[subject.shape == "generalized"],
+        "missing_story": words.gaps,
         "glossary": GLOSSARY,
     }
 
@@ -115,18 +107,6 @@ def _believed(plots: Plots) -> list[parts.Tile]:
     ]
 
 
-def _risk_story(shape: str) -> str:
-    if shape == "generalized":
-        return (
-            "Somebody knows all quasi-identifiers of a person and looks for that person's row. The "
-            "risk is one divided by the number of rows that fit."
-        )
-    return (
-        "This kind of release does not hide whose row is whose: its quasi-identifiers are as they "
-        "were. What it hides is the sensitive value, so the belief in that is what counts."
-    )
-
-
 def _attacks_story(attacks: Attacks) -> str:
     return (
         f"{attacks.targets:,} people of the original were attacked with the release in hand, "
@@ -136,9 +116,7 @@ def _attacks_story(attacks: Attacks) -> str:
 
 
 def _distributions_story(subject: Subject) -> str:
-    told = "A generalized cell counts in equal parts for everything that it covers."
-    if subject.shape != "generalized":
-        told = "Sensitive values are estimated from what is published."
+    told = subject.opened.words.shares
     if subject.source is None:
         return told
     return (

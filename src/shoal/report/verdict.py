@@ -2,110 +2,40 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from shoal import __version__
 from shoal.base.errors import SchemaError
-from shoal.base.roles import Role
+from shoal.measures.models import shown
 from shoal.measures.risks.results import Attacks
-from shoal.plan.plan import Plan
-from shoal.releases.anatomy.make import COUNT, GROUP
-from shoal.releases.generalized.check import Verdict
-from shoal.report.outcome import Origin
+from shoal.privacy.base import said
+from shoal.releases.opened import Opened
+from shoal.releases.verdict import Verdict
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, promises
 from shoal.report.release import sections
-from shoal.show.charts.words import say
-from shoal.show.figures import FEW, Subject
-from shoal.tables.prepare import Hierarchies, gather, load, resolve
-from shoal.tables.schema import Column
-from shoal.tables.set_cells import read_sets
-from shoal.verbs.audit_exact import second_table
-
-# The figures of a sensitive column under every privacy model, and what they are called.
-_MODELS = {
-    "l": "l",
-    "entropy_l": "entropy l",
-    "frequency_l": "frequency l",
-    "alpha": "alpha",
-    "t_equal": "t equal",
-    "t_ordered": "t ordered",
-    "beta": "beta",
-    "delta": "delta",
-}
+from shoal.report.run import Provenance
+from shoal.show.figures import Subject
+from shoal.tables.prepare import resolve
 
 
-def audited(
-    released: Any,
-    plan: Plan,
-    *,
-    original: Any = None,
-    st: Any = None,
-    hierarchies: Hierarchies | None = None,
-) -> Subject:
-    """Return what an audit looked at, ready for figures.
-
-    Parameters
-    ----------
-    released, original, st, hierarchies
-        As for :func:`shoal.audit`.
-    plan
-        The plan with the columns by role.
-    """
-    frame = load(released, plan, released=True)
-    table = second_table(released, frame, st)
-    source = None if original is None else load(original, plan)
-    quasi = plan.names(Role.QUASI)
-    hidden = plan.names(Role.SENSITIVE)
-    if table is not None:
-        hidden = [name for name in table.columns if name not in (GROUP, COUNT)]
-    elif not hidden:
-        hidden = [name for name in frame.columns if _holds_sets(frame, name)]
-    taxonomies = gather(plan, frame if source is None else source, hierarchies)
-    kinds = _kinds(plan, source, quasi, taxonomies)
-    known = [*quasi, *hidden, *plan.names(Role.IDENTIFIER)]
-    ends = {f"{name}{end}" for name in quasi for end in ("_lo", "_hi")}
-    rest = [name for name in frame.columns if name not in (*known, *ends, GROUP)]
-    k = max((int(part.spec.get("k", 0)) for part in plan.filled().rules), default=0)
-    columns = [_column(plan, name, Role.QUASI, kinds) for name in quasi]
-    columns += [_column(plan, name, Role.SENSITIVE, kinds) for name in hidden]
-    columns += [_column(plan, name, Role.OTHER, kinds) for name in rest]
-    tables = {"release": frame} | ({} if table is None else {"st": table})
-    return Subject(tables, columns, taxonomies, max(k, FEW), source)
-
-
-def _holds_sets(frame: pl.DataFrame, name: str) -> bool:
-    return read_sets(frame[name].head(1000)) is not None
-
-
-def _kinds(
-    plan: Plan, source: pl.DataFrame | None, quasi: Sequence[str], taxonomies: Mapping[str, Any]
-) -> dict[str, Column]:
-    """Return the columns as the original shows them, when it is at hand."""
-    if source is None:
-        return {}
-    present = [name for name in quasi if name in source.columns]
-    if len(present) < len(quasi):
-        lost = next(name for name in quasi if name not in present)
-        raise SchemaError(
-            f"The original has no quasi-identifier {lost!r}, so it cannot be compared with the "
-            "release. Give the table that the release was made from."
-        )
-    _, schema = resolve(source, plan, taxonomies)
-    return {column.name: column for column in schema.columns}
-
-
-def _column(plan: Plan, name: str, role: Role, known: Mapping[str, Column]) -> Column:
-    if name in known:
-        return known[name]
-    part = plan.columns.get(name)
-    if part is None:
-        return Column(name, role)
-    return Column(name, role, part.kind, missing=part.missing, order=part.order)
+def audited(opened: Opened, original: pl.DataFrame | None = None) -> Subject:
+    """Return what an audit looked at, ready for figures, without columns never to be released."""
+    columns = [column for column in opened.columns if column.role.published]
+    if original is not None:
+        if lost := [name for name in opened.quasi if name not in original.columns]:
+            raise SchemaError(
+                f"The original has no quasi-identifier {lost[0]!r}, so it cannot be compared with "
+                "the release. Give the table that the release was made from."
+            )
+        _, schema = resolve(original, opened.plan, opened.taxonomies)
+        shown = {column.name: column for column in schema.columns}
+        columns = [shown.get(column.name, column) for column in columns]
+    return Subject(replace(opened, columns=tuple(columns)), original)
 
 
 def render_verdict(
@@ -114,7 +44,7 @@ def render_verdict(
     *,
     audience: str = "steward",
     attacks: Attacks | None = None,
-    origin: Origin | None = None,
+    origin: Provenance | None = None,
     title: str = "",
     warnings: Sequence[str] = (),
 ) -> str:
@@ -127,14 +57,14 @@ def render_verdict(
     subject
         What it looked at, see :func:`audited`.
     audience, attacks, origin, title, warnings
-        As for :func:`shoal.report.render_outcome`. The verdict of an audit with the original at
+        As for :func:`shoal.report.render_run`. The verdict of an audit with the original at
         hand may itself speak of it, so the public is told the faults of the release alone.
     """
     public = check_audience(audience) == "public"
     compared = subject.source is not None
     subject = subject.public() if public else subject
     context = sections(subject, verdict, None if public else attacks)
-    origin = origin or Origin()
+    origin = origin or Provenance()
     faults = list(verdict.faults)
     if public and compared:
         faults = [] if verdict.holds else ["Details of the faults are told to the steward only."]
@@ -166,7 +96,7 @@ def render_verdict(
     )
 
 
-def _facts(origin: Origin, public: bool) -> list[tuple[str, str]]:
+def _facts(origin: Provenance, public: bool) -> list[tuple[str, str]]:
     if public:
         return []
     told = (("file", origin.source), ("SHA-256 of the file", origin.digest))
@@ -177,8 +107,6 @@ def _models(verdict: Verdict) -> dict[str, Any] | None:
     columns = verdict.models.get("columns", {})
     if not columns:
         return None
-    rows = [
-        (name, ["none" if math.isinf(figures[key]) else say(figures[key]) for key in _MODELS])
-        for name, figures in columns.items()
-    ]
-    return {"names": list(_MODELS.values()), "rows": rows}
+    figures = shown()
+    rows = [(name, [said(own[key]) for key in figures]) for name, own in columns.items()]
+    return {"names": list(figures.values()), "rows": rows}

@@ -2,25 +2,6 @@
 
 from __future__ import annotations
 
-# What a rule is good for, by its name in the catalog.
-PLAIN = {
-    "k-anonymity": "Whoever knows a person's quasi-identifiers finds a crowd of rows that fit, and "
-    "cannot tell which of them is the person's.",
-    "l-diversity": "Inside every such crowd there are several different sensitive values, so "
-    "finding the crowd does not yet tell the value.",
-    "entropy-l-diversity": "Inside every crowd the sensitive values are well mixed: none of them "
-    "stands out by far.",
-    "recursive-l-diversity": "Inside every crowd even the most frequent sensitive value is kept in "
-    "check by the others.",
-    "frequency-l-diversity": "No sensitive value is shared by more than a limited part of any "
-    "crowd, so nobody can be sure of it.",
-    "alpha-k-anonymity": "Everybody hides in a crowd, and in no crowd does a protected value have "
-    "more than a limited share.",
-    "t-closeness": "Every crowd's sensitive values look nearly like those of the whole table, so "
-    "finding a crowd teaches little.",
-    "beta-likeness": "No sensitive value is much more frequent in a crowd than in the whole table.",
-}
-
 GLOSSARY = (
     (
         "attack",

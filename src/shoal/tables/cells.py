@@ -7,9 +7,14 @@ is ever turned into a null because it did not fit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
+
+Bools = npt.NDArray[np.bool_]
 
 # Zeros in front carry meaning (zip codes, account numbers); more than 15 digits would be rounded.
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?$"
@@ -57,13 +62,60 @@ def typed(series: pl.Series) -> pl.Series:
     known = series.drop_nulls()
     if known.is_empty():
         return series
-    for attempt in TYPES.values():
+    for read in TYPES.values():
         # A glance at the first cells spares most columns most attempts.
-        if attempt(known.head(_GLANCE)) is not None:
-            result = attempt(series)
+        if _whole(read, known.head(_GLANCE)) is not None:
+            result = _whole(read, series)
             if result is not None:
                 return result
     return series
+
+
+def blank_and_typed(
+    columns: Sequence[pl.Series], missing: Sequence[str], kept: Collection[str]
+) -> list[pl.Series]:
+    """Return what :func:`blank` and :func:`typed` make of text columns of the same length.
+
+    Short columns are laid end to end and read as one: a call costs more than a short column.
+
+    Parameters
+    ----------
+    kept
+        The names of the columns that stay text.
+    """
+    height = len(columns[0])
+    if not 0 < height <= _GLANCE:
+        blanks = (blank(column, missing) for column in columns)
+        return [cells if cells.name in kept else typed(cells) for cells in blanks]
+    stack = blank(pl.concat([column.alias("") for column in columns], rechunk=True), missing)
+    result = {place: stack.slice(place * height, height) for place in range(len(columns))}
+    texts = np.array([column.name not in kept for column in columns])
+    texts &= _any(stack.is_not_null(), height)
+    for read in TYPES.values():
+        places = np.flatnonzero(texts)
+        cells = stack.filter(pl.Series(np.repeat(texts, height)))
+        values, fits = _read_stack(read, cells, height)
+        for number in np.flatnonzero(fits).tolist():
+            result[int(places[number])] = values.slice(number * height, height)
+        texts[places[fits]] = False
+    return [result[place].alias(column.name) for place, column in enumerate(columns)]
+
+
+def _read_stack(
+    read: Callable[[pl.Series], pl.Series], cells: pl.Series, height: int
+) -> tuple[pl.Series, Bools]:
+    """Return cells as read, and which columns of the stack are of that type: as :func:`_whole`."""
+    values = read(cells)
+    fits = ~_any(values.is_null() & cells.is_not_null(), height)
+    if values.dtype.is_float():
+        values = values.fill_nan(None)
+        fits &= _any(values.is_not_null(), height)
+    return values, fits
+
+
+def _any(cells: pl.Series, height: int) -> Bools:
+    """Say of every column of a stack whether one of its cells is true."""
+    return np.asarray(cells.to_numpy().reshape(-1, height).any(axis=1))
 
 
 def fitting(series: pl.Series) -> tuple[str, ...]:
@@ -78,67 +130,75 @@ def fitting(series: pl.Series) -> tuple[str, ...]:
     numbers = known.filter(~known.str.strip_chars().is_in(_NOT_A_NUMBER))
     if numbers.is_empty():  # nothing but NaN: missing, if the rest are numbers
         return ("decimal",)
-    return tuple(name for name, attempt in TYPES.items() if attempt(known) is not None)
+    return tuple(name for name, read in TYPES.items() if _whole(read, known) is not None)
 
 
 def dated(series: pl.Series) -> pl.Series:
     """Turn a text column into days or moments when all of its known cells are such."""
     if series.dtype != pl.String or series.null_count() == len(series):
         return series
-    for attempt in (_dates, _moments):
-        if (result := attempt(series)) is not None:
+    for read in (_dates, _moments):
+        if (result := _whole(read, series)) is not None:
             return result
     return series
 
 
-def _complete(result: pl.Series, series: pl.Series) -> pl.Series | None:
-    return result if result.null_count() == series.null_count() else None
+def _whole(read: Callable[[pl.Series], pl.Series], series: pl.Series) -> pl.Series | None:
+    """Return a column as read, or None when a known cell is not of that type."""
+    values = read(series)
+    if values.null_count() != series.null_count():
+        return None
+    if values.dtype.is_float():
+        values = values.fill_nan(None)
+        if values.null_count() == len(values):
+            return None
+    return values
 
 
-def _integers(series: pl.Series) -> pl.Series | None:
-    numbers = _complete(series.cast(pl.Int64, strict=False), series)
-    if numbers is None:  # spaces are rare: look for them only when the plain way fails
-        trimmed = series.str.strip_chars()
-        return None if (trimmed == series).all() else _integers(trimmed)
+def _integers(series: pl.Series) -> pl.Series:
+    numbers = series.cast(pl.Int64, strict=False)
+    if numbers.null_count() != series.null_count():
+        # Spaces are rare: look for them only when the plain way fails.
+        series = series.str.strip_chars()
+        numbers = series.cast(pl.Int64, strict=False)
     # '007' and '+7' would not come back as they were: they are texts.
-    return numbers if (numbers.cast(pl.String) == series).all() else None
+    return _where(numbers.cast(pl.String) == series, numbers)
 
 
-def _decimals(series: pl.Series) -> pl.Series | None:
+def _decimals(series: pl.Series) -> pl.Series:
+    """Read decimal numbers; what says that it is none, such as ``nan``, is NaN here."""
     trimmed = series.str.strip_chars()
     not_a_number = trimmed.is_in(_NOT_A_NUMBER).fill_null(False)
-    if not_a_number.any():
-        trimmed = trimmed.set(not_a_number, None)
-        series = trimmed
-    if trimmed.null_count() == len(trimmed) or not trimmed.str.contains(_DECIMAL).all():
-        return None
-    numbers = _complete(trimmed.cast(pl.Float64, strict=False), series)
+    numbers = _where(trimmed.str.contains(_DECIMAL), trimmed).cast(pl.Float64, strict=False)
     # '1e999' is a text too: as a number it would be infinite.
-    return numbers if numbers is not None and numbers.is_finite().all() else None
+    numbers = _where(numbers.is_finite(), numbers)
+    return numbers.set(not_a_number, float("nan")) if not_a_number.any() else numbers
 
 
-def _booleans(series: pl.Series) -> pl.Series | None:
+def _booleans(series: pl.Series) -> pl.Series:
     lower = series.str.strip_chars().str.to_lowercase()
-    return lower == "true" if lower.is_in(["true", "false"]).all() else None
+    return _where(lower.is_in(["true", "false"]), lower == "true")
 
 
-def _dates(series: pl.Series) -> pl.Series | None:
+def _dates(series: pl.Series) -> pl.Series:
     trimmed = series.str.strip_chars()
-    if not trimmed.str.contains(_DAY).all():
-        return None
-    return _complete(trimmed.str.to_date("%Y-%m-%d", strict=False), series)
+    return _where(trimmed.str.contains(_DAY), trimmed).str.to_date("%Y-%m-%d", strict=False)
 
 
-def _moments(series: pl.Series) -> pl.Series | None:
+def _moments(series: pl.Series) -> pl.Series:
     trimmed = series.str.strip_chars()
-    if not trimmed.str.contains(_MOMENT).all():
-        return None
-    padded = trimmed.str.replace("T", " ", literal=True)
+    padded = _where(trimmed.str.contains(_MOMENT), trimmed).str.replace("T", " ", literal=True)
     padded = padded.set((padded.str.len_bytes() == 16).fill_null(False), None).fill_null(
         padded + ":00"
     )
-    moments = padded.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")
-    return _complete(moments, series)
+    return padded.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")
+
+
+def _where(fits: pl.Series, values: pl.Series) -> pl.Series:
+    """Return the values where they fit and null elsewhere; mostly all do, and nothing is copied."""
+    if fits.all():
+        return values
+    return pl.select(pl.when(fits).then(values).alias(values.name)).to_series()
 
 
 TYPES = {
@@ -148,7 +208,7 @@ TYPES = {
     "date": _dates,
     "moment": _moments,
 }
-"""How a text is read as each type, in the order in which they are tried; None: it is none."""
+"""How texts are read as each type, in the order in which they are tried; null: it is none."""
 
 
 def as_text(series: pl.Series) -> pl.Series:
@@ -171,7 +231,7 @@ def as_text(series: pl.Series) -> pl.Series:
             text = integers.zip_with(whole.fill_null(False), text)
         return text
     if isinstance(dtype, pl.Datetime):
-        if (series.dt.truncate("1d") == series).all():
+        if _midnights(series, dtype).eq_missing(series).all():
             return series.dt.date().cast(pl.String)
         zone = "%:z" if dtype.time_zone else ""
         return series.dt.strftime(f"%Y-%m-%d %H:%M:%S%.f{zone}")
@@ -179,6 +239,21 @@ def as_text(series: pl.Series) -> pl.Series:
     if isinstance(dtype, pl.Decimal) and dtype.scale:
         return text.str.strip_chars_end("0").str.strip_chars_end(".")
     return text
+
+
+def _midnights(series: pl.Series, dtype: pl.Datetime) -> pl.Series:
+    """Return the midnight before every moment, null where a clock strikes it twice or never."""
+    return zoned(series.dt.date().cast(pl.Datetime(dtype.time_unit)), dtype, "null")
+
+
+def zoned(moments: pl.Series, dtype: pl.Datetime, twice: Literal["earliest", "null"]) -> pl.Series:
+    """Return what clocks in the time zone show as moments; null where a clock never shows it.
+
+    ``twice``: what to make of the hour that comes again when clocks are set back.
+    """
+    if dtype.time_zone is None:
+        return moments
+    return moments.dt.replace_time_zone(dtype.time_zone, ambiguous=twice, non_existent="null")
 
 
 def natural(series: pl.Series) -> pl.Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import io
@@ -13,7 +14,8 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import InputError, listed
-from shoal.base.names import check_names
+from shoal.base.memory import most_unpacked, told
+from shoal.base.names import check_names, twice
 from shoal.base.threads import workers
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -26,13 +28,29 @@ def unpack(raw: bytes, path: Path) -> bytes:
     """Return the bytes of a file, unzipped when they are gzip."""
     if raw[:2] != b"\x1f\x8b":
         return raw
+    most = most_unpacked()
+    unpacked = io.BytesIO()  # hands its bytes over without a copy
     try:
-        return gzip.decompress(raw)
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
+            while piece := stream.read(_BLOCK):
+                if unpacked.tell() + len(piece) > most:
+                    raise _too_large(path, len(raw), most)
+                unpacked.write(piece)
     except (EOFError, gzip.BadGzipFile, zlib.error) as fault:
         raise InputError(
             f"{path} is a damaged or truncated gzip file ({fault}). "
             "Copy or download it again; nothing was read."
         ) from None
+    return unpacked.getvalue()
+
+
+def _too_large(path: Path, packed: int, most: int) -> InputError:
+    return InputError(
+        f"{path} is a gzip file of {told(packed)} that unpacks to more than {told(most)}, the most "
+        "that is allowed (--max-unpacked, and never more than the free memory takes). Nothing was "
+        "kept of it. If you trust the file, allow more, for instance --max-unpacked 32GB, or let "
+        "Spark read it: --engine spark."
+    )
 
 
 def read_csv(raw: bytes, path: Path, delimiter: str | None = None) -> pl.DataFrame:
@@ -69,10 +87,17 @@ def _check_text(path: Path, content: bytes) -> None:
             f"{path} is a zip archive or a spreadsheet, not delimited text. "
             "Save the sheet as CSV or Parquet first."
         )
-    if b"\x00" in content[:_GLANCE]:
+    nul = content.find(b"\x00")
+    if 0 <= nul < _GLANCE:
         raise InputError(
             f"{path} is a binary file of an unknown kind. "
             "Shoal reads CSV (also gzipped), Parquet and Arrow/Feather."
+        )
+    if nul >= 0:
+        line = content[:nul].count(b"\n") + 1
+        raise InputError(
+            f"{path} holds a NUL byte in line {line}, which no text has: the file is damaged, or "
+            "not all of it is text. Make it again, or remove the byte, for instance: tr -d '\\000'."
         )
 
 
@@ -127,19 +152,22 @@ def _header(path: Path, content: bytes, delimiter: str) -> list[str]:
     # Names may be quoted and hold line breaks, so the first line alone is not enough.
     lines = io.TextIOWrapper(io.BytesIO(content), "utf-8", errors="replace", newline="")
     rows = (row for row in csv.reader(lines, delimiter=delimiter) if row)
-    names = next(rows)
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
+    try:
+        names = next(rows)
+    except csv.Error as broken:
+        raise _unreadable(path, 1, broken) from None
+    if double := twice(names):
         raise InputError(
-            f"{path} has duplicate column names: {listed(twice)}. "
+            f"{path} has duplicate column names: {listed(double)}. "
             "Every column needs a name of its own: rename them."
         )
     check_names(names, path)
-    if next(rows, None) is None:
-        raise InputError(
-            f"{path} has column names ({listed(names)}) but no rows. "
-            "A table needs at least one row."
-        )
+    with contextlib.suppress(csv.Error):  # a row that this reader finds too long is a row
+        if next(rows, None) is None:
+            raise InputError(
+                f"{path} has column names ({listed(names)}) but no rows. "
+                "A table needs at least one row."
+            )
     return names
 
 
@@ -202,8 +230,15 @@ def _diagnose(path: Path, content: bytes, delimiter: str, width: int) -> None:
                     f"{delimiter!r}). Quote cells that hold the delimiter, or name another one."
                 )
             start = rows.line_num + 1
-    except csv.Error as fault:
-        raise InputError(
-            f"{path} cannot be read from line {start} on: {fault}. "
-            "Check the quotes there: a quote inside a quoted cell is written twice."
-        ) from None
+    except csv.Error as broken:
+        raise _unreadable(path, start, broken) from None
+
+
+def _unreadable(path: Path, line: int, fault: csv.Error) -> InputError:
+    what = str(fault)
+    if "field limit" in what:
+        what = f"a cell there has more than {csv.field_size_limit():,} characters"
+    return InputError(
+        f"{path} cannot be read from line {line} on: {what}. "
+        "Check the quotes there: a quote inside a quoted cell is written twice."
+    )

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import SchemaError
+from shoal.base.names import check_unicode
 
 STAR = "*"
 
@@ -91,6 +92,8 @@ class Taxonomy:
         """
         if len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
             raise SchemaError(_faults(rows, column))
+        for level in zip(*rows, strict=True):
+            check_unicode(map(str, level), f"The hierarchy of column {column!r}")
         levels = [pl.Series(level, dtype=pl.String) for level in zip(*rows, strict=True)]
         return cls.from_levels(levels, column)
 
@@ -167,7 +170,10 @@ def _depth_first(codes: npt.NDArray[np.int32], labels: int) -> npt.NDArray[np.in
 
 
 def _faults(rows: Sequence[Sequence[str]], column: str) -> list[str]:
-    """Name everything that keeps ``rows`` from being a tree with one top."""
+    """Name everything that keeps ``rows`` from being a tree with one top.
+
+    A file without a hierarchy's form can be anything, so then only numbers of rows are told.
+    """
     where = f"The hierarchy of column {column!r}"
     if not rows:
         return [f"{where} is empty: it needs one row per value, the value first, the top last."]
@@ -175,18 +181,19 @@ def _faults(rows: Sequence[Sequence[str]], column: str) -> list[str]:
     for number, path in enumerate(rows, 1):
         if len(path) != depth:
             return [
-                f"{where} is uneven: row {number} ({path[0]!r}) has {len(path)} levels, "
-                f"row 1 has {depth}. Every row needs the same number; repeat a label to fill up."
+                f"{where} is uneven: row {number} has {len(path)} levels, row 1 has {depth}. "
+                "Every row needs the same number; repeat a label to fill up."
             ]
     if depth < 2:
         return [f"{where} has one level only: it needs at least a value and a top such as '*'."]
-    faults = []
-    tops = list(dict.fromkeys(path[-1] for path in rows))
-    if len(tops) > 1:
-        faults.append(
-            f"{where} has {len(tops)} different tops ({tops[0]!r}, {tops[1]!r}, ...): "
+    tops = [path[-1] for path in rows]
+    if len(set(tops)) > 1:
+        second = next(number for number, top in enumerate(tops, 1) if top != tops[0])
+        return [
+            f"{where} has {len(set(tops)):,} different tops, in rows 1 and {second} for instance: "
             "the last level must be one label for all, for instance '*'."
-        )
+        ]
+    faults = []
     seen: set[str] = set()
     parent: dict[str, str] = {}
     for path in rows:

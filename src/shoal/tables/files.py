@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, cast
 
@@ -12,26 +12,30 @@ import polars as pl
 
 from shoal.base.atomic import Pathlike, atomic_file
 from shoal.base.errors import InputError, OutputError, listed
+from shoal.base.memory import LEAST, check_fits
 from shoal.base.names import check_names
 from shoal.base.threads import share
-from shoal.tables.cells import blank, typed
+from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
 from shoal.tables.native import from_native, to_native
 from shoal.tables.set_cells import SETS, to_json
-from shoal.tables.sources.source import Source, place, target
+from shoal.tables.sources.source import Source, beside, place, target
 
 __all__ = [
     "FORMATS",
     "check_output_format",
     "from_native",
+    "placed",
     "read_table",
     "second_path",
     "to_native",
+    "write_release",
     "write_table",
     "write_tables",
 ]
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
+_CELLS = 1 << 16  # of a text file whose types are found at a time
 FORMATS = (".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".feather")
 
 
@@ -40,7 +44,7 @@ def read_table(
     missing: Sequence[str] = (),
     delimiter: str | None = None,
     *,
-    text: Collection[str] = (),
+    text: Collection[str] | Callable[[Sequence[str]], Collection[str]] = (),
 ) -> pl.DataFrame:
     """Read a table from a file (CSV, also gzipped, Parquet, Arrow, Feather) or from a database.
 
@@ -54,7 +58,8 @@ def read_table(
     delimiter
         Of a CSV file; found out when not given.
     text
-        Columns of a CSV file to keep as text even if every cell looks like a number or a date.
+        Columns of a CSV file to keep as text even if every cell looks like a number or a date; or
+        what returns them, given all columns.
     """
     found = place(path)
     if isinstance(found, Source):
@@ -66,6 +71,8 @@ def read_table(
         with path.open("rb") as stream:
             magic = stream.peek(6)[:6]
             known = _BINARY.get(magic[:4])
+            # A binary file is held as it is, at least; of texts more is known.
+            check_fits(path, LEAST if known is None else 1)
             if known is None:
                 return _typed(read_csv(stream.read(), path, delimiter), missing, text)
         frame = _binary(path, known)
@@ -78,14 +85,20 @@ def read_table(
     return frame.select(blank(series, missing) for series in frame)
 
 
-def _typed(frame: pl.DataFrame, missing: Sequence[str], text: Collection[str]) -> pl.DataFrame:
+def _typed(
+    frame: pl.DataFrame,
+    missing: Sequence[str],
+    text: Collection[str] | Callable[[Sequence[str]], Collection[str]],
+) -> pl.DataFrame:
     """Give the columns of a text file their types, a few columns at a time."""
+    kept = frozenset(text(frame.columns) if callable(text) else text)
 
-    def one(series: pl.Series) -> pl.Series:
-        cells = blank(series, missing)
-        return cells if series.name in text else typed(cells)
-
-    return pl.DataFrame(share(one, frame.get_columns()))
+    # Enough columns at a time to be worth a call, and few enough to stay small in memory.
+    step = max(1, _CELLS // frame.height)
+    columns = frame.get_columns()
+    batches = [columns[start : start + step] for start in range(0, len(columns), step)]
+    shares = share(lambda batch: blank_and_typed(batch, missing, kept), batches)
+    return pl.DataFrame([column for columns in shares for column in columns])
 
 
 def _binary(path: Path, kind: str) -> pl.DataFrame:
@@ -147,14 +160,39 @@ def write_table(
     inputs
         The files that the table came from, which are never written over.
     """
-    goal = target(path, into)
-    if isinstance(goal, Path):
-        write_tables({goal: frame}, force, inputs)
+    write_release({"release": frame}, path, force, inputs, into=into)
+
+
+def write_release(
+    tables: Mapping[str, pl.DataFrame],
+    path: Pathlike,
+    force: bool = False,
+    inputs: Sequence[Pathlike] = (),
+    *,
+    into: str | None = None,
+) -> None:
+    """Write the tables of a release, all of them or none: the second one next to the first."""
+    goals = placed(path, tables, into)
+    files = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Path)}
+    if files:
+        write_tables(files, force, inputs)
         return
     from shoal.tables.sources.writing import written
 
-    with written({goal: frame}, force=force, inputs=[place(each) for each in inputs]):
+    sources = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Source)}
+    with written(sources, force=force, inputs=[place(each) for each in inputs]):
         pass
+
+
+def placed(
+    path: Pathlike, names: Iterable[str], into: str | None = None
+) -> Mapping[str, Path | Source]:
+    """Return where every table of a release goes: the second one next to the first."""
+    goal = path if isinstance(path, Source) else target(path, into)
+    second = [name for name in names if name != "release"]
+    if isinstance(goal, Source):
+        return {"release": goal} | {name: beside(goal) for name in second}
+    return {"release": goal} | {name: second_path(goal) for name in second}
 
 
 def write_tables(

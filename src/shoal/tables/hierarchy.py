@@ -74,8 +74,8 @@ def _rows(text: str, path: Path, column: str) -> list[list[str]]:
     for number, row in enumerate(rows, 1):
         if len(row) > 1 and any(not label.strip() for label in row[1:]):
             raise SchemaError(
-                f"The hierarchy of column {column!r} has an empty label in row {number} "
-                f"({';'.join(row)!r}). Give every group a name; repeat a label to fill up "
+                f"The hierarchy of column {column!r} has an empty label in row {number}. "
+                "Give every group a name; repeat a label to fill up "
                 f"(file {path})."
             )
     return rows
@@ -83,7 +83,13 @@ def _rows(text: str, path: Path, column: str) -> list[list[str]]:
 
 def _parse(text: str, delimiter: str) -> list[list[str]]:
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    return [row for row in rows if row]
+    try:
+        return [row for row in rows if row]
+    except csv.Error:  # the longest text that the reader takes: no label is as long
+        raise SchemaError(
+            f"A hierarchy has a label of more than {csv.field_size_limit():,} characters in line "
+            f"{rows.line_num + 1}, or a quote there that is never closed. Check the quotes."
+        ) from None
 
 
 def _sniff(text: str) -> str:

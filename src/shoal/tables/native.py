@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from shoal.base.errors import InputError, listed
-from shoal.base.names import check_names
+from shoal.base.names import check_names, check_unicode, twice
 from shoal.tables.cells import blank
 
 
@@ -44,7 +45,7 @@ def _foreign(frame: Any) -> list[pl.Series]:
         ) from None
     except nw.exceptions.DuplicateError:
         raise InputError(
-            f"The frame has duplicate column names: {listed(_twice(_names(frame)))}. "
+            f"The frame has duplicate column names: {listed(twice(_names(frame)))}. "
             "Every column needs a name of its own: rename them."
         ) from None
     if isinstance(wrapped, nw.LazyFrame):
@@ -54,21 +55,18 @@ def _foreign(frame: Any) -> list[pl.Series]:
             f"Cannot read a table from a {type(frame).__name__}. Give a whole frame, not a column."
         )
     names = [str(name) for name in wrapped.columns]
-    if twice := _twice(names):
+    if double := twice(names):
         raise InputError(
-            f"The frame has duplicate column names: {listed(twice)}. "
+            f"The frame has duplicate column names: {listed(double)}. "
             "Every column needs a name of its own: rename them."
         )
+    check_unicode(names, "A column name")
     return [_column(wrapped, position).rename(name) for position, name in enumerate(names)]
 
 
 def _names(frame: Any) -> list[str]:
     # pyarrow's `columns` are the columns themselves.
     return list(getattr(frame, "column_names", None) or frame.columns)
-
-
-def _twice(names: list[str]) -> list[str]:
-    return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
 
 def _column(frame: Any, position: int) -> pl.Series:
@@ -82,33 +80,56 @@ def _column(frame: Any, position: int) -> pl.Series:
     # Objects of several types (1, 'a', None): say each as text, keep what is missing.
     gaps = series.is_null()
     texts = [None if gap else str(cell) for cell, gap in zip(series, gaps, strict=True)]
+    check_unicode((text for text in texts if text is not None), f"Column {series.name!r}")
     return pl.Series(texts, dtype=pl.String)
+
+
+@dataclass(frozen=True, eq=False)
+class Native:
+    """Which kind of frame came in; it knows names and types of columns and no cell.
+
+    ``names``: columns by text (those of pandas need not be texts). ``nullable``: columns of whole
+    numbers and booleans that pandas holds with gaps: 'Int64' came in, 'float64' must not go out.
+    """
+
+    backend: Any = None
+    names: Mapping[str, Any] = field(default_factory=dict)
+    nullable: Mapping[str, Any] = field(default_factory=dict)
+    lazy: bool = False
+
+    @classmethod
+    def of(cls, frame: Any) -> Native:
+        """Take the kind of a frame."""
+        if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+            return cls(lazy=isinstance(frame, pl.LazyFrame))
+        import narwhals as nw
+
+        backend = nw.from_native(frame).implementation
+        if not backend.is_pandas():
+            return cls(backend)
+        names = {str(name): name for name in frame.columns}
+        types = {name: frame.dtypes[own] for name, own in names.items()}
+        gapped = {name: dtype for name, dtype in types.items() if hasattr(dtype, "numpy_dtype")}
+        return cls(backend, names, gapped)
+
+    def back(self, frame: pl.DataFrame) -> Any:
+        """Return a frame of ours as this kind."""
+        if self.backend is None:
+            return frame.lazy() if self.lazy else frame
+        if self.backend.is_pandas():
+            result = frame.to_pandas()
+            for name, dtype in frame.schema.items():
+                if name in self.nullable and dtype.is_numeric():
+                    result[name] = result[name].astype(self.nullable[name])
+            result.columns = [self.names.get(name, name) for name in result.columns]
+            return result
+        if self.backend.is_pyarrow():
+            return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        import narwhals as nw
+
+        return nw.from_native(frame).lazy().collect(self.backend).to_native()
 
 
 def to_native(frame: pl.DataFrame, like: Any) -> Any:
     """Return ``frame`` as the kind of frame that ``like`` is."""
-    if isinstance(like, pl.DataFrame):
-        return frame
-    import narwhals as nw
-
-    if isinstance(like, pl.LazyFrame):
-        return frame.lazy()
-    backend = nw.from_native(like).implementation
-    if backend.is_pandas():
-        return _to_pandas(frame, like)
-    if backend.is_pyarrow():
-        return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
-    return nw.from_native(frame).lazy().collect(backend).to_native()
-
-
-def _to_pandas(frame: pl.DataFrame, like: Any) -> Any:
-    """Give pandas back its own names (they need not be texts) and its nullable types."""
-    result = frame.to_pandas()
-    own = {str(name): name for name in like.columns}
-    for name, dtype in frame.schema.items():
-        wanted = like.dtypes[own[name]] if name in own else None
-        # Whole numbers and booleans with gaps: 'Int64' came in, 'float64' must not go out.
-        if wanted is not None and hasattr(wanted, "numpy_dtype") and dtype.is_numeric():
-            result[name] = result[name].astype(wanted)
-    result.columns = [own.get(name, name) for name in result.columns]
-    return result
+    return Native.of(like).back(frame)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -13,14 +13,17 @@ import polars as pl
 
 from shoal.base.address import is_database
 from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
+from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
+from shoal.plan.origin import mistrust
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import from_native, read_table
+from shoal.tables.guessing import guess
 from shoal.tables.hierarchy import read_directory, read_hierarchy
-from shoal.tables.schema import Column, Schema, declare, guess, unknown_column
+from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
@@ -45,26 +48,63 @@ class Taken:
 def merge(
     plan: Plan | str | Path | None,
     *,
-    roles: Mapping[Role, Names | None],
-    instead: Sequence[Rule] | None = None,
+    roles: Mapping[Role, Names | None] | None = None,
+    instead: Sequence[Rule] | Rule | None = None,
     missing: Names | None = None,
+    delimiter: str | None = None,
     hierarchies: Hierarchies | None = None,
+    kinds: Mapping[str, Kind | str] | None = None,
+    importance: Mapping[str, float] | None = None,
+    typed: bool | None = None,
+    trust: bool = False,
     **parts: Any,
 ) -> Plan:
     """Return the plan, or its file, with the arguments of a call in place of what it says.
 
-    ``instead``: rules in place of all that the plan has. ``parts`` are those of
+    Every command and every function comes through here, once. ``instead``: rules in place of all
+    that the plan has. ``trust``: its file may read outside its folder. ``parts`` are those of
     :meth:`shoal.plan.plan.Plan.override`.
     """
-    base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
+    base = plan if isinstance(plan, Plan) else Plan()
+    if is_path(plan):
+        base = Plan.read(plan, trust=trust)
+    data: dict[str, Any] = {} if delimiter is None else {"delimiter": delimiter}
+    if missing is not None:
+        check_unicode(listed_names(missing), "missing")
+        data["missing"] = list(dict.fromkeys(["", *listed_names(missing)]))
+    if is_path(hierarchies):
+        data["hierarchies"] = base.relative(hierarchies)
     if instead is not None:
-        base = base.with_rules([spec for rule in flatten(instead) if (spec := rule_spec(rule))])
-    return base.override(
-        roles={role: _listed(names) for role, names in roles.items() if names is not None},
-        data=({} if missing is None else {"missing": ["", *_listed(missing)]})
-        | ({"hierarchies": base.relative(hierarchies)} if is_path(hierarchies) else {}),
-        **parts,
+        specs = [spec for rule in flatten(one_or_more(instead)) if (spec := rule_spec(rule))]
+        base = base.with_rules(specs)
+    release = {} if typed is None else {"typed": typed}
+    given = {key: value for key, value in parts.items() if value} | (
+        {"seed": parts["seed"]} if parts.get("seed") is not None else {}
     )
+    if data or release or given:
+        base = base.override(data=data, release=release, **given)
+    settings = {"kind": kinds or {}, "importance": importance or {}}
+    return base.with_roles(settled(roles or {})).with_settings(settings)
+
+
+def settled(roles: Mapping[Role, Names | None]) -> dict[Role, list[str]]:
+    """Return the roles that were named."""
+    return {role: listed_names(names) for role, names in roles.items() if names is not None}
+
+
+def extra_rules(rules: Sequence[Rule] | Rule | None) -> tuple[Rule, ...]:
+    """Return the rules that no plan can hold, because they are not in the catalog."""
+    return tuple(rule for rule in flatten(one_or_more(rules or ())) if not rule_spec(rule))
+
+
+def one_or_more(rules: Sequence[Rule] | Rule) -> Sequence[Rule]:
+    """Take a rule for a list of one."""
+    return rules if isinstance(rules, Sequence) else [rules]
+
+
+def listed_names(names: Names) -> list[str]:
+    """Take a text for one name."""
+    return [names] if isinstance(names, str) else list(names)
 
 
 def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Taken:
@@ -73,7 +113,11 @@ def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Ta
     ``hierarchies``: the call's own; a folder of them stands in the plan already.
     """
     frame = load(data, plan)
-    taxonomies = gather(plan, frame, None if is_path(hierarchies) else hierarchies)
+    return take(frame, plan, gather(plan, frame.columns, hierarchies))
+
+
+def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Taken:
+    """Settle what the plan leaves open of a table that was read before."""
     plan, schema = resolve(frame, plan, taxonomies)
     schema = with_reasons(schema, frame)
     warn_undecided(schema)
@@ -121,10 +165,6 @@ def is_path(value: object) -> TypeGuard[str | Path]:
     return isinstance(value, (str, os.PathLike))
 
 
-def _listed(names: Names) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
-
-
 def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = None) -> Any:
     """Return where the table is: a path, or a :class:`Source`; a frame is what it is.
 
@@ -148,7 +188,12 @@ def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = 
         return data
     found = place(data, table, query)
     if isinstance(found, Source) and found.table is None and found.query is None:
-        found = replace(found, table=plan.data.table, query=plan.data.query)
+        found = replace(found, table=plan.data.table, query=plan.data.query, own=plan.trusted)
+        if found.query is not None and found.address.path is None and not plan.trusted:
+            raise mistrust(
+                f"The plan holds a query for {found.address}, and a query can call whatever "
+                "functions that server has"
+            )
     return found
 
 
@@ -166,46 +211,73 @@ def _from(found: Path | Source, plan: Plan) -> Path | Source:
     if isinstance(found, Path):
         return place(plan.path(str(found)))
     if found.address.path is None:
+        if not plan.trusted:
+            raise mistrust(
+                f"The plan names the server {found.address}, which would be sent your password"
+            )
         return found
     return replace(found, address=replace(found.address, path=plan.path(str(found.address.path))))
 
 
-def load(data: Any, plan: Plan, *, released: bool = False) -> pl.DataFrame:
-    """Read a file or a table of a database, or take a frame in, as the plan says.
+def load(data: Any, plan: Plan) -> pl.DataFrame:
+    """Read a file or a table of a database, or take a frame in, as the plan says."""
+    return _read(locate(data, plan), plan.data.missing, plan.data.delimiter)
 
-    In a ``released`` table only empty means missing: what else is written there is published. Its
-    quasi-identifiers stay text, since a reader can tell 1.5 from 1.50.
+
+def load_released(data: Any, text: Callable[[Sequence[str]], Collection[str]]) -> pl.DataFrame:
+    """Read a published table, where only empty means missing: what else stands there is published.
+
+    ``text`` says which of its columns stay text: a reader can tell 1.5 from 1.50.
     """
-    missing = ("",) if released else plan.data.missing
-    data = place(data) if released and is_path(data) else locate(data, plan)
+    return _read(place(data) if is_path(data) else data, ("",), text=text)
+
+
+def _read(
+    data: Any,
+    missing: Sequence[str],
+    delimiter: str | None = None,
+    text: Callable[[Sequence[str]], Collection[str]] | None = None,
+) -> pl.DataFrame:
     if isinstance(data, Source):
         from shoal.tables.sources.reading import read_source
 
         return read_source(data, missing)
     if is_path(data):
-        delimiter = None if released else plan.data.delimiter
-        text = plan.names(Role.QUASI) if released else ()
-        return read_table(Path(data), missing=missing, delimiter=delimiter, text=text)
+        return read_table(Path(data), missing=missing, delimiter=delimiter, text=text or ())
     return from_native(data, missing=missing)
 
 
+def check_columns(frame: pl.DataFrame | None, what: str, names: Sequence[str]) -> None:
+    """Refuse a table that lacks one of some columns, or holds more than single values there."""
+    if frame is None:
+        return
+    faults = [
+        f"Column {name!r} of {what.lower()} holds values of type {frame[name].dtype}; needed are "
+        "numbers, texts, dates, booleans or categories. Split it into plain columns first."
+        if name in frame.columns
+        else unknown_column(name, frame.columns, what)
+        for name in names
+        if name not in frame.columns or not plain(frame[name].dtype)
+    ]
+    if faults:
+        raise SchemaError(faults)
+
+
 def gather(
-    plan: Plan, frame: pl.DataFrame, given: Hierarchies | None = None
+    plan: Plan, columns: Sequence[str], given: Hierarchies | None = None
 ) -> dict[str, Taxonomy]:
     """Read the hierarchies of the plan and of the call; the call's come last and win."""
-    quasi = [name for name in plan.names(Role.QUASI) if name in frame.columns]
-    wanted = quasi or frame.columns
+    quasi = [name for name in plan.names(Role.QUASI) if name in columns]
+    wanted = quasi or columns
     found: dict[str, Taxonomy] = {}
     if plan.data.hierarchies is not None:
         found |= read_directory(plan.path(plan.data.hierarchies), wanted)
     for name, part in plan.columns.items():
         if part.hierarchy is not None:
             found[name] = read_hierarchy(plan.path(part.hierarchy), name)
-    if isinstance(given, (str, os.PathLike)):
-        found |= read_directory(Path(given), wanted)
-    elif given is not None:
-        if unknown := [name for name in given if name not in frame.columns]:
-            raise SchemaError([unknown_column(name, frame.columns) for name in unknown])
+    if isinstance(given, Mapping):  # a folder stands in the plan already
+        if unknown := [name for name in given if name not in columns]:
+            raise SchemaError([unknown_column(name, columns) for name in unknown])
         found |= {
             name: value if isinstance(value, Taxonomy) else read_hierarchy(value, name)
             for name, value in given.items()
@@ -288,4 +360,4 @@ def _guessed(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]
         ShoalWarning,
         stacklevel=2,
     )
-    return plan.override(roles={**roles, Role.UNDECIDED: schema.undecided})
+    return plan.with_roles({**roles, Role.UNDECIDED: schema.undecided})

@@ -7,12 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from shoal.base import names as vocabulary
 from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Kind, Role
 from shoal.tables.cells import blank, holds_numbers, typed
-
-_ENOUGH = 20  # rows below which "all different" means nothing
 
 
 @dataclass(frozen=True)
@@ -152,6 +149,17 @@ class Schema:
             return [unknown_column(name, frame.columns, role=column.role)]
         series = frame[name]
         dtype = series.dtype
+        if column.role is Role.OTHER and dtype == pl.Object:
+            return [
+                f"Column {name!r} holds Python objects, which no file can hold. Make texts or "
+                "numbers of them first, or leave the column out."
+            ]
+        if column.role in (Role.QUASI, Role.SENSITIVE) and isinstance(dtype, pl.Duration):
+            return [
+                f"Column {name!r} holds durations; a {column.role.value} column needs numbers, "
+                "texts, dates, booleans or categories. Make numbers of them first, for instance "
+                "seconds."
+            ]
         if column.role in (Role.QUASI, Role.SENSITIVE) and not plain(dtype):
             return [
                 f"Column {name!r} holds values of type {dtype}; a {column.role.value} column "
@@ -183,7 +191,7 @@ class Schema:
 
 def plain(dtype: pl.DataType) -> bool:
     """Tell whether cells of this type are single values that can be compared and written."""
-    return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary))
+    return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration))
 
 
 def textual(dtype: pl.DataType) -> bool:
@@ -278,76 +286,6 @@ def declare(
     return Schema(tuple(columns))
 
 
-def guess(
-    frame: pl.DataFrame,
-    *,
-    roles: Mapping[str, Role | str] | None = None,
-    kinds: Mapping[str, Kind | str] | None = None,
-    taxonomies: Iterable[str] = (),
-) -> Schema:
-    """Guess the role and kind of every column of ``frame``, with reasons.
-
-    Parameters
-    ----------
-    roles, kinds
-        What is already known; the rest is guessed.
-    taxonomies
-        Names of the columns that have a hierarchy.
-
-    Notes
-    -----
-    A guess is a proposal for a person to read: a name says little about what an attacker knows.
-    """
-    roles, kinds, have = roles or {}, kinds or {}, set(taxonomies)
-    faults = [
-        unknown_column(name, frame.columns)
-        for name in dict.fromkeys([*roles, *kinds])
-        if name not in frame.columns
-    ]
-    if faults:
-        raise SchemaError(faults)
-    columns = []
-    for name in frame.columns:
-        series = frame[name]
-        role, reason = (
-            (Role(roles[name]), "declared") if name in roles else guess_role(series, name)
-        )
-        kind = None
-        if role is Role.QUASI:
-            if name in kinds:
-                kind, why = Kind(kinds[name]), "kind declared"
-            else:
-                kind, why = guess_kind(series, name in have)
-            reason = f"{reason}; {why}"
-        columns.append(Column(name, role, kind, reason))
-    return Schema(tuple(columns))
-
-
-def guess_role(series: pl.Series, name: str) -> tuple[Role, str]:
-    """Guess what part a column plays, and say why."""
-    known = series.drop_nulls()
-    if known.is_empty():
-        return Role.UNDECIDED, "it is entirely missing"
-    if not plain(series.dtype):
-        return Role.UNDECIDED, f"its type {series.dtype} holds more than one value a cell"
-    distinct = known.n_unique()
-    each = len(known) / distinct
-    word, place = (
-        vocabulary.telling(name, words) for words in (vocabulary.IDENTIFYING, vocabulary.QUASI)
-    )
-    # 'admission_type_id' and 'country_name' have few values: they describe, they do not name.
-    if word and (each < 1.1 or (not place and each <= 20 and distinct > 100)):
-        return Role.IDENTIFIER, f"its name says {word!r} and it has {distinct:,} different values"
-    harm = vocabulary.telling(name, vocabulary.SENSITIVE)
-    if harm:
-        return Role.SENSITIVE, f"its name says {harm!r}, something to protect"
-    if place:
-        return Role.QUASI, f"its name says {place!r}, something that others may know"
-    if len(known) >= _ENOUGH and each < 1.1 and (textual(known.dtype) or _counts_up(known)):
-        return Role.IDENTIFIER, "nearly every row has a value of its own"
-    return Role.UNDECIDED, "nothing in its name or values says what it is"
-
-
 def guess_kind(series: pl.Series, has_taxonomy: bool) -> tuple[Kind, str]:
     """Guess how a quasi-identifier should be generalized, and say why."""
     if has_taxonomy:
@@ -363,11 +301,3 @@ def guess_kind(series: pl.Series, has_taxonomy: bool) -> tuple[Kind, str]:
     if mixed:
         return Kind.SET, f"it mixes numbers ({mixed[0]!r}) with texts ({mixed[1]!r})"
     return Kind.SET, "it holds names without an order"
-
-
-def _counts_up(known: pl.Series) -> bool:
-    """Tell whether the values are a running number: 1, 2, 3 ... in some order."""
-    if not known.dtype.is_integer():
-        return False
-    low, high = known.min(), known.max()
-    return isinstance(low, int) and isinstance(high, int) and high - low < 2 * len(known)

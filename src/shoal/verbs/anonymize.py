@@ -1,4 +1,4 @@
-"""From a plan and a table to a verified release: read, encode, group, recode, verify."""
+"""From a plan and a table to a verified release: encode, group, recode, verify."""
 
 from __future__ import annotations
 
@@ -8,53 +8,35 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from shoal.base.compiling import announced
-from shoal.base.errors import Infeasible, NotVerified, ShoalWarning
-from shoal.base.params import check_options
-from shoal.base.roles import Role
-from shoal.catalog import Method, find_method
+from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning
+from shoal.base.params import Param, check_options
+from shoal.base.seeds import LONG, SHORT_SEED, stretched
+from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
-from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.engines.run import Run
+from shoal.engines.spark.settings import Spark
+from shoal.measures.cautions import Matter, cautions, planned
+from shoal.measures.losses import Grouped, measured
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit, rule_spec
-from shoal.privacy import All, Rule, flatten
-from shoal.releases.generalized.check import Verdict
-from shoal.tables.domain import Taxonomy
-from shoal.tables.files import to_native
-from shoal.tables.prepare import (
-    Hierarchies,
-    Taken,
-    check_no_database,
-    is_path,
-    locate,
-    merge,
-    take_in,
-    warn_undecided,
-)
-from shoal.tables.schema import Schema
-from shoal.verbs.outcome import Outcome
-from shoal.verbs.shaping import Shape, publish, verify_shape
-
-__all__ = [
-    "STAGES",
-    "Clock",
-    "Outcome",
-    "Progress",
-    "anonymize",
-    "check",
-    "execute",
-    "group",
-    "heard",
-]
+from shoal.plan.rule_specs import build_rules, check_fit
+from shoal.privacy import All, Rule
+from shoal.releases.base import Ints
+from shoal.releases.check_bytes import foreign
+from shoal.releases.fresh import fresh
+from shoal.releases.opened import Opened
+from shoal.releases.verdict import Original, Verdict
+from shoal.tables.prepare import Hierarchies, Taken, warn_undecided
 
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
+TIME_LIMIT = Param(
+    "time_limit", "seconds after which the best release so far is taken", float, low=0
+)
 
 Progress = Callable[[str], object]
 """Told the name of a stage; during ``refine`` True means: enough, take the best so far."""
@@ -82,130 +64,60 @@ class Clock:
             self.seconds[name] += time.perf_counter() - start
 
 
-def anonymize(
-    data: Any = None,
-    *,
-    quasi: Sequence[str] | str | None = None,
-    sensitive: Sequence[str] | str | None = None,
-    identifier: Sequence[str] | str | None = None,
-    other: Sequence[str] | str | None = None,
-    hierarchies: Hierarchies | None = None,
-    method: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    k: int | None = None,
-    rules: Sequence[Rule] | None = None,
-    seed: int | None = None,
-    missing: Sequence[str] | None = None,
-    typed: bool | None = None,
-    plan: Plan | str | Path | None = None,
-    table: str | None = None,
-    query: str | None = None,
-    progress: Progress | None = None,
-    engine: Spark | None = None,
-) -> Outcome:
-    """Anonymize a table and check the release before handing it over.
+def limited(progress: Progress, entry: Method, time_limit: float | None) -> Progress:
+    """Return a progress that also says enough when the time is over."""
+    if time_limit is None:
+        return progress
+    seconds = TIME_LIMIT.check(time_limit, "anonymize")
+    if not entry.anytime:
+        able = ", ".join(repr(name) for name, other in METHODS.items() if other.anytime)
+        raise ParameterError(
+            f"The method {entry.name!r} cannot be ended with the best so far: it has no release "
+            f"before it is done. Leave time_limit out, or use a method that can: {able}."
+        )
+    end = time.perf_counter() + seconds
 
-    Parameters
-    ----------
-    data
-        A file (CSV, Parquet, Arrow, Feather), the address of a database, or a pandas, polars,
-        pyarrow or Spark frame. It is never changed, and a frame comes back as the kind it was.
-        Without it, the source that the plan names.
-    quasi, sensitive, identifier, other
-        Names of columns by role; columns that are not named are not released. Without any name,
-        and without a plan, roles are guessed with a warning.
-    hierarchies
-        A folder of ``COLUMN.csv`` files, or taxonomies (or their files) by column.
-    method, options
-        A name of ``shoal.catalog.METHODS`` and its options.
-    k
-        Least number of rows that must look alike (10 unless a plan says otherwise).
-    rules
-        Rules instead of the plan's, for instance ``[KAnonymity(5)]``.
-    seed
-        Repeats the run byte for byte. Keep it secret: it also tells the order of the rows.
-    missing
-        Texts that mean missing besides the empty one, for instance ``["?", "NA"]``.
-    typed
-        Publish ordered columns as two columns ``x_lo`` and ``x_hi``.
-    plan
-        A plan or its file; the other arguments override it.
-    table, query
-        What to read from a database: ``table="schema.table"``, or the text of a query.
-    progress
-        Called with the name of each stage as it starts, and ``"compile"`` once if kernels have to
-        be compiled.
-    engine
-        Carry the plan out on Spark, which takes folders of Parquet or CSV too. A Spark frame
-        needs this only to be told more than the defaults.
+    def told(stage: str) -> bool:
+        return progress(stage) is True or (stage == "refine" and time.perf_counter() >= end)
 
-    Raises
-    ------
-    Infeasible
-        When no release of this table can keep the promise.
-    NotVerified
-        When the release does not keep it; nothing is handed over.
-    """
-    clock = Clock(progress or (lambda stage: None))
-    start = time.perf_counter()
-    full = merge(
-        plan,
-        roles={
-            Role.QUASI: quasi,
-            Role.SENSITIVE: sensitive,
-            Role.IDENTIFIER: identifier,
-            Role.OTHER: other,
-        },
-        rules=() if k is None else [{"name": "k-anonymity", "k": k}],
-        instead=rules,
-        method=method,
-        options=options,
-        seed=seed,
-        missing=missing,
-        hierarchies=hierarchies,
-        release={} if typed is None else {"typed": typed},
-    )
-    # Rules that no plan can hold, because they are not in the catalog.
-    extra = tuple(rule for rule in flatten(rules or ()) if not rule_spec(rule))
-    if engine is not None or is_spark_frame(data):
-        check_no_database(data, table, query)
-        return _on_spark(data, full.filled(), hierarchies, extra, engine or Spark(), clock, start)
-    data = locate(data, full, table, query)
-    with heard() as said:
-        with clock.stage("read"):
-            taken = take_in(data, full.filled(), hierarchies)
-        outcome, release = execute(taken, taken.plan, clock, extra)
-    outcome.seconds["total"] = time.perf_counter() - start
-    published = {
-        name: table if is_path(data) else to_native(table, data)
-        for name, table in release.tables().items()
-    }
-    texts = tuple(dict.fromkeys(said))
-    return replace(outcome, release=published["release"], tables=published, warnings=texts)
+    return told
 
 
-def _on_spark(
+def on_spark(
     data: Any,
     plan: Plan,
     hierarchies: Hierarchies | None,
     extra: tuple[Rule, ...],
     engine: Spark,
     clock: Clock,
-    start: float,
-) -> Outcome:
-    """Carry out the plan where the rows are."""
+) -> tuple[Run, Any]:
+    """Carry out the plan where the rows are; return the run and the release as a Spark frame."""
     from shoal.engines.spark.engine import carry_out
+
+    start = time.perf_counter()
 
     def run(entry: Method, rows: Encoded, rule: Rule, rng: Any, options: Mapping[str, Any]) -> Any:
         return group(entry, rows, rule, rng, options, clock)
 
     with heard() as said:
-        made = carry_out(data, plan, hierarchies, extra, engine, run, clock)
+        _warn_of_short(plan)
+        made, release = carry_out(data, plan, hierarchies, extra, engine, run, clock)
         warn_undecided(made.schema)
+        rules = build_rules([part.spec for part in plan.rules], made.schema.sensitive)
+        for text in planned(made.schema, plan, (*rules, *extra)):
+            warnings.warn(text, ShoalWarning, stacklevel=3)
     clock.seconds["total"] = time.perf_counter() - start
-    said_once = tuple(dict.fromkeys(said))
-    tables = {"release": made.release}
-    return Outcome(**vars(made), seconds=clock.seconds, warnings=said_once, tables=tables)
+    texts = tuple(dict.fromkeys([*said, *advice(plan)]))
+    return replace(made, seconds=clock.seconds, warnings=texts), release
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A release fresh from its run; ``order`` must never leave it."""
+
+    run: Run
+    opened: Opened
+    order: Ints
 
 
 def execute(
@@ -214,36 +126,40 @@ def execute(
     clock: Clock,
     extra: tuple[Rule, ...] = (),
     encoded: Encoded | None = None,
-) -> tuple[Outcome, Shape]:
+) -> Made:
     """Carry out one plan on a table taken in before, and check the release.
 
     ``encoded`` spares encoding the table once more for a method that takes the same form.
     """
-    frame, schema, taxonomies = taken.frame, taken.schema, taken.taxonomies
+    frame, schema = taken.frame, taken.schema
     entry = find_method(plan.method.name)
+    shape = entry.shape
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [part.spec for part in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     check_fit(entry, rules)
-    grouping, shuffling = _generators(plan, entry)
-    with clock.stage("encode"):
-        data = encoded or encode(frame, schema, taxonomies, flat_sets=entry.flat_sets)
-        rule: Rule = rules[0] if len(rules) == 1 else All(rules)
-        if obstacle := rule.obstacle(data.whole()):
-            raise Infeasible(obstacle)
-    with clock.stage("group"):
-        made = group(entry, data, rule, grouping, options, clock)
-    with clock.stage("recode"):
-        order = shuffling(frame.height) if plan.release.shuffle else None
-        release, loss = publish(
-            entry, frame, schema, data, made, typed=plan.release.typed, order=order
-        )
-    with clock.stage("verify"):
-        verdict = check(release, frame, schema, taxonomies, rules)
-    outcome = Outcome(
-        release=None,
+    with heard() as said:
+        grouping, shuffling = _generators(plan, entry)
+        with clock.stage("encode"):
+            data = encoded or encode(frame, schema, taken.taxonomies, flat_sets=entry.flat_sets)
+            rule: Rule = rules[0] if len(rules) == 1 else All(rules)
+            if obstacle := rule.obstacle(data.whole()):
+                raise Infeasible(obstacle)
+        with clock.stage("group"):
+            made = group(entry, data, rule, grouping, options, clock)
+        with clock.stage("recode"):
+            order = shuffling(frame.height) if plan.release.shuffle else None
+            typed = plan.release.typed
+            release = shape.make.publish(frame, schema, data, made, typed=typed, order=order)
+            tables = {name: fresh(table) for name, table in release.tables().items()}
+            grouped = Grouped.untouched(data) if shape.exact else Grouped(data, made)
+            loss = measured(grouped)
+        with clock.stage("verify"):
+            columns = schema.columns
+            opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=plan)
+            verdict = check(opened, rules, Original(frame, schema, release.order, taken.taxonomies))
+    run = Run(
         loss=loss,
-        achieved=verdict.achieved,
         verdict=verdict,
         method=entry.name,
         plan=plan,
@@ -251,13 +167,11 @@ def execute(
         rows_in=frame.height,
         rows_out=release.frame.height,
         groups=getattr(made, "groups", frame.height),
-        seconds=clock.seconds,
         notes=getattr(made, "notes", {}),
-        source=frame,
-        published=release.tables(),
-        taxonomies=taxonomies,
+        seconds=clock.seconds,
+        warnings=tuple(dict.fromkeys(said)),
     )
-    return outcome, release
+    return Made(run, opened, release.order)
 
 
 def group(
@@ -276,23 +190,47 @@ def group(
     return made
 
 
-def check(
-    release: Shape,
-    frame: pl.DataFrame,
-    schema: Schema,
-    taxonomies: Mapping[str, Taxonomy],
-    rules: Sequence[Rule],
-) -> Verdict:
-    """Verify a release against its rules and its source, or refuse to hand it over."""
-    verdict = verify_shape(release, frame, schema, taxonomies, rules)
+def check(opened: Opened, rules: Sequence[Rule], source: Original) -> Verdict:
+    """Verify a release, its memory too, against its rules and source, or do not hand it over."""
+    verdict: Verdict = opened.shape.check.check(opened, rules, source)
+    if faults := foreign(opened.tables):
+        verdict = replace(verdict, holds=False, faults=(*verdict.faults, *faults))
     if not verdict.holds:
-        faults = "\n".join(verdict.faults) or "a rule does not hold."
+        told = "\n".join(verdict.faults) or "a rule does not hold."
         raise NotVerified(
-            f"The release was not handed over, because checking it found: {faults}\n"
+            f"The release was not handed over, because checking it found: {told}\n"
             "This is a fault in Shoal, not in your data: please report it with the method, its "
             "options and the shape of the table."
         )
     return verdict
+
+
+def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) -> None:
+    """Warn of what is allowed and still a risk, before any work."""
+    rules = build_rules([part.spec for part in plan.rules], taken.schema.sensitive)
+    matter = Matter(taken.frame, taken.schema, plan, taken.taxonomies, (*rules, *extra))
+    texts = cautions(matter)
+    refuse_if(texts if strict else ())
+    for text in texts:
+        warnings.warn(text, ShoalWarning, stacklevel=3)
+
+
+def advice(plan: Plan) -> list[str]:
+    """Return what holds for every release of this kind; no fault, so that strict runs pass.
+
+    A run with a seed is told more: that it must not be published at all.
+    """
+    again = find_method(plan.method.name).shape.words.again
+    return [again] if again and plan.seed is None else []
+
+
+def refuse_if(texts: Sequence[str]) -> None:
+    """End a strict run that has something to warn about."""
+    if texts:
+        raise Cautioned(
+            "Nothing was released, because warnings are errors here (--strict, strict=True):\n"
+            + "\n".join(texts)
+        )
 
 
 def _generators(
@@ -304,7 +242,7 @@ def _generators(
     program can undo it. A method whose draws are themselves the protection gets no generator at
     all, which makes it use that source too.
     """
-    drawn = entry.release != "generalized"
+    drawn = entry.shape.drawn
     if plan.seed is None:
         return None if drawn else np.random.default_rng(), _secure_order
     if drawn:
@@ -314,8 +252,14 @@ def _generators(
             ShoalWarning,
             stacklevel=2,
         )
-    grouping, shuffling = np.random.SeedSequence(plan.seed).spawn(2)
+    _warn_of_short(plan)
+    grouping, shuffling = np.random.SeedSequence(stretched(plan.seed)).spawn(2)
     return np.random.default_rng(grouping), np.random.default_rng(shuffling).permutation
+
+
+def _warn_of_short(plan: Plan) -> None:
+    if plan.seed is not None and plan.seed < LONG:
+        warnings.warn(SHORT_SEED, ShoalWarning, stacklevel=3)
 
 
 def _secure_order(rows: int) -> npt.NDArray[np.int64]:

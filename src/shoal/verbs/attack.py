@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,24 +18,17 @@ from shoal.base.errors import (
 )
 from shoal.base.params import Param
 from shoal.base.partition import Ints
-from shoal.base.roles import Role
 from shoal.measures.risks.knowledge import Draw, cut, knowledge
 from shoal.measures.risks.matching import Items, senseless, sides, widths
 from shoal.measures.risks.results import Attacks
 from shoal.measures.risks.scores import Belief, Scores, Target, score
 from shoal.measures.risks.summary import summarize
-from shoal.plan.plan import Plan
-from shoal.releases.anatomy.make import COUNT, GROUP
-from shoal.releases.base import Query, Release
-from shoal.releases.published import read
+from shoal.releases.base import Query, View
+from shoal.releases.opened import Opened
 from shoal.releases.readback import find
 from shoal.tables.cells import as_text, blank, typed
-from shoal.tables.domain import Taxonomy
-from shoal.tables.prepare import Hierarchies, gather, load, quasi_schema
+from shoal.tables.prepare import check_columns, quasi_schema
 from shoal.tables.schema import Column
-from shoal.tables.set_cells import read_sets
-from shoal.verbs.audit_exact import holds_sets, second_table
-from shoal.verbs.risk import check_columns, missing_texts, read_plan, view
 
 KINDS = ("linkage", "homogeneity", "inference", "background")
 TARGETS = 2000
@@ -51,62 +42,22 @@ _PARAMS = (
 
 
 def attack(
-    original: Any,
-    released: Any,
+    opened: Opened,
+    original: pl.DataFrame,
     *,
-    known: Sequence[str] | str | None = None,
-    sensitive: Sequence[str] | str | None = None,
-    kinds: Sequence[str] | None = None,
+    kinds: Sequence[str] | str | None = None,
     targets: int | None = None,
     noise: float = 0.0,
     gaps: float = 0.0,
     rule_out: int = 1,
     belief: float = 0.9,
-    control: Any = None,
-    st: Any = None,
-    missing: Sequence[str] | None = None,
-    hierarchies: Hierarchies | None = None,
+    control: pl.DataFrame | None = None,
     seed: int | None = None,
-    plan: Plan | str | Path | None = None,
 ) -> Attacks:
     """Attack some people of the original through the release, and say how often that succeeds.
 
-    Parameters
-    ----------
-    original
-        The table that was released, a file or a frame: the truth about the targets.
-    released
-        The release, of any shape.
-    known
-        Columns that the attacker knows of his targets; the plan's quasi-identifiers by default.
-    sensitive
-        Columns that he wants to learn; the plan's, or those of dummy values and Anatomy.
-    kinds
-        Which of ``linkage``, ``homogeneity``, ``inference`` and ``background``; all by default, or
-        linkage alone when there is no sensitive column.
-    targets
-        How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
-    noise
-        Share of what is known that is wrong: the value of a random other row instead.
-    gaps
-        Share of what is known that the attacker does not know after all.
-    rule_out
-        Background knowledge: how many values he can rule out, the likeliest false ones.
-    belief
-        Background knowledge: people whose true value is then believed more are counted too.
-    control
-        People who are *not* in the table, with the same columns. By default the control attacks
-        every target with what is known of somebody else.
-    st
-        Anatomy's second table; next to a file ``x.csv`` it is found as ``x.st.csv``.
-    missing
-        Texts that mean missing in the original, besides the empty one.
-    hierarchies
-        The hierarchies that the release was made with, to understand its cells.
-    seed
-        Repeats the draw of targets, noise and gaps.
-    plan
-        The plan of the run; the other arguments override it.
+    The attacker knows the columns that the release is looked up by, and wants to learn the
+    sensitive ones. The other parameters are those of :meth:`shoal.Release.attack`.
 
     Notes
     -----
@@ -118,45 +69,31 @@ def attack(
     noise, gaps, rule_out, belief = (
         param.check(value, "attack") for param, value in zip(_PARAMS, checked, strict=True)
     )
-    full = read_plan(plan, quasi=known, sensitive=sensitive, missing=missing)
-    names = tuple(full.names(Role.QUASI))
+    names, hidden = tuple(opened.quasi), tuple(opened.sensitive)
     if not names:
         raise SchemaError(
             "An attack needs to know something, and nothing was given. Name the columns that the "
             "attacker knows with --known (known=[...]), or give the plan with --plan (plan=...)."
         )
-    published = load(released, full, released=True)
-    table = second_table(released, published, st)
-    hidden = tuple(full.names(Role.SENSITIVE)) or _hidden(published, table)
     wanted = _kinds(kinds, hidden)
     hidden = hidden if set(wanted) - {"linkage"} else ()
-    source = load(original, full)
-    outsiders = None if control is None else load(control, full)
-    _check(source, published, outsiders, names, hidden)
+    _check(original, opened.frame, control, names, hidden)
     rng = np.random.default_rng(seed)
-    many = _count(targets, source.height)
-    draw = Draw.of(source.height, 0 if outsiders is None else outsiders.height, many, rng)
-    views = {
-        name: view(published, name, table=table, quasi=names, missing=missing_texts(full, name))
-        for name in hidden
-    }
-    raw = table is not None or holds_sets(published, hidden)
-    taxonomies = gather(full, source, hierarchies)
-    schema = quasi_schema(source, full, names, taxonomies)
+    many = _count(targets, original.height)
+    draw = Draw.of(original.height, 0 if control is None else control.height, many, rng)
+    views = {name: opened.view(name) for name in hidden}
+    schema = quasi_schema(original, opened.plan, names, opened.taxonomies)
     release = _open(
-        published,
+        opened,
         [schema[name] for name in names],
-        {name: draw.people(schema[name], source, outsiders, rng) for name in names},
-        taxonomies,
+        {name: draw.people(schema[name], original, control, rng) for name in names},
         tuple(_belief(name, views[name]) for name in hidden),
-        raw=raw,
     )
     answers = [
-        _answers(name, source, outsiders, draw, missing_texts(full, name), views[name])
+        _answers(name, original, control, draw, opened.column(name).missing, views[name])
         for name in hidden
     ]
     scores = _run(release, draw, answers, rng, noise=noise, gaps=gaps, rule_out=rule_out)
-    unmatched = _unmatched(scores[0], source, published)
     return Attacks(
         results=tuple(
             result
@@ -165,27 +102,20 @@ def attack(
         ),
         known=names,
         sensitive=hidden,
-        shape="anatomized" if table is not None else "dummies" if raw else "generalized",
+        shape=opened.shape.name,
         targets=many,
-        rows=published.height,
+        rows=opened.frame.height,
         noise=noise,
         gaps=gaps,
-        control="outsiders" if control is not None else "others" if source.height > 1 else "none",
-        unmatched=unmatched,
+        control="outsiders" if control is not None else "others" if original.height > 1 else "none",
+        unmatched=_unmatched(scores[0], original, opened.frame),
     )
 
 
 # Checks
 
 
-def _hidden(published: pl.DataFrame, table: pl.DataFrame | None) -> tuple[str, ...]:
-    """Return the columns that the shape of the release itself tells to be sensitive."""
-    if table is not None:
-        return tuple(name for name in table.columns if name not in (GROUP, COUNT))
-    return tuple(name for name in published.columns if read_sets(published[name]) is not None)
-
-
-def _kinds(kinds: Sequence[str] | None, hidden: Sequence[str]) -> tuple[str, ...]:
+def _kinds(kinds: Sequence[str] | str | None, hidden: Sequence[str]) -> tuple[str, ...]:
     asked = [kinds] if isinstance(kinds, str) else list(kinds or ())
     for kind in asked:
         if kind not in KINDS:
@@ -223,6 +153,7 @@ def _check(
             f"{nearest(lost[0], held)} It has: {listed(published.columns)}. Leave it out of "
             "--known."
         )
+    check_columns(published, "The release", [name for name in names if name in held])
 
 
 def _count(targets: int | None, rows: int) -> int:
@@ -260,17 +191,14 @@ def _unmatched(main: Scores, source: pl.DataFrame, published: pl.DataFrame) -> i
 
 
 def _open(
-    published: pl.DataFrame,
+    opened: Opened,
     columns: Sequence[Column],
     people: Mapping[str, pl.Series],
-    taxonomies: Mapping[str, Taxonomy],
     beliefs: tuple[Belief, ...],
-    *,
-    raw: bool,
 ) -> Target:
     """Make the release ready to be searched, or refuse when its cells are not understood."""
-    found = read(published, [column.name for column in columns])
-    both = sides(people, found.cells, columns, taxonomies, raw=raw, gaps="open")
+    found, raw = opened.published, opened.shape.exact
+    both = sides(people, found.cells, columns, opened.taxonomies, raw=raw, gaps="open")
     for column, side in zip(columns, both, strict=True):
         if (cell := senseless(side)) is not None:
             raise SchemaError(
@@ -284,7 +212,7 @@ def _open(
     return Target(both, Items.of(cells, found.sizes.astype(np.float64)), likely, beliefs)
 
 
-def _belief(name: str, release: Release) -> Belief:
+def _belief(name: str, release: View) -> Belief:
     whole = release.expect(Query(name))
     return Belief(name, release.posterior(name), whole / max(float(whole.sum()), 1e-300))
 
@@ -295,7 +223,7 @@ def _answers(
     outsiders: pl.DataFrame | None,
     draw: Draw,
     missing: Sequence[str],
-    release: Release,
+    release: View,
 ) -> list[Ints]:
     """Return the true values of targets and outsiders as positions among those released."""
     values = pl.Series(release.values(name), dtype=pl.String)

@@ -7,19 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.base.errors import ParameterError, SchemaError, listed, nearest
-from shoal.engines.spark.settings import is_spark_frame
-from shoal.plan.plan import Plan
-from shoal.releases.base import By, Counts, Release
+from shoal.base.errors import ParameterError, listed, nearest
+from shoal.base.notebook import table_html
+from shoal.releases.base import By, Counts
 from shoal.releases.categories import read_by
 from shoal.releases.estimates.bayes import check_method
 from shoal.releases.estimates.intervals import quantile
-from shoal.releases.opening import open_release
-from shoal.tables.prepare import Hierarchies, gather, load
-from shoal.verbs.audit_exact import second_table
+from shoal.releases.opened import Opened, check_release
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimates:
     """What :func:`estimate` found: the counts, and how they were found."""
 
@@ -27,6 +24,16 @@ class Estimates:
     shape: str
     method: str
     level: float
+
+    def __repr__(self) -> str:
+        by = f" by {', '.join(self.counts.by)}" if self.counts.by else ""
+        many = len(self.counts.values)
+        return f"Estimates({self.counts.of}{by}; {many} values; {self.method}, {self.level:g})"
+
+    def _repr_html_(self) -> str:
+        """Show the estimates in a notebook."""
+        frame = self.counts.frame()
+        return table_html(f"Estimates of {self.counts.of}", frame.columns, frame.head(60).rows())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -44,61 +51,17 @@ class Estimates:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
-def read_release(
-    released: Any,
-    of: str,
-    *,
-    st: Any = None,
-    quasi: Sequence[str] | None = None,
-    hierarchies: Hierarchies | None = None,
-) -> Release:
-    """Open a published release, so that it can be asked: ``expect``, ``counts``, ``beliefs``.
-
-    Parameters
-    ----------
-    released
-        The published table, a file or a frame.
-    of
-        The sensitive column.
-    st
-        Anatomy's second table; next to a file ``x.csv`` it is found as ``x.st.csv``.
-    quasi
-        The quasi-identifiers; every column but the sensitive ones by default.
-    hierarchies
-        The hierarchies that a generalized release was made with.
-    """
-    plan = Plan()
-    frame = load(released, plan, released=True)
-    table = second_table(released, frame, st)
-    taxonomies = gather(plan, frame, hierarchies) if hierarchies is not None else {}
-    return open_release(frame, of, table=table, quasi=quasi, taxonomies=taxonomies)
-
-
 def estimate(
-    released: Any,
+    opened: Opened,
     of: str,
     by: Sequence[str | By] = (),
     *,
     method: str = "iterative",
     level: float = 0.95,
-    st: Any = None,
-    quasi: Sequence[str] | None = None,
-    hierarchies: Hierarchies | None = None,
 ) -> Estimates:
     """Estimate how many rows have each sensitive value, by categories of quasi-identifiers.
 
-    Parameters
-    ----------
-    released, st, quasi, hierarchies
-        As for :func:`read_release`.
-    of
-        The sensitive column, or ``disease=flu`` for one of its values.
-    by
-        ``"sex"``: every value; ``"age:10"``: intervals of ten; ``"sex=f"``: that value only.
-    method
-        For dummy values: ``iterative`` (the paper's), ``closed`` or ``em``.
-    level
-        How often an interval holds the truth.
+    The parameters are those of :meth:`shoal.Release.estimate`.
 
     Notes
     -----
@@ -109,38 +72,36 @@ def estimate(
     """
     check_method(method)
     quantile(level)
-    name, equals, value = of.partition("=")
-    if is_spark_frame(released):
-        from shoal.engines.spark.counting import rows_of
-
-        column = of if of in released.columns else name
-        named = [each.column if isinstance(each, By) else _column(each, released) for each in by]
-        released = rows_of(released, column, named)
-    try:
-        release = read_release(released, of, st=st, quasi=quasi, hierarchies=hierarchies)
-        name, equals, value = of, "", ""
-    except SchemaError:
-        if not equals:
-            raise
-        release = read_release(released, name, st=st, quasi=quasi, hierarchies=hierarchies)
-    columns: list[str] = list(getattr(release, "quasi", ()))
+    name, value = asked_of(of, [name for table in opened.tables.values() for name in table.columns])
+    opened = opened.about(name)
+    check_release(opened, name)
+    view = opened.view(name)
+    columns = list(view.quasi)
     asked = [each if isinstance(each, By) else read_by(each, columns) for each in by]
     if twice := {each.column for each in asked if [e.column for e in asked].count(each.column) > 1}:
         raise ParameterError(
             f"The column {min(twice)!r} is named twice to split by. Name it once: as it is, with "
             "a width (age:10), or with a value (sex=f)."
         )
-    counts = release.counts(name, asked, method=method, level=level)
-    if equals:
+    counts = view.counts(name, asked, method=method, level=level)
+    if value is not None:
         counts = _only(counts, value)
-    used = method if release.shape == "dummies" else "uniform"
-    return Estimates(counts, release.shape, used, level)
+    used = method if method in view.estimators else view.estimators[0]
+    return Estimates(counts, opened.shape.name, used, level)
 
 
-def _column(text: str, released: Any) -> str:
-    """Return the column that ``age``, ``age:10`` or ``sex=f`` speaks of."""
-    names = {name.removesuffix("_lo").removesuffix("_hi") for name in released.columns}
-    return read_by(text, sorted({*released.columns, *names})).column
+def asked_of(of: str, columns: Sequence[str]) -> tuple[str, str | None]:
+    """Read ``disease`` or ``disease=flu``; a name may itself hold the sign."""
+    name, equals, value = of.partition("=")
+    return (of, None) if of in columns or not equals else (name, value)
+
+
+def columns_asked(of: str, by: Sequence[str | By], columns: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the columns that a question speaks of: all that need be fetched to answer it."""
+    names = {name.removesuffix("_lo").removesuffix("_hi") for name in columns}
+    every = sorted({*columns, *names})
+    split = [each.column if isinstance(each, By) else read_by(each, every).column for each in by]
+    return asked_of(of, columns)[0], split
 
 
 def _only(counts: Counts, value: str) -> Counts:

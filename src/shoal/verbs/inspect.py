@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import polars as pl
 
+from shoal.base.notebook import table_html
 from shoal.base.roles import Role
+from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
-from shoal.tables.prepare import Hierarchies, gather, load, locate
-from shoal.tables.schema import Column, Schema, guess, plain
+from shoal.tables.domain import Taxonomy
+from shoal.tables.guessing import guess
+from shoal.tables.schema import Column, Schema, plain
 
 _SIZES = (2, 5, 10)
 
@@ -28,7 +30,7 @@ class ColumnLook:
     example: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inspection:
     """What a table looks like to someone who wants to publish it.
 
@@ -45,6 +47,8 @@ class Inspection:
     below
         For each size: rows whose quasi-identifiers are shared by fewer than so many rows; 2 tells
         the rows that are unique.
+    frame
+        The table as it was read.
     """
 
     rows: int
@@ -53,52 +57,68 @@ class Inspection:
     vmr: float
     rmr: float
     below: dict[int, int]
+    frame: pl.DataFrame = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"Inspection({self.rows:,} rows, {len(self.columns)} columns, {self.unique:,} unique "
+            f"rows, {self.vmr:.1%} of cells missing)"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the columns in a notebook, with the role that each suggests and why."""
+        rows = [
+            (
+                look.column.name,
+                look.dtype,
+                f"{look.missing / max(self.rows, 1):.1%}",
+                look.distinct,
+                look.column.role.value,
+                look.column.kind.value if look.column.kind else "",
+                look.column.reason,
+            )
+            for look in self.columns
+        ]
+        heads = ("column", "type", "missing", "distinct", "role", "kind", "why")
+        return table_html(f"{self.rows:,} rows", heads, rows)
 
     @property
     def unique(self) -> int:
         """Number of rows that are alone with their quasi-identifiers."""
         return self.below.get(2, 0)
 
+    @cached_property
+    def singling(self) -> Singling:
+        """Which columns, and which few together, single rows out; identifiers only by themselves.
+
+        Found out when it is first asked for: of a large table this takes some seconds.
+        """
+        names = [column.name for column in self.schema.columns]
+        together = [name for name in names if name not in self.schema.identifier]
+        return singling_out(self.frame, names, together=together)
+
 
 def inspect(
-    data: Any = None,
-    *,
-    quasi: Sequence[str] | None = None,
-    hierarchies: Hierarchies | None = None,
-    missing: Sequence[str] | None = None,
-    plan: Plan | str | Path | None = None,
-    table: str | None = None,
-    query: str | None = None,
+    frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy], *, only: bool = False
 ) -> Inspection:
-    """Look at a table (a file, a database or a frame) and suggest roles, with reasons.
+    """Look at a table and suggest roles, with reasons.
 
     Parameters
     ----------
-    data
-        A file, the address of a database, or a frame.
-    quasi
-        Quasi-identifiers to measure; guessed otherwise.
-    hierarchies
-        Columns that have one are suggested as taxonomies.
-    missing
-        Texts that mean missing besides the empty one.
+    frame
+        The table.
     plan
         Roles, kinds and missing texts already declared.
-    table, query
-        What to read from a database.
+    taxonomies
+        Columns that have one are suggested as taxonomies.
+    only
+        The plan names all quasi-identifiers: none is to be guessed besides.
     """
-    base = Plan() if plan is None else plan if isinstance(plan, Plan) else Plan.read(plan)
-    full = base.override(
-        roles={} if quasi is None else {Role.QUASI: list(quasi)},
-        data={} if missing is None else {"missing": ["", *missing]},
-    )
-    frame = load(locate(data, full, table, query), full)
-    taxonomies = gather(full, frame, hierarchies)
-    known = {name: part.role for name, part in full.columns.items()}
-    kinds = {name: part.kind for name, part in full.columns.items() if part.kind is not None}
+    known = {name: part.role for name, part in plan.columns.items()}
+    kinds = {name: part.kind for name, part in plan.columns.items() if part.kind is not None}
     schema = guess(frame, roles=known, kinds=kinds, taxonomies=taxonomies)
-    if quasi is not None:
-        schema = _only(schema, list(quasi))
+    if only:
+        schema = _only(schema, plan.names(Role.QUASI))
     names = list(schema.quasi)
     cells = frame.height * len(names)
     return Inspection(
@@ -108,6 +128,7 @@ def inspect(
         vmr=sum(frame[name].null_count() for name in names) / cells if cells else 0.0,
         rmr=_incomplete(frame, names),
         below=_below(frame, names),
+        frame=frame,
     )
 
 

@@ -17,7 +17,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shoal.base.errors import ShoalError
-from shoal.web import pages, pages_runs, pages_trees, respond
+from shoal.web import respond
+from shoal.web.pages import hierarchies, runs, tables
 from shoal.web.security import Doors, Guard, Keys, TooLarge
 from shoal.web.state import Workbench
 
@@ -43,19 +44,19 @@ def _static() -> dict[str, tuple[bytes, str]]:
     """Read the few files that never change: nothing but these is ever served by name."""
     from shoal.show import charts
 
-    found = {}
+    files = {}
     for path in (respond.HERE / "static").iterdir():
         kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-        found[path.name] = (path.read_bytes(), kind)
-    found["charts.css"] = ((charts.CSS + charts.FIGURE_CSS).encode(), "text/css")
-    return found
+        files[path.name] = (path.read_bytes(), kind)
+    files["charts.css"] = ((charts.CSS + charts.FIGURE_CSS).encode(), "text/css")
+    return files
 
 
 async def _file(request: Request) -> Response:
-    known = request.app.state.static.get(request.path_params["name"])
-    if known is None:
+    file = request.app.state.static.get(request.path_params["name"])
+    if file is None:
         raise HTTPException(404)
-    return Response(known[0], media_type=known[1])
+    return Response(file[0], media_type=file[1])
 
 
 def _post(path: str, handler: Callable[[Request], Awaitable[Response]]) -> Route:
@@ -68,6 +69,35 @@ def _post(path: str, handler: Callable[[Request], Awaitable[Response]]) -> Route
             await request.close()
 
     return Route(path, handle, methods=["POST"])
+
+
+def _routes() -> list[Route]:
+    """Say which address leads where."""
+    table, run = "/tables/{table:int}", "/tables/{table:int}/runs/{run:int}"
+    column = f"{table}/columns/{{column:int}}"
+    return [
+        Route("/", tables.opening),
+        Route("/static/{name}", _file),
+        _post("/theme", tables.theme),
+        _post("/open", tables.take_in),
+        Route(f"{table}/see", tables.see),
+        _post(f"{table}/see", tables.reread),
+        _post(f"{table}/close", tables.close),
+        Route(f"{table}/decide", tables.decide),
+        _post(f"{table}/decide", tables.decided),
+        _post(f"{table}/plan", tables.use_plan),
+        _post(f"{table}/hierarchies/upload", hierarchies.upload_many),
+        Route(column, hierarchies.hierarchy),
+        _post(column, hierarchies.change),
+        _post(f"{column}/upload", hierarchies.upload),
+        Route(f"{column}/hierarchy.csv", hierarchies.download),
+        Route(f"{table}/runs", runs.runs),
+        _post(f"{table}/runs", runs.start),
+        Route(run, runs.understand),
+        _post(run, runs.act),
+        Route(f"{run}/take", runs.take),
+        Route(f"{run}/files/{{name}}", runs.hand_out),
+    ]
 
 
 def build(
@@ -103,32 +133,9 @@ def build(
         finally:
             await bench.close()
 
-    table, run = "/tables/{table:int}", "/tables/{table:int}/runs/{run:int}"
-    column = f"{table}/columns/{{column:int}}"
+    static = _static()
     app = Starlette(
-        routes=[
-            Route("/", pages.opening),
-            Route("/static/{name}", _file),
-            _post("/theme", pages.theme),
-            _post("/open", pages.take_in),
-            Route(f"{table}/see", pages.see),
-            _post(f"{table}/see", pages.reread),
-            _post(f"{table}/close", pages.close),
-            Route(f"{table}/decide", pages.decide),
-            _post(f"{table}/decide", pages.decided),
-            _post(f"{table}/plan", pages.use_plan),
-            _post(f"{table}/hierarchies/upload", pages_trees.upload_many),
-            Route(column, pages_trees.hierarchy),
-            _post(column, pages_trees.change),
-            _post(f"{column}/upload", pages_trees.upload),
-            Route(f"{column}/hierarchy.csv", pages_trees.download),
-            Route(f"{table}/runs", pages_runs.runs),
-            _post(f"{table}/runs", pages_runs.start),
-            Route(run, pages_runs.understand),
-            _post(run, pages_runs.act),
-            Route(f"{run}/take", pages_runs.take),
-            Route(f"{run}/files/{{name}}", pages_runs.hand_out),
-        ],
+        routes=_routes(),
         middleware=[
             Middleware(
                 Guard,
@@ -137,6 +144,7 @@ def build(
                 say=respond.plain_page,
                 too_large=respond.too_large,
                 limit=limit,
+                free=frozenset(f"/static/{name}" for name in static),
             ),
             Middleware(_Twins),
         ],
@@ -150,5 +158,5 @@ def build(
     )
     app.state.keys, app.state.limit = keys, limit
     app.state.templates = respond.environment()
-    app.state.static = _static()
+    app.state.static = static
     return app

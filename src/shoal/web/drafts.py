@@ -96,14 +96,14 @@ def _rules(form: Mapping[str, str]) -> list[dict[str, Any]]:
     named = [key.split(".") for key in form if key.startswith("rule.") and key.endswith(".name")]
     places = sorted({int(key[1]) for key in named if key[1].isdigit()})
     rules = []
-    for place in places:
-        name = form[f"rule.{place}.name"]
-        if name not in RULES or form.get("remove") == str(place):
+    for number in places:
+        name = form[f"rule.{number}.name"]
+        if name not in RULES or form.get("remove") == str(number):
             continue
         spec: dict[str, Any] = {"name": name}
-        if RULES[name].sensitive and (column := form.get(f"rule.{place}.column", "")):
+        if RULES[name].sensitive and (column := form.get(f"rule.{number}.column", "")):
             spec["column"] = column
-        spec |= _values(RULES[name].params, form, f"rule.{place}.")
+        spec |= _values(RULES[name].params, form, f"rule.{number}.")
         rules.append(spec)
     added = form.get("add", "")
     if form.get("do") == "add" and added in RULES:
@@ -167,7 +167,7 @@ def to_plan(draft: Draft, missing: Sequence[str], delimiter: str | None) -> Plan
             faults += str(error).splitlines()
     if not draft["rules"]:
         faults.append("No rule was chosen, so nothing would be promised. Add at least one.")
-    if not any(part["role"] == Role.QUASI.value for part in draft["columns"].values()):
+    if not any(column["role"] == Role.QUASI.value for column in draft["columns"].values()):
         faults.append(
             "No column is a quasi-identifier. Give that role to what others may know of a person."
         )
@@ -190,7 +190,8 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
     In flags where flags can say it all, else with the plan, which always can.
     """
     start = ["shoal", "anonymize", data]
-    end = ["-o", "release.csv"]
+    # Reports show this command: where the seed is, not what it is.
+    end = [*(["--seed-file", "seed.txt"] if plan.seed is not None else []), "-o", "release.csv"]
     if not _flags_suffice(plan, profile):
         return shlex.join([*start, "--plan", "plan.toml", *end])
     words: list[str] = []
@@ -207,8 +208,6 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
         words += ["--missing", text] if text else []
     if plan.data.delimiter:
         words += ["--delimiter", plan.data.delimiter]
-    if plan.seed is not None:
-        words += ["--seed", str(plan.seed)]
     if plan.release.typed:
         words.append("--typed")
     return shlex.join([*start, *words, *end])
@@ -225,11 +224,11 @@ def _flags_suffice(plan: Plan, profile: Mapping[str, Any]) -> bool:
         if name.startswith("-") or not name.strip() or name != name.strip():
             return False
     names = [rule.name for rule in plan.rules]
-    firsts = [RULES[name].flags[0][0] for name in names]
-    special = any(rule.column is not None or rule.spec.get("values") for rule in plan.rules)
+    lists = {p.name for name in names for p in RULES[name].params if p.type is tuple}
+    special = any(rule.column is not None or lists & {*rule.spec} for rule in plan.rules)
     # Two rules behind one flag (--l), or with a k of their own, cannot both be said.
-    alone = len(set(firsts)) == len(firsts) and not {"k-anonymity", "alpha-k-anonymity"} <= {*names}
-    return alone and not special
+    flags = [flag for name in names for flag, _ in RULES[name].flags]
+    return len(set(flags)) == len(flags) and not special
 
 
 def _rule_flags(spec: Mapping[str, Any]) -> list[str]:

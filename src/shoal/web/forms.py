@@ -43,19 +43,19 @@ def field(param: Param, value: Any, prefix: str) -> dict[str, Any]:
 def rule_rows(draft: Draft, checked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Describe the chosen rules, each with its fields and with what the table allows."""
     rows = []
-    for place, spec in enumerate(draft["rules"]):
+    for number, spec in enumerate(draft["rules"]):
         entry = RULES[spec["name"]]
-        cases = checked[place]["cases"] if place < len(checked) else []
+        cases = checked[number]["cases"] if number < len(checked) else []
         rows.append(
             {
-                "place": place,
+                "place": number,
                 "name": entry.name,
                 "story": entry.story,
                 "citation": entry.citation,
                 "sensitive": entry.sensitive,
                 "column": spec.get("column", ""),
                 "fields": [
-                    field(param, spec.get(param.name), f"rule.{place}.") for param in entry.params
+                    field(param, spec.get(param.name), f"rule.{number}.") for param in entry.params
                 ],
                 "cases": list(cases),
             }
@@ -88,7 +88,7 @@ def column_rows(profile: Mapping[str, Any], draft: Draft) -> list[dict[str, Any]
     """Describe what is decided about every column."""
     rows = []
     for column in profile["columns"]:
-        part = draft["columns"].get(column["name"], {})
+        decided = draft["columns"].get(column["name"], {})
         rows.append(
             {
                 "number": column["number"],
@@ -98,10 +98,10 @@ def column_rows(profile: Mapping[str, Any], draft: Draft) -> list[dict[str, Any]
                 "missing": column["missing"] / profile["rows"],
                 "reason": column["reason"],
                 "suggested": column["role"],
-                "role": part.get("role", "left out"),
-                "kind": part.get("kind"),
-                "importance": part.get("importance", 1),
-                "hierarchy": part.get("hierarchy"),
+                "role": decided.get("role", "left out"),
+                "kind": decided.get("kind"),
+                "importance": decided.get("importance", 1),
+                "hierarchy": decided.get("hierarchy"),
             }
         )
     return rows

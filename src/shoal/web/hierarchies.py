@@ -16,7 +16,7 @@ from shoal.tables.domain import Taxonomy, flat
 from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
 from shoal.tables.schema import Column
 from shoal.web import trees
-from shoal.web.trees import Tree
+from shoal.web.trees import LabelTree
 
 # How a hierarchy can be made: what it is for, and the one field that steers it.
 MAKERS: dict[str, dict[str, str]] = {
@@ -46,11 +46,11 @@ _SHOWN = 1500  # lines of a tree that a page can bear
 _LISTED = 200  # values without a place that are listed
 
 
-def work(frame: pl.DataFrame, column: str, do: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def work(frame: pl.DataFrame, column: str, do: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Carry out one step on the file of a hierarchy and return what the page shows of it."""
-    path = Path(given["path"])
+    path = Path(settings["path"])
     if do != "show":
-        write_hierarchy(_STEPS[do](frame, column, given), path, force=True)
+        write_hierarchy(_STEPS[do](frame, column, settings), path, force=True)
     return _show(frame, column, path)
 
 
@@ -103,7 +103,7 @@ def _rows_by_value(series: pl.Series) -> dict[str, int]:
     return dict(counted.iter_rows())
 
 
-def _nested(tree: Tree, rows: Mapping[str, int]) -> dict[str, Any]:
+def _nested(tree: LabelTree, rows: Mapping[str, int]) -> dict[str, Any]:
     def node(label: str) -> dict[str, Any]:
         below = [node(child) for child in tree.children.get(label, ())]
         count = sum(child["rows"] for child in below) if below else rows.get(label, 0)
@@ -112,8 +112,8 @@ def _nested(tree: Tree, rows: Mapping[str, int]) -> dict[str, Any]:
     return node(tree.top)
 
 
-def _make(frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
-    how, text = given["how"], given.get("numbers", "").strip()
+def _make(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
+    how, text = settings["how"], settings.get("numbers", "").strip()
     if how not in MAKERS:
         raise ParameterError(
             f"A hierarchy can be made of {', '.join(MAKERS)}. Got {how!r} instead."
@@ -133,7 +133,7 @@ def _make(frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonom
 
 def _numbers(name: str, text: str) -> list[Any]:
     try:
-        numbers = [float(part) for part in text.replace(";", ",").split(",") if part.strip()]
+        numbers = [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
     except ValueError:
         raise ParameterError(
             f"The field {name!r} takes numbers with commas between them, such as 5, 10, 20. "
@@ -142,41 +142,41 @@ def _numbers(name: str, text: str) -> list[Any]:
     return [int(number) if number.is_integer() else number for number in numbers]
 
 
-def _upload(_frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
+def _upload(_frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
     try:
-        return read_hierarchy(given["file"], column)
+        return read_hierarchy(settings["file"], column)
     except SchemaError as error:
         # The name of our temporary file would tell the reader nothing.
-        hidden = f" (file {given['file']})"
+        hidden = f" (file {settings['file']})"
         raise SchemaError([fault.replace(hidden, "") for fault in error.faults]) from None
 
 
-def _outline(_frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
-    return trees.to_taxonomy(trees.from_outline(given["text"], column), column)
+def _outline(_frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
+    return trees.to_taxonomy(trees.from_outline(settings["text"], column), column)
 
 
 def _edit(
-    change: Callable[[Tree, Mapping[str, Any]], Tree],
+    change: Callable[[LabelTree, Mapping[str, Any]], LabelTree],
 ) -> Callable[[pl.DataFrame, str, Mapping[str, Any]], Taxonomy]:
-    def step(_frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
-        tree = trees.from_taxonomy(read_hierarchy(given["path"], column), column)
-        return trees.to_taxonomy(change(tree, given), column)
+    def step(_frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
+        tree = trees.from_taxonomy(read_hierarchy(settings["path"], column), column)
+        return trees.to_taxonomy(change(tree, settings), column)
 
     return step
 
 
-def _rename(tree: Tree, given: Mapping[str, Any]) -> Tree:
-    if len(given["labels"]) != 1:
-        raise SchemaError(f"Tick exactly one label to rename. Got {len(given['labels'])}.")
-    return trees.rename(tree, given["labels"][0], given["name"])
+def _rename(tree: LabelTree, settings: Mapping[str, Any]) -> LabelTree:
+    if len(settings["labels"]) != 1:
+        raise SchemaError(f"Tick exactly one label to rename. Got {len(settings['labels'])}.")
+    return trees.rename(tree, settings["labels"][0], settings["name"])
 
 
-def _add(frame: pl.DataFrame, column: str, given: Mapping[str, Any]) -> Taxonomy:
+def _add(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
     """Give every value that has no place one under a group."""
-    taxonomy = read_hierarchy(given["path"], column)
+    taxonomy = read_hierarchy(settings["path"], column)
     left = lacking(taxonomy, frame[column], Column(column, Role.QUASI, Kind.TAXONOMY))
     tree = trees.from_taxonomy(taxonomy, column)
-    return trees.to_taxonomy(trees.add(tree, left["values"], given["under"]), column)
+    return trees.to_taxonomy(trees.add(tree, left["values"], settings["under"]), column)
 
 
 _STEPS: dict[str, Callable[[pl.DataFrame, str, Mapping[str, Any]], Taxonomy]] = {

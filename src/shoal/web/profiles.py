@@ -19,17 +19,20 @@ _ROWS = 8
 _LONG = 60  # characters of a cell that are shown
 
 
-def profile(frame: pl.DataFrame, found: Inspection) -> dict[str, Any]:
+def profile(frame: pl.DataFrame, inspection: Inspection) -> dict[str, Any]:
     """Return the profile of a table as plain data."""
     return {
-        "rows": found.rows,
+        "rows": inspection.rows,
         "columns": [
             column(frame[look.column.name], look, number)
-            for number, look in enumerate(found.columns)
+            for number, look in enumerate(inspection.columns)
         ],
-        "sample": _sample(frame, found),
+        "sample": _sample(frame, inspection),
         "marks": _marks(frame),
-        "unusable": [look.column.name for look in found.columns if not look.column.name.strip()],
+        "singling": inspection.singling.to_dict(),
+        "unusable": [
+            look.column.name for look in inspection.columns if not look.column.name.strip()
+        ],
     }
 
 
@@ -91,12 +94,12 @@ def clip(text: str) -> str:
     return text if len(text) <= _LONG else text[: _LONG - 1] + "…"
 
 
-def _sample(frame: pl.DataFrame, found: Inspection) -> list[list[str | None]]:
+def _sample(frame: pl.DataFrame, inspection: Inspection) -> list[list[str | None]]:
     """Return a few rows spread over the table; what names or harms a person stays hidden."""
     places = np.linspace(0, frame.height - 1, min(_ROWS, frame.height)).astype(np.int64)
     picked = frame[np.unique(places)]
     columns: list[list[str | None]] = []
-    for look in found.columns:
+    for look in inspection.columns:
         series = picked[look.column.name]
         if look.column.role in (Role.IDENTIFIER, Role.SENSITIVE):
             columns.append(["hidden"] * picked.height)
@@ -109,14 +112,14 @@ def _sample(frame: pl.DataFrame, found: Inspection) -> list[list[str | None]]:
 
 def _marks(frame: pl.DataFrame) -> list[dict[str, Any]]:
     """Return texts that often mean missing, and how many cells hold them."""
-    found: dict[str, dict[str, Any]] = {}
+    marks: dict[str, dict[str, Any]] = {}
     for series in frame:
         if not textual(series.dtype):
             continue
         texts = series.cast(pl.String).str.strip_chars()
         counted = texts.filter(texts.is_in(MARKS)).rename("value").value_counts(name="count")
         for value, count in counted.iter_rows():
-            mark = found.setdefault(value, {"text": value, "cells": 0, "columns": []})
+            mark = marks.setdefault(value, {"text": value, "cells": 0, "columns": []})
             mark["cells"] += count
             mark["columns"].append(series.name)
-    return sorted(found.values(), key=lambda mark: -int(mark["cells"]))
+    return sorted(marks.values(), key=lambda mark: -int(mark["cells"]))

@@ -18,7 +18,7 @@ from starlette.types import Scope
 from shoal import __version__
 from shoal.base.errors import ShoalError
 from shoal.web.security import SMALL, Keys, TooLarge
-from shoal.web.state import Run, Table, Workbench
+from shoal.web.state import OpenTable, WebRun, Workbench
 
 HERE = Path(__file__).parent
 THEME = "shoal_theme"
@@ -38,16 +38,16 @@ _NAMES = {
 
 def environment() -> Environment:
     """Return the templates; whatever is put into them is text, never markup."""
-    found = Environment(
+    templates = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"percent": percent, "count": count, "loss": loss, "took": took}
-    found.globals |= {"version": __version__, "nothing": Markup("")}
-    return found
+    templates.filters |= {"percent": percent, "count": count, "loss": loss, "took": took}
+    templates.globals |= {"version": __version__, "nothing": Markup("")}
+    return templates
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -80,16 +80,16 @@ def wants_json(scope: Scope) -> bool:
 
 def bench(request: Request) -> Workbench:
     """Return the state of the page."""
-    found = request.app.state.bench
-    assert isinstance(found, Workbench)
-    return found
+    workbench = request.app.state.bench
+    assert isinstance(workbench, Workbench)
+    return workbench
 
 
 def keys(request: Request) -> Keys:
     """Return the secrets of the server."""
-    found = request.app.state.keys
-    assert isinstance(found, Keys)
-    return found
+    secrets = request.app.state.keys
+    assert isinstance(secrets, Keys)
+    return secrets
 
 
 def page(
@@ -97,8 +97,8 @@ def page(
     name: str,
     shown: Mapping[str, Any],
     *,
-    table: Table | None = None,
-    run: Run | None = None,
+    table: OpenTable | None = None,
+    run: WebRun | None = None,
     status: int = 200,
 ) -> Response:
     """Answer with a page, or with what it shows as JSON."""
@@ -124,7 +124,7 @@ def page(
     return HTMLResponse(text, status)
 
 
-def _steps(table: Table | None, run: Run | None, now: str) -> list[dict[str, Any]]:
+def _steps(table: OpenTable | None, run: WebRun | None, now: str) -> list[dict[str, Any]]:
     """Return the way through the page, each step with its address once it can be taken."""
     base = f"/tables/{table.number}" if table is not None and table.profile else None
     done = run
@@ -145,7 +145,7 @@ def _steps(table: Table | None, run: Run | None, now: str) -> list[dict[str, Any
     ]
 
 
-def _command(table: Table | None, run: Run | None) -> str:
+def _command(table: OpenTable | None, run: WebRun | None) -> str:
     """Return the command line that does the same as the page in view."""
     from shoal.web import drafts
 
@@ -161,16 +161,19 @@ def _command(table: Table | None, run: Run | None) -> str:
         return shlex.join(["shoal", "inspect", table.shown_path])
 
 
-def plain_page(scope: Scope, status: int, head: str, text: str) -> Response:
-    """Answer with a short message; needs no state, so that it always works."""
+def plain_page(scope: Scope, status: int, head: str, text: str, onward: str = "") -> Response:
+    """Answer with a short message; needs no state, so that it always works.
+
+    ``onward``: where the browser goes from there by itself.
+    """
     if wants_json(scope):
         return JSONResponse({"error": head, "text": text}, status)
     template = _alone.get_template("message.html")
-    return HTMLResponse(template.render(head=head, text=text, status=status), status)
+    return HTMLResponse(template.render(head=head, text=text, status=status, onward=onward), status)
 
 
 def error_page(
-    request: Request, status: int, head: str, text: str, table: Table | None = None
+    request: Request, status: int, head: str, text: str, table: OpenTable | None = None
 ) -> Response:
     """Answer with a message inside the page."""
     if wants_json(request.scope):
@@ -187,8 +190,8 @@ def back(path: str) -> Response:
 async def form_of(request: Request) -> FormData:
     """Read a form, and refuse one that does not come from our own page."""
     form = await request.form(max_fields=_FIELDS, max_files=200, max_part_size=SMALL)
-    given = form.get("key")
-    if not keys(request).fits(given if isinstance(given, str) else None, keys(request).form):
+    token = form.get("key")
+    if not keys(request).fits(token if isinstance(token, str) else None, keys(request).form):
         raise HTTPException(403, "The form is out of date. Reload the page and try again.")
     return form
 
@@ -206,6 +209,8 @@ def files(form: FormData, name: str) -> list[UploadFile]:
 async def on_http(request: Request, error: Exception) -> Response:
     """Answer what a handler refused."""
     assert isinstance(error, HTTPException)
+    if error.headers and "Location" in error.headers:
+        return back(error.headers["Location"])
     heads = {403: "Not allowed", 404: "There is no such page", 405: "Not possible"}
     text = error.detail if error.detail != heads.get(error.status_code) else ""
     if error.status_code == 404:

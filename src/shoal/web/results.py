@@ -11,56 +11,61 @@ from typing import Any
 
 import polars as pl
 
+from shoal.api.release import Release
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import ShoalError
-from shoal.catalog import find_method
-from shoal.measures.risks import assess
+from shoal.base.workers import plain
 from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
-from shoal.report import Origin, render_outcome
+from shoal.privacy.base import reached
+from shoal.releases.opened import Opened
+from shoal.report import Provenance
 from shoal.show.charts import Chart
 from shoal.show.figures import attacks_chart
 from shoal.tables.files import write_table
-from shoal.verbs.outcome import Outcome
 from shoal.web.profiles import clip
-from shoal.web.worker import plain
 
 _EXAMPLES = 6
 _DRAWN = 16  # columns whose distribution is drawn
 
 
-def view(
-    outcome: Outcome, frame: pl.DataFrame, attacks: Attacks | None, why: str
-) -> dict[str, Any]:
+def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, Any]:
     """Return everything the page shows of a run, as plain data.
 
     ``why``: the reason that nothing was attacked, if so.
     """
-    release = outcome.tables["release"]
-    drawn, skipped = charts(outcome, attacks)
-    found = plain(
+    opened = release.here
+    drawn, skipped = charts(release, attacks)
+    told = plain(
         {
-            "summary": outcome.to_dict(),
-            "warnings": list(outcome.warnings),
+            "summary": release.to_dict(),
+            "warnings": list(release.warnings),
             "rules": [
-                {"promise": result.promise, "achieved": result.achieved, "holds": result.holds}
-                for result in outcome.verdict.rules
+                {
+                    "promise": result.promise,
+                    "reached": reached(result.achieved),
+                    "holds": result.holds,
+                }
+                for result in release.verdict.rules
             ],
-            "groups": examples(outcome, release),
-            "risk": risk(outcome, frame, release),
-            "shape": find_method(outcome.method).release,
-            "attacks": [] if attacks is None else [each.to_dict() for each in attacks.results],
+            "groups": examples(opened),
+            "risk": risk(release),
+            "exact": opened.shape.exact,
+            "attacks": [] if attacks is None else [attack.to_dict() for attack in attacks.results],
             "charts": drawn,
             "skipped": [*([why] if why else []), *skipped],
         }
     )
-    assert isinstance(found, dict)
-    return found
+    assert isinstance(told, dict)
+    return told
 
 
-def charts(outcome: Outcome, attacks: Attacks | None) -> tuple[list[dict[str, str]], list[str]]:
+def charts(
+    release: Release[Any], attacks: Attacks | None
+) -> tuple[list[dict[str, str]], list[str]]:
     """Draw the figures of the report; one that cannot be drawn is named with the reason."""
-    plot = outcome.plot
+    plot = release.plot
+    opened = release.here
     wanted: dict[str, Callable[[], Chart]] = {
         "loss": plot.loss,
         "classes": plot.classes,
@@ -68,10 +73,10 @@ def charts(outcome: Outcome, attacks: Attacks | None) -> tuple[list[dict[str, st
     }
     if attacks is not None and attacks.results:
         wanted["attacks"] = partial(attacks_chart, attacks.results)
-    if outcome.schema.sensitive:
+    if opened.sensitive:
         wanted["belief"] = plot.belief
     wanted["missing"] = plot.missing
-    names = [*outcome.schema.quasi, *outcome.schema.sensitive]
+    names = [*opened.quasi, *opened.sensitive]
     for number, name in enumerate(names[:_DRAWN]):
         wanted[f"column-{number}"] = partial(plot.distribution, name)
     drawn, skipped = [], []
@@ -85,29 +90,29 @@ def charts(outcome: Outcome, attacks: Attacks | None) -> tuple[list[dict[str, st
     return drawn, skipped
 
 
-def risk(outcome: Outcome, frame: pl.DataFrame, release: pl.DataFrame) -> dict[str, Any]:
+def risk(release: Release[Any]) -> dict[str, Any]:
     """Return the risk that a row is found, before and after."""
-    quasi = outcome.schema.quasi
-    known = pl.DataFrame([outcome.schema[name].clean(frame[name]) for name in quasi])
-    found = {"before": assess(known, quasi, raw=True), "after": assess(release, quasi)}
+    before, after = release.plot.risks()
+    assert before is not None
+    sides = {"before": before, "after": after}
     return {
         when: {
-            "highest": each.prosecutor_highest,
-            "mean": each.prosecutor_mean,
-            "unique": each.unique,
-            "above": each.above,
-            "threshold": each.threshold,
+            "highest": measured.prosecutor_highest,
+            "mean": measured.prosecutor_mean,
+            "unique": measured.unique,
+            "above": measured.above,
+            "threshold": measured.threshold,
         }
-        for when, each in found.items()
+        for when, measured in sides.items()
     }
 
 
-def examples(outcome: Outcome, release: pl.DataFrame) -> dict[str, Any]:
+def examples(opened: Opened) -> dict[str, Any]:
     """Return a few classes as they are published: small, middling and large ones."""
-    quasi = [name for name in release.columns if _of(name, outcome.schema.quasi)]
-    sensitive = [name for name in outcome.schema.sensitive if name in release.columns]
+    quasi = list(opened.published.columns)
+    sensitive = [name for name in opened.sensitive if opened.has(name)]
     classes = (
-        release.group_by(quasi)
+        opened.frame.group_by(quasi)
         .agg(pl.len().alias("\0rows"), *(_known(n) for n in sensitive))
         .sort(["\0rows", *quasi], nulls_last=True)
     )
@@ -140,40 +145,35 @@ def _known(name: str) -> pl.Expr:
     return pl.col(name).drop_nulls().n_unique().alias(f"\0{name}")
 
 
-def _of(name: str, quasi: tuple[str, ...]) -> bool:
-    """Tell whether a published column is a quasi-identifier, whole or as two ends."""
-    return name in quasi or name.removesuffix("_lo").removesuffix("_hi") in quasi
-
-
 def write(
-    outcome: Outcome,
-    frame: pl.DataFrame,
+    release: Release[Any],
     folder: Path,
     asked: Plan,
     shown: dict[str, Any],
     attacks: Attacks | None,
-    origin: Origin,
+    origin: Provenance,
 ) -> None:
     """Write release, plan, hierarchies, figures and reports into a folder."""
-    for name, table in outcome.tables.items():
+    for name, table in release.here.tables.items():
         stem = "release" if name == "release" else f"release.{name}"
         write_table(table, folder / f"{stem}.csv")
         write_table(table, folder / f"{stem}.parquet")
     title = f"Release of {origin.source}"
     texts = {
-        "plan.toml": asked.to_toml(),
-        "result.json": outcome.to_json(),
+        # Whoever takes the release away may pass on what lies beside it: no seed.
+        "plan.toml": asked.model_copy(update={"seed": None}).to_toml(),
+        "result.json": release.to_json(),
         "view.json": json.dumps(shown),
         "command.txt": origin.command + "\n",
-        "report.html": render_outcome(
-            outcome, frame, attacks=attacks, origin=origin, title=title, warnings=shown["skipped"]
+        "report.html": release.page(
+            attacks=attacks or False, origin=origin, title=title, warnings=shown["skipped"]
         ),
-        "report.public.html": render_outcome(outcome, frame, audience="public", title=title),
+        "report.public.html": release.page(audience="public", title=title),
     }
     for name, text in texts.items():
         with atomic_file(folder / name) as stream:
             stream.write(text.encode())
-    used = [part.hierarchy for part in asked.columns.values() if part.hierarchy]
+    used = [column.hierarchy for column in asked.columns.values() if column.hierarchy]
     if used:
         (folder / "hierarchies").mkdir()
         for name in used:

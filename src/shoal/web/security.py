@@ -12,15 +12,17 @@ import hmac
 import ipaddress
 import secrets
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shoal.web.tickets import Answer, Tickets
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 WILD = ("0.0.0.0", "::", "")  # noqa: S104 -- compared with, not bound to
@@ -61,7 +63,7 @@ class Keys:
     """
 
     port: int
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    tickets: Tickets = field(default_factory=Tickets, repr=False)
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     form: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
@@ -70,9 +72,9 @@ class Keys:
         """Name of the session cookie."""
         return f"shoal_{self.port}"
 
-    def fits(self, given: str | None, secret: str) -> bool:
+    def fits(self, token: str | None, secret: str) -> bool:
         """Compare in a time that tells nothing."""
-        return given is not None and hmac.compare_digest(given.encode(), secret.encode())
+        return token is not None and hmac.compare_digest(token.encode(), secret.encode())
 
 
 @dataclass(frozen=True)
@@ -82,15 +84,15 @@ class Doors:
     host: str
     port: int
 
-    def known(self, given: str) -> bool:
+    def known(self, host: str) -> bool:
         """Tell whether a Host header names this server.
 
         A name that an attacker owns can be made to point here; a bare number cannot. So a server
         that listens everywhere answers to numbers and to the machine's own name only.
         """
-        name, _, port = given.rpartition(":") if not given.endswith("]") else (given, "", "")
+        name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
         if not name:
-            name, port = given, "80"
+            name, port = host, "80"
         if not port.isdigit() or int(port) != self.port:
             return False
         if self.host in WILD:
@@ -113,7 +115,12 @@ def _loopback(host: str) -> bool:
     return _number(host) and ipaddress.ip_address(host).is_loopback
 
 
-Say = Callable[[Scope, int, str, str], Response]
+# Makes a page of a status, a head and a text; ``onward`` is where the browser goes from there.
+Say = Callable[..., Response]
+_AGAIN = (
+    "Press Enter in the terminal in which 'shoal serve' runs to get a new address, or stop it "
+    "there and start it again."
+)
 
 
 class Guard:
@@ -125,6 +132,8 @@ class Guard:
         Make the pages that say why a request was refused.
     limit
         Largest upload in bytes.
+    free
+        Paths that need no key: the files that are the same for everybody.
     """
 
     def __init__(
@@ -135,9 +144,10 @@ class Guard:
         say: Say,
         too_large: Callable[[Scope, int], Response],
         limit: int,
+        free: Collection[str],
     ) -> None:
         self.app, self.keys, self.doors, self.limit = app, keys, doors, limit
-        self.say, self.too_large = say, too_large
+        self.say, self.too_large, self.free = say, too_large, free
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check one request and hand it on."""
@@ -167,20 +177,21 @@ class Guard:
                 "Wrong address",
                 "This page answers only under the address that 'shoal serve' printed.",
             )
-        origin = headers.get("origin")
-        strange = origin is not None and origin != f"http://{hosts[0]}"
+        origins = headers.getlist("origin")
+        strange = origins not in ([], [f"http://{hosts[0]}"])  # nor two that say different things
         if scope["method"] not in (*_SAFE, "POST"):
             return self.say(scope, 405, "Not possible", "The page knows GET and POST only.")
-        if strange or (scope["method"] == "POST" and origin is None):
+        if strange or (scope["method"] == "POST" and not origins):
             return self.say(
                 scope, 403, "Not from here", "Requests from other sites are not answered."
             )
         query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        if "token" in query and scope["method"] in _SAFE:
-            return self._enter(scope, query)
-        if scope["path"].startswith("/static/"):
-            return None  # the same files for everybody, nothing of the table
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        # Only GET: whoever looks at an address beforehand must not use it up.
+        if "token" in query and scope["method"] == "GET":
+            return self._enter(scope, query, headers)
+        if scope["path"] in self.free and scope["method"] in _SAFE:
+            return None
+        if any(site not in ("same-origin", "none") for site in headers.getlist("sec-fetch-site")):
             return self.say(
                 scope,
                 403,
@@ -188,33 +199,53 @@ class Guard:
                 "The page was asked for by another site. Reload it, or open the address that "
                 "'shoal serve' printed.",
             )
-        if not self.keys.fits(_cookies(headers).get(self.keys.cookie), self.keys.session):
+        if not self._inside(headers):
             return self.say(
                 scope,
                 403,
                 "Locked",
-                "Open the page with the address that 'shoal serve' printed; it holds the key.",
+                f"Open the page with the address that 'shoal serve' printed; it holds a key. "
+                f"{_AGAIN}",
             )
         return None
 
-    def _enter(self, scope: Scope, query: Mapping[str, list[str]]) -> Response:
-        """Trade the token in the address for a cookie, and take it out of the address."""
-        if not self.keys.fits(query["token"][0], self.keys.token):
+    def _inside(self, headers: Headers) -> bool:
+        return self.keys.fits(_cookies(headers).get(self.keys.cookie), self.keys.session)
+
+    def _enter(self, scope: Scope, query: Mapping[str, list[str]], headers: Headers) -> Response:
+        """Trade the key in the address for a cookie, and take it out of the address.
+
+        By a page that leads on, not by a redirect: that would still count as coming from the file
+        that led here, and the browser would keep the cookie to itself.
+        """
+        if not self._inside(headers):
+            answer = self.keys.tickets.redeem(query["token"][0])
+            if answer is not Answer.OPENS:
+                return self._too_late(scope, answer)
+        rest = urlencode([(k, v) for k, vs in query.items() if k != "token" for v in vs])
+        # A path that starts with two slashes would lead to another host.
+        path = "/" + quote(scope["path"].lstrip("/\\"))
+        page = self.say(scope, 200, "Opening", "", onward=path + (f"?{rest}" if rest else ""))
+        page.set_cookie(
+            self.keys.cookie, self.keys.session, httponly=True, samesite="strict", path="/"
+        )
+        return page
+
+    def _too_late(self, scope: Scope, answer: Answer) -> Response:
+        if answer is Answer.USED:
             return self.say(
                 scope,
                 403,
-                "Wrong key",
-                "The key in this address is not the one of the running server. Copy the address "
-                "that 'shoal serve' printed last.",
+                "This address was used",
+                "The key in it opens the page once, and it did. If that was not you, stop the "
+                f"server: somebody else has the table open. Else: {_AGAIN}",
             )
-        rest = urlencode([(k, v) for k, vs in query.items() if k != "token" for v in vs])
-        # A path that starts with two slashes would lead to another host.
-        path = "/" + scope["path"].lstrip("/\\")
-        answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
-        answer.set_cookie(
-            self.keys.cookie, self.keys.session, httponly=True, samesite="strict", path="/"
+        return self.say(
+            scope,
+            403,
+            "This address opens nothing",
+            f"The key in it is not one of the running server, or older than a minute. {_AGAIN}",
         )
-        return answer
 
 
 class TooLarge(Exception):
@@ -248,9 +279,9 @@ def _with_headers(send: Send) -> Send:
 
 
 def _cookies(headers: Headers) -> dict[str, Any]:
-    found: SimpleCookie = SimpleCookie()
+    cookies: SimpleCookie = SimpleCookie()
     try:
-        found.load(headers.get("cookie", ""))
+        cookies.load(headers.get("cookie", ""))
     except CookieError:
         return {}
-    return {name: morsel.value for name, morsel in found.items()}
+    return {name: morsel.value for name, morsel in cookies.items()}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import secrets
+import signal
 import socket
+import sys
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from shoal.base.errors import MissingExtra, OutputError
 from shoal.web.private import private_folder
+from shoal.web.tickets import LIFE, remove, write_lead
 
 LOCAL = "127.0.0.1"
 
@@ -68,19 +73,50 @@ def serve(
             ws="none",
         )
         server = uvicorn.Server(config)
+        if hasattr(signal, "SIGTTIN"):  # to read from the terminal would stop us in the background
+            with contextlib.suppress(ValueError):  # only the main thread may say so
+                signal.signal(signal.SIGTTIN, signal.SIG_IGN)
         name = f"[{host}]" if ":" in host else host
         name = LOCAL if host in ("0.0.0.0", "") else "[::1]" if host == "::" else name  # noqa: S104
-        address = f"http://{name}:{number}/?token={keys.token}"
-        say(f"The page is at {address}")
+
+        def address(then: Callable[[], object] | None = None) -> str:
+            return f"http://{name}:{number}/?token={keys.tickets.issue(then)}"
+
+        say(f"The page is at {address()}")
+        say("This address opens it once, within a minute; press Enter for a new one.")
         if host not in (LOCAL, "localhost", "::1"):
             say(
                 f"It listens on {host}, so others in your network can reach it, and what is sent "
-                "is not encrypted. Whoever has the address above has the table."
+                "is not encrypted. Whoever opens the address above has the table."
             )
         say("Press ctrl-C to stop; uploads and results are then removed.")
+        threading.Thread(target=_ask, args=[sys.stdin, address, say], daemon=True).start()
         if browser:
-            threading.Timer(0.5, webbrowser.open, [address]).start()
+            _later(0.5, _open, address, folder)
         server.run(sockets=[door])
+
+
+def _open(address: Callable[..., str], folder: Path) -> None:
+    """Open the browser by a private file: others can read its command line, not the file."""
+    path = folder / f"open-{secrets.token_hex(8)}.html"
+    write_lead(path, address(lambda: remove(path)))
+    webbrowser.open(path.as_uri())
+    _later(LIFE, remove, path)
+
+
+def _later(seconds: float, call: Callable[..., object], *words: object) -> None:
+    timer = threading.Timer(seconds, call, words)
+    timer.daemon = True
+    timer.start()
+
+
+def _ask(
+    lines: Iterable[str] | None, address: Callable[[], str], say: Callable[[str], None]
+) -> None:
+    """Print a new address for every line that is typed; none can be typed without a terminal."""
+    with contextlib.suppress(OSError, ValueError):  # in the background there is nothing to read
+        for _ in lines or ():
+            say(f"The page is at {address()}")
 
 
 def _listen(host: str, port: int) -> socket.socket:

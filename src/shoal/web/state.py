@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from shoal.base.errors import InputError, ShoalError
+from shoal.base.workers import Died, Refused
 from shoal.plan.plan import Plan
 from shoal.web import drafts
 from shoal.web.drafts import Draft
-from shoal.web.jobs import Died, Refused, Worker
+from shoal.web.jobs import Desk
 from shoal.web.private import safe_name
 
 STAGES = ("read", "encode", "group", "recode", "verify", "attack", "measure", "write")
@@ -22,7 +23,7 @@ WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "faile
 
 
 @dataclass
-class Run:
+class WebRun:
     """One run: what was asked for, how far it is, what came out."""
 
     number: int
@@ -56,7 +57,7 @@ class Run:
 
 
 @dataclass
-class Table:
+class OpenTable:
     """An opened table: where it is, what it looks like, what is decided about it."""
 
     number: int
@@ -71,7 +72,7 @@ class Table:
     error: str = ""
     stage: str = ""
     draft: Draft = field(default_factory=dict)
-    runs: dict[int, Run] = field(default_factory=dict)
+    runs: dict[int, WebRun] = field(default_factory=dict)
     ordered: int = 0
     undo: dict[int, list[bytes]] = field(default_factory=dict)
     opening: asyncio.Task[None] | None = None
@@ -100,9 +101,9 @@ class Workbench:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.tables: dict[int, Table] = {}
-        self.desk, self.press = Worker(), Worker()
-        self._queue: asyncio.Queue[tuple[Table, Run]] = asyncio.Queue()
+        self.tables: dict[int, OpenTable] = {}
+        self.desk, self.press = Desk(), Desk()
+        self._queue: asyncio.Queue[tuple[OpenTable, WebRun]] = asyncio.Queue()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._count = 0
 
@@ -126,27 +127,27 @@ class Workbench:
         await self.desk.close()
         await self.press.close()
 
-    def table(self, number: int) -> Table | None:
+    def table(self, number: int) -> OpenTable | None:
         """Return an opened table."""
         return self.tables.get(number)
 
-    def add(self, path: Path, name: str, shown_path: str | None = None) -> Table:
+    def add(self, path: Path, name: str, shown_path: str | None = None) -> OpenTable:
         """Take a file up as a table, and begin to look at it; without ``shown_path`` an upload."""
         self._count += 1
         folder = self.folder / f"table-{self._count}"
         (folder / "hierarchies").mkdir(mode=0o700, parents=True)
         uploaded = shown_path is None
-        table = Table(self._count, name, path, shown_path or name, folder, uploaded)
+        table = OpenTable(self._count, name, path, shown_path or name, folder, uploaded)
         self.tables[table.number] = table
         self.reopen(table)
         return table
 
-    def reopen(self, table: Table) -> None:
+    def reopen(self, table: OpenTable) -> None:
         """Look at a table (again), as its missing texts and delimiter now say."""
         table.profile, table.error, table.stage = None, "", "read"
         table.opening = self.background(self._open(table))
 
-    async def _open(self, table: Table) -> None:
+    async def _open(self, table: OpenTable) -> None:
         def stage(name: str) -> None:
             table.stage = name
 
@@ -162,7 +163,7 @@ class Workbench:
         except Died as error:
             table.error = str(error)
 
-    def forget(self, table: Table) -> None:
+    def forget(self, table: OpenTable) -> None:
         """Close a table: its runs, and its copy if it was uploaded, are removed."""
         for run in table.runs.values():
             self.cancel(run)
@@ -171,19 +172,19 @@ class Workbench:
         if table.uploaded:
             table.path.unlink(missing_ok=True)
 
-    def drop(self, table: Table, run: Run) -> None:
+    def drop(self, table: OpenTable, run: WebRun) -> None:
         """Take a finished run off the list, and its files with it."""
         del table.runs[run.number]
         shutil.rmtree(run.folder, ignore_errors=True)
 
-    def order(self, table: Table, plan: Plan) -> Run:
+    def order(self, table: OpenTable, plan: Plan) -> WebRun:
         """Put a run into the queue."""
         from shoal.catalog import find_method
 
         table.ordered += 1  # a number is never used again, or a link could lead to another run
         number = table.ordered
         full = plan.filled()
-        run = Run(
+        run = WebRun(
             number=number,
             title=title(full),
             toml=plan.to_toml(),
@@ -191,7 +192,7 @@ class Workbench:
             folder=table.folder / f"run-{number}",
             anytime=find_method(plan.method.name).anytime,
             method=plan.method.name,
-            rules=[part.spec for part in full.rules],
+            rules=[rule.spec for rule in full.rules],
         )
         table.runs[number] = run
         self._queue.put_nowait((table, run))
@@ -209,7 +210,7 @@ class Workbench:
             if run.status == WAITING:
                 await self._carry_out(table, run)
 
-    async def _carry_out(self, table: Table, run: Run) -> None:
+    async def _carry_out(self, table: OpenTable, run: WebRun) -> None:
         run.status, run.began = RUNNING, time.monotonic()
         # A later change of a hierarchy must not change what this run is said to have used.
         frozen = table.folder / f"plan-{run.number}"
@@ -241,7 +242,7 @@ class Workbench:
             shutil.rmtree(f"{run.folder}.part", ignore_errors=True)
             shutil.rmtree(frozen, ignore_errors=True)
 
-    def cancel(self, run: Run) -> None:
+    def cancel(self, run: WebRun) -> None:
         """End a run; nothing of it is kept."""
         if run.status == RUNNING:
             run.status = CANCELLED
@@ -249,7 +250,7 @@ class Workbench:
         elif run.status == WAITING:
             run.status = CANCELLED
 
-    def enough(self, run: Run) -> None:
+    def enough(self, run: WebRun) -> None:
         """Have a run take the best release it has found so far."""
         if run.status == RUNNING and run.stage == "refine":
             run.enough = True
@@ -259,17 +260,19 @@ class Workbench:
 def title(plan: Plan) -> str:
     """Name a run by what was asked for: ``k = 10, l = 3 · shoal``."""
     from shoal.catalog import RULES
+    from shoal.plan.rule_specs import rule_flags
 
     told = []
     for rule in plan.rules:
-        main = RULES[rule.name].flags[0][1]
+        entry = RULES[rule.name]
+        main = entry.flags[0][1]
         value = rule.spec.get(main)
-        family = RULES[rule.name].family
-        kind = f"{family[1]} " if family and family[1] != "distinct" else ""
+        usual = rule_flags()[entry.family[0]].default if entry.family else None
+        kind = f"{entry.family[1]} " if entry.family and entry.family[1] != usual else ""
         of = f" ({rule.column})" if rule.column else ""
         told.append(f"{kind}{main} = {value:g}{of}" if isinstance(value, (int, float)) else kind)
-        if rule.name == "alpha-k-anonymity":
-            told[-1] += f", k = {rule.spec.get('k')}"
+        if entry.crowd not in (None, main):
+            told[-1] += f", {entry.crowd} = {rule.spec.get(entry.crowd)}"
     return f"{', '.join(told)} · {plan.method.name}"
 
 

@@ -64,8 +64,8 @@ def look(tell: Tell, *, table: Mapping[str, Any], have: Sequence[str] = ()) -> d
     tell("read")
     frame = frame_of(table)
     tell("look")
-    found = inspect(frame, plan=reading(table))
-    return profile(frame, found)
+    inspection = inspect(frame, reading(table), {})
+    return profile(frame, inspection)
 
 
 def check(
@@ -77,7 +77,7 @@ def check(
     faults: list[str] = []
     schema: Schema | None = None
     try:
-        taxonomies = gather(asked, frame)
+        taxonomies = gather(asked, frame.columns)
         asked, schema = resolve(frame, asked, taxonomies)
         for name, taxonomy in taxonomies.items():
             lacking = hierarchies.lacking(taxonomy, frame[name], schema[name])
@@ -101,7 +101,7 @@ def check(
 
 def _fit(plan: Plan, schema: Schema, method: str) -> list[str]:
     try:
-        specs = [part.spec for part in plan.filled().rules]
+        specs = [rule.spec for rule in plan.filled().rules]
         check_fit(find_method(method), build_rules(specs, schema.sensitive))
     except ShoalError as error:
         return str(error).splitlines()
@@ -109,34 +109,34 @@ def _fit(plan: Plan, schema: Schema, method: str) -> list[str]:
 
 
 def _whole(frame: pl.DataFrame, schema: Schema) -> GroupStats:
-    known: dict[Any, Any] = _last["histograms"]
+    kept: dict[Any, Any] = _last["histograms"]
     for name in schema.sensitive:
         column = schema[name]
-        if (name, column.missing) not in known:
-            known[name, column.missing] = histogram(column, frame[name])
-    found = {name: known[name, schema[name].missing] for name in schema.sensitive}
-    return GroupStats(np.array([frame.height], np.int64), found)
+        if (name, column.missing) not in kept:
+            kept[name, column.missing] = histogram(column, frame[name])
+    histograms = {name: kept[name, schema[name].missing] for name in schema.sensitive}
+    return GroupStats(np.array([frame.height], np.int64), histograms)
 
 
 def _standing(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, Any] | None:
     """Say how many rows share their quasi-identifiers with few others, missing as a value."""
     if not quasi:
         return None
-    known: dict[Any, Any] = _last["standing"]
+    kept: dict[Any, Any] = _last["standing"]
     key = tuple(quasi)
-    if key not in known:
+    if key not in kept:
         sizes = frame.group_by(list(quasi)).len()["len"]
         holes = frame.select(pl.any_horizontal(pl.col(quasi).is_null()).sum()).item()
         cells = sum(frame[name].null_count() for name in quasi)
-        known[key] = {
+        kept[key] = {
             "rows": frame.height,
             "classes": len(sizes),
             "below": {size: int(sizes.filter(sizes < size).sum()) for size in SIZES},
             "rmr": int(holes) / frame.height,
             "vmr": cells / (frame.height * len(quasi)),
         }
-    found: dict[str, Any] = known[key]
-    return found
+    standing: dict[str, Any] = kept[key]
+    return standing
 
 
 def tree(
@@ -157,27 +157,26 @@ def run(
     name: str,
 ) -> dict[str, Any]:
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
-    from shoal.report import Origin, try_attacks
-    from shoal.verbs.anonymize import anonymize
+    from shoal.api.opening import read
+    from shoal.report import Provenance, try_attacks
     from shoal.web import results
 
     tell("read")
     frame = frame_of(table)
     asked = Plan.from_toml(plan, "plan.toml", Path(folder))
-    outcome = anonymize(frame, plan=asked, progress=tell)
+    opened = read(frame, asked)
+    release = opened.anonymize(progress=tell).beside(opened)
     tell("attack")
-    attacks, why = try_attacks(
-        frame, outcome.published, outcome.plan, taxonomies=outcome.taxonomies
-    )
+    attacks, why = try_attacks(release.here, opened.frame)
     tell("measure")
-    view = results.view(outcome, frame, attacks, why)
+    view = results.view(release, attacks, why)
     tell("write")
-    part = Path(f"{target}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(mode=0o700, parents=True)
-    origin = Origin(command, name, _digest(Path(table["path"])))
-    results.write(outcome, frame, part, asked, view, attacks, origin)
-    part.rename(target)
+    hidden = Path(f"{target}.part")
+    shutil.rmtree(hidden, ignore_errors=True)
+    hidden.mkdir(mode=0o700, parents=True)
+    origin = Provenance(command, name, _digest(Path(table["path"])))
+    results.write(release, hidden, asked, view, attacks, origin)
+    hidden.rename(target)
     return view
 
 

@@ -13,7 +13,7 @@ _STEP = "  "
 
 
 @dataclass(frozen=True)
-class Tree:
+class LabelTree:
     """Labels and who stands under whom; a label without an entry in ``children`` is a value."""
 
     top: str
@@ -40,7 +40,7 @@ class Tree:
         return [label for label, _ in self.walk() if label not in self.children]
 
 
-def from_taxonomy(taxonomy: Taxonomy, column: str) -> Tree:
+def from_taxonomy(taxonomy: Taxonomy, column: str) -> LabelTree:
     """Return the tree of a hierarchy, which must not use its top as a value."""
     labels = taxonomy.labels
     if len(set(labels)) < len(labels):
@@ -54,10 +54,12 @@ def from_taxonomy(taxonomy: Taxonomy, column: str) -> Tree:
     for node in order:
         if node != taxonomy.root:
             children.setdefault(labels[int(taxonomy.up[node])], []).append(labels[node])
-    return Tree(labels[taxonomy.root], {label: tuple(below) for label, below in children.items()})
+    return LabelTree(
+        labels[taxonomy.root], {label: tuple(below) for label, below in children.items()}
+    )
 
 
-def to_taxonomy(tree: Tree, column: str) -> Taxonomy:
+def to_taxonomy(tree: LabelTree, column: str) -> Taxonomy:
     """Return the hierarchy of a tree; paths of different length are filled up below."""
     parents = tree.parents()
     paths = []
@@ -74,7 +76,7 @@ def to_taxonomy(tree: Tree, column: str) -> Taxonomy:
     return Taxonomy.from_rows([[path[0]] * (depth - len(path)) + path for path in paths], column)
 
 
-def rename(tree: Tree, old: str, new: str) -> Tree:
+def rename(tree: LabelTree, old: str, new: str) -> LabelTree:
     """Give a label another name."""
     new = new.strip()
     _known(tree, [old])
@@ -84,10 +86,10 @@ def rename(tree: Tree, old: str, new: str) -> Tree:
         return new if label == old else label
 
     children = {named(label): tuple(map(named, below)) for label, below in tree.children.items()}
-    return Tree(named(tree.top), children)
+    return LabelTree(named(tree.top), children)
 
 
-def move(tree: Tree, labels: Sequence[str], under: str) -> Tree:
+def move(tree: LabelTree, labels: Sequence[str], under: str) -> LabelTree:
     """Put labels, with all that stands under them, under a group; groups left empty go."""
     _known(tree, labels)
     _known(tree, [under])
@@ -106,10 +108,10 @@ def move(tree: Tree, labels: Sequence[str], under: str) -> Tree:
         for label, below in tree.children.items()
     }
     children[under] += tuple(chosen)
-    return _tidy(Tree(tree.top, children))
+    return _tidy(LabelTree(tree.top, children))
 
 
-def group(tree: Tree, labels: Sequence[str], name: str) -> Tree:
+def group(tree: LabelTree, labels: Sequence[str], name: str) -> LabelTree:
     """Put labels into a new group, which stands where the first of them stood."""
     name = name.strip()
     _known(tree, labels)
@@ -129,10 +131,10 @@ def group(tree: Tree, labels: Sequence[str], name: str) -> Tree:
     }
     children = {**children, name: tuple(chosen)}
     assert name in children[home]
-    return _tidy(Tree(tree.top, children))
+    return _tidy(LabelTree(tree.top, children))
 
 
-def dissolve(tree: Tree, labels: Sequence[str]) -> Tree:
+def dissolve(tree: LabelTree, labels: Sequence[str]) -> LabelTree:
     """Take groups away; what stood under them moves one level up."""
     _known(tree, labels)
     for label in labels:
@@ -144,11 +146,11 @@ def dissolve(tree: Tree, labels: Sequence[str]) -> Tree:
             for parent, kids in tree.children.items()
             if parent != label
         }
-        tree = Tree(tree.top, children)
+        tree = LabelTree(tree.top, children)
     return tree
 
 
-def add(tree: Tree, labels: Sequence[str], under: str) -> Tree:
+def add(tree: LabelTree, labels: Sequence[str], under: str) -> LabelTree:
     """Put new values under a group."""
     _known(tree, [under])
     if under not in tree.children:
@@ -156,10 +158,10 @@ def add(tree: Tree, labels: Sequence[str], under: str) -> Tree:
     for label in labels:
         _fresh(tree, label)
     children = {**tree.children, under: (*tree.children[under], *dict.fromkeys(labels))}
-    return Tree(tree.top, children)
+    return LabelTree(tree.top, children)
 
 
-def remove(tree: Tree, labels: Sequence[str]) -> Tree:
+def remove(tree: LabelTree, labels: Sequence[str]) -> LabelTree:
     """Take labels out, with all that stands under them."""
     _known(tree, labels)
     if tree.top in labels:
@@ -169,16 +171,16 @@ def remove(tree: Tree, labels: Sequence[str]) -> Tree:
         label: tuple(child for child in below if child not in gone)
         for label, below in tree.children.items()
     }
-    kept = _reachable(Tree(tree.top, children))
-    return _tidy(Tree(tree.top, {a: b for a, b in children.items() if a in kept}))
+    kept = _reachable(LabelTree(tree.top, children))
+    return _tidy(LabelTree(tree.top, {a: b for a, b in children.items() if a in kept}))
 
 
-def to_outline(tree: Tree) -> str:
+def to_outline(tree: LabelTree) -> str:
     """Write the tree as lines, two spaces further in for every level."""
     return "".join(f"{_STEP * depth}{_quoted(label)}\n" for label, depth in tree.walk())
 
 
-def from_outline(text: str, column: str) -> Tree:
+def from_outline(text: str, column: str) -> LabelTree:
     """Read what :func:`to_outline` wrote, as edited by a person; the line of a fault is named."""
     children: dict[str, list[str]] = {}
     chain: list[tuple[int, str]] = []
@@ -210,7 +212,7 @@ def from_outline(text: str, column: str) -> Tree:
             "it, at least one value."
         )
     top = next(iter(seen))
-    return Tree(top, {label: tuple(below) for label, below in children.items()})
+    return LabelTree(top, {label: tuple(below) for label, below in children.items()})
 
 
 def _quoted(label: str) -> str:
@@ -233,7 +235,7 @@ def _unquoted(text: str, number: int) -> str:
     return label
 
 
-def _known(tree: Tree, labels: Sequence[str]) -> None:
+def _known(tree: LabelTree, labels: Sequence[str]) -> None:
     there = {tree.top, *tree.parents()}
     if not labels:
         raise SchemaError("Nothing was chosen. Tick at least one label of the tree.")
@@ -242,14 +244,14 @@ def _known(tree: Tree, labels: Sequence[str]) -> None:
             raise SchemaError(f"The tree has no label {label!r}.{nearest(label, there)}")
 
 
-def _fresh(tree: Tree, name: str) -> None:
+def _fresh(tree: LabelTree, name: str) -> None:
     if not name:
         raise SchemaError("A label needs a name. Got an empty text.")
     if name == tree.top or name in tree.parents():
         raise SchemaError(f"The tree already has a label {name!r}. Choose another name.")
 
 
-def _topmost(tree: Tree, labels: Sequence[str]) -> list[str]:
+def _topmost(tree: LabelTree, labels: Sequence[str]) -> list[str]:
     """Leave out labels that stand under another one of the chosen."""
     parents, chosen = tree.parents(), set(labels)
     kept = []
@@ -262,11 +264,11 @@ def _topmost(tree: Tree, labels: Sequence[str]) -> list[str]:
     return kept
 
 
-def _reachable(tree: Tree) -> set[str]:
+def _reachable(tree: LabelTree) -> set[str]:
     return {label for label, _ in tree.walk()}
 
 
-def _tidy(tree: Tree) -> Tree:
+def _tidy(tree: LabelTree) -> LabelTree:
     """Drop groups that nothing stands under any more."""
     children = dict(tree.children)
     while empty := {label for label, below in children.items() if not below and label != tree.top}:
@@ -275,4 +277,4 @@ def _tidy(tree: Tree) -> Tree:
             for label, below in children.items()
             if label not in empty
         }
-    return Tree(tree.top, children)
+    return LabelTree(tree.top, children)

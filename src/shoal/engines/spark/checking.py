@@ -29,8 +29,9 @@ from shoal.engines.spark.looking import (
     uncovered,
 )
 from shoal.releases.check_counts import COUNT, class_stats, examine, values_of
-from shoal.releases.generalized.coverage import Uncovered, covers
+from shoal.releases.generalized.coverage import covers
 from shoal.releases.published import published_columns, read
+from shoal.releases.verdict import Uncovered
 from shoal.tables.schema import Schema
 
 AT_ONCE = 500_000
@@ -87,7 +88,7 @@ def checks(
     at_once = different is not None and different <= AT_ONCE
     own = own_columns(job, layout)
     changed = {
-        name: [inner, *(layout.inside(each) for each in published_columns(columns, [name]))]
+        name: [inner, *(layout.inside(column) for column in published_columns(columns, [name]))]
         for inner, name in layout.before.items()
     }
 
@@ -102,15 +103,17 @@ def checks(
         bare: tuple[Uncovered, ...] = ()
         if not good:  # not known, or to be said of how many cells
             bare = uncovered(staged.where(KEPT), layout.before, cells, clean, job.taxonomies)
-        return Seen(after, [], [*against(mark, before), *(each.describe() for each in bare)])
+        return Seen(after, [], [*against(mark, before), *(column.describe() for column in bare)])
 
     def check_release(release: Any) -> Seen:
         if at_once:
             return _classes(release, mark.salt, quasi, sensitive, job, schema)
-        (found,) = fingerprints(release, [hashed(release.columns, mark.salt)])
+        (fingerprint,) = fingerprints(release, [hashed(release.columns, mark.salt)])
         least = int(job.spark.conf.get("spark.sql.shuffle.partitions"))
         pieces = max(least, -(-mark.found[0] // _PIECE))
-        return Seen(found, keep_rules(release, quasi, sensitive, job.rules, schema, pieces), [])
+        return Seen(
+            fingerprint, keep_rules(release, quasi, sensitive, job.rules, schema, pieces), []
+        )
 
     return Checks(check_staged, check_release)
 
@@ -186,11 +189,13 @@ def _classes(
         .groupBy(*quasi, *names)
         .agg(F.count(F.lit(1)).alias("n"), *sums(F.col("mark"), "mark"))
     )
-    found = to_polars(counted.toArrow())
-    counts, columns = class_counts(found, quasi, names)
+    table = to_polars(counted.toArrow())
+    counts, columns = class_counts(table, quasi, names)
     values = {}
     for name in names.values():
-        each = counts.group_by(name).agg(pl.col(COUNT).sum())
-        values[name] = values_of(each[name], each[COUNT].to_numpy().astype(np.int64), schema)
+        per_value = counts.group_by(name).agg(pl.col(COUNT).sum())
+        values[name] = values_of(
+            per_value[name], per_value[COUNT].to_numpy().astype(np.int64), schema
+        )
     kept = examine(class_stats(counts, columns, values), job.rules)
-    return Seen(totals(found, "mark"), [kept], [])
+    return Seen(totals(table, "mark"), [kept], [])

@@ -31,7 +31,7 @@ _CASTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SparkTable:
     """The declared columns of a Spark table, cleaned.
 
     Parameters
@@ -72,7 +72,7 @@ class Table:
         return pl.DataFrame(columns)
 
 
-def take_in(frame: Any, plan: Plan, *, texts: bool) -> Table:
+def take_in(frame: Any, plan: Plan, *, texts: bool) -> SparkTable:
     """Number and clean the declared columns. ``texts``: types are to be found, as for CSV."""
     every = tuple(frame.columns)
     if twice := [name for name in dict.fromkeys(every) if every.count(name) > 1]:
@@ -87,8 +87,8 @@ def take_in(frame: Any, plan: Plan, *, texts: bool) -> Table:
             f"plan; 'shoal inspect' on a part of the table proposes some. It has: {listed(every)}."
         )
     faults = [
-        unknown_column(name, every, role=part.role)
-        for name, part in plan.columns.items()
+        unknown_column(name, every, role=column.role)
+        for name, column in plan.columns.items()
         if name not in every
     ]
     if faults:
@@ -152,9 +152,11 @@ def _blanked(rows: Any, missing: Mapping[str, Sequence[str]]) -> Any:
         if kind in ("float", "double"):
             column = F.when(~F.isnan(column), column)
         elif _is_text(kind) and field.name in missing:
-            known = ~F.btrim(column, F.lit(_SPACES)).isin(texts)
+            filled = ~F.btrim(column, F.lit(_SPACES)).isin(texts)
             # Trimming is slow and most cells need none.
-            column = F.when(_unpadded(column, texts) | known if kind == "string" else known, column)
+            column = F.when(
+                _unpadded(column, texts) | filled if kind == "string" else filled, column
+            )
         columns.append(column.alias(field.name))
     return rows.select(*columns)
 
@@ -177,7 +179,7 @@ def _is_text(kind: str) -> bool:
 
 def _typed(
     rows: Any, names: tuple[str, ...], every: tuple[str, ...], plan: Plan, texts: bool
-) -> Table:
+) -> SparkTable:
     """Give text columns the type that all their cells have.
 
     Texts that mean missing in one quasi-identifier only are taken out of it first. They stay in a
@@ -195,7 +197,7 @@ def _typed(
         rows = _blanked(rows, {name: own[name] for name in left})
         unordered = [name for name in left if not plan.columns[names[int(name[1:])]].order]
         kinds |= _kinds(rows, unordered, own) if unordered else {}
-    return Table(
+    return SparkTable(
         _cast(rows, kinds),
         names,
         every,
@@ -230,14 +232,14 @@ def _kinds(rows: Any, columns: list[str], missing: Mapping[str, Sequence[str]]) 
             ),
         )
 
-    found = (
+    counted = (
         rows.select(*columns)
         .mapInArrow(look, "column string, types array<string>, known bigint")
         .toArrow()
     )
     fit = {name: set(TYPES) for name in columns}
     known = dict.fromkeys(columns, 0)
-    for row in found.to_pylist():
+    for row in counted.to_pylist():
         fit[row["column"]] &= set(row["types"])
         known[row["column"]] += row["known"]
     return {

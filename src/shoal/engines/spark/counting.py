@@ -22,14 +22,14 @@ def rows_of(released: Any, of: str, by: Sequence[str]) -> pl.DataFrame:
     session_of(released)
     names = list(released.columns)
     kinds = dict(released.dtypes)
-    wanted = {name for each in by for name in (each, f"{each}_lo", f"{each}_hi")} | {of}
+    wanted = {name for column in by for name in (column, f"{column}_lo", f"{column}_hi")} | {of}
     if not by and not kinds.get(of, "").startswith("array"):
         wanted = set(names)
-    chosen = [place for place, name in enumerate(names) if name in wanted]
+    chosen = [number for number, name in enumerate(names) if name in wanted]
     numbered = released.toDF(*(f"c{i}" for i in range(len(names))))
     inner = [f"c{i}" for i in chosen]
     counted = numbered.groupBy(*inner).agg(F.count(F.lit(1)).alias("n"))
-    found = pl.from_arrow(counted.toArrow())
-    assert isinstance(found, pl.DataFrame)
-    many = np.repeat(np.arange(found.height), found["n"].to_numpy())
-    return found.drop("n").rename({f"c{i}": names[i] for i in chosen})[many]
+    distinct = pl.from_arrow(counted.toArrow())
+    assert isinstance(distinct, pl.DataFrame)
+    many = np.repeat(np.arange(distinct.height), distinct["n"].to_numpy())
+    return distinct.drop("n").rename({f"c{i}": names[i] for i in chosen})[many]

@@ -92,10 +92,10 @@ class Cutter:
         """Number every tuple by the region it falls into, as the cuts say."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        def number(place: int) -> Any:
-            region = self._regions[place]
+        def number(shard: int) -> Any:
+            region = self._regions[shard]
             if region.is_leaf:
-                return F.lit(place)
+                return F.lit(shard)
             side = F.col(f"q{region.column}") <= region.at
             return F.when(side, number(region.below)).otherwise(number(region.above))
 
@@ -106,13 +106,13 @@ class Cutter:
         from pyspark.sql import functions as F  # noqa: N812
 
         places = range(len(self._domains))
-        found = labelled.groupBy(SHARD).agg(
+        measured = labelled.groupBy(SHARD).agg(
             F.count(F.lit(1)).alias("tuples"),
             F.sum(COUNT).alias("rows"),
             *(F.min(f"q{j}").alias(f"lo{j}") for j in places),
             *(F.max(f"q{j}").alias(f"hi{j}") for j in places),
         )
-        rows = sorted(found.toArrow().to_pylist(), key=lambda row: row[SHARD])
+        rows = sorted(measured.toArrow().to_pylist(), key=lambda row: row[SHARD])
         return [
             _Region(
                 row["tuples"],
@@ -126,27 +126,27 @@ class Cutter:
     def _cut_once(self, asked: list[int], rank: int) -> list[int]:
         """Try to cut regions along their widest column but ``rank``; return those left uncut."""
         chosen = {}
-        for place in asked:
-            region = self._regions[place]
+        for shard in asked:
+            region = self._regions[shard]
             order = sorted(
                 range(len(self._domains)), key=lambda j: (-_width(self._domains[j], region, j), j)
             )
             if _width(self._domains[order[rank]], region, order[rank]) > 0:
-                chosen[place] = order[rank]
+                chosen[shard] = order[rank]
         cuts = self._middles(chosen)
         if not cuts:
             return asked
         passed = self._both_keep(cuts)
         before = len(self._regions)
-        for place in passed:
-            region = self._regions[place]
-            region.column, region.at = cuts[place]
+        for shard in passed:
+            region = self._regions[shard]
+            region.column, region.at = cuts[shard]
             region.below, region.above = len(self._regions), len(self._regions) + 1
             self._regions += [_Region(0, 0, [], []), _Region(0, 0, [], [])]
         if passed:
             fresh = self._labelled().where(f"{SHARD} >= {before}")
             self._regions[before:] = self._measured(fresh)
-        return [place for place in asked if place not in passed]
+        return [shard for shard in asked if shard not in passed]
 
     def _middles(self, chosen: dict[int, int]) -> dict[int, tuple[int, int]]:
         """Return for every region the position after which a cut parts its rows most evenly."""
@@ -155,24 +155,24 @@ class Cutter:
         if not chosen:
             return {}
         along: Any = F  # F.when(...).when(...) ...
-        for place, column in chosen.items():
-            along = along.when(F.col(SHARD) == place, F.col(f"q{column}"))
+        for shard, column in chosen.items():
+            along = along.when(F.col(SHARD) == shard, F.col(f"q{column}"))
         counted = (
             self._labelled()
             .where(F.col(SHARD).isin(list(chosen)))
             .groupBy(SHARD, along.alias("at"))
             .agg(F.sum(COUNT).alias("rows"))
         )
-        found = pl.from_arrow(counted.toArrow())
-        assert isinstance(found, pl.DataFrame)
+        counts = pl.from_arrow(counted.toArrow())
+        assert isinstance(counts, pl.DataFrame)
         cuts = {}
-        for place, column in chosen.items():
-            own = found.filter(pl.col(SHARD) == place).sort("at")
+        for shard, column in chosen.items():
+            own = counts.filter(pl.col(SHARD) == shard).sort("at")
             at, rows = own["at"].to_numpy(), own["rows"].to_numpy().astype(np.int64)
             allowed = _edges(self._domains[column], int(at[0]), int(at[-1]))
             below = np.cumsum(rows)[np.searchsorted(at, allowed, side="right") - 1]
             uneven = np.abs(2 * below - rows.sum())
-            cuts[place] = (column, int(allowed[int(np.argmin(uneven))]))
+            cuts[shard] = (column, int(allowed[int(np.argmin(uneven))]))
         return cuts
 
     def _both_keep(self, cuts: dict[int, tuple[int, int]]) -> set[int]:
@@ -180,31 +180,31 @@ class Cutter:
         from pyspark.sql import functions as F  # noqa: N812
 
         side: Any = F  # F.when(...).when(...) ...
-        for number, (place, (column, at)) in enumerate(cuts.items()):
+        for number, (shard, (column, at)) in enumerate(cuts.items()):
             half = F.when(F.col(f"q{column}") <= at, 2 * number).otherwise(2 * number + 1)
-            side = side.when(F.col(SHARD) == place, half)
+            side = side.when(F.col(SHARD) == shard, half)
         sided = self._labelled().where(F.col(SHARD).isin(list(cuts))).withColumn("side", side)
         hidden = list(self._hidden)
         counted = sided.groupBy("side", *(f"s{i}" for i in range(len(hidden)))).agg(
             F.sum(COUNT).alias("rows")
         )
-        found = pl.from_arrow(counted.toArrow())
-        assert isinstance(found, pl.DataFrame)
-        label = found["side"].to_numpy().astype(np.int64)
-        rows = found["rows"].to_numpy().astype(np.int64)
+        counts = pl.from_arrow(counted.toArrow())
+        assert isinstance(counts, pl.DataFrame)
+        label = counts["side"].to_numpy().astype(np.int64)
+        rows = counts["rows"].to_numpy().astype(np.int64)
         sizes = np.zeros(2 * len(cuts), np.int64)
         np.add.at(sizes, label, rows)
         stats = GroupStats(
             sizes,
             {
                 name: histogram(
-                    label, found[f"s{i}"].to_numpy(), sizes.size, self._hidden[name], rows
+                    label, counts[f"s{i}"].to_numpy(), sizes.size, self._hidden[name], rows
                 )
                 for i, name in enumerate(hidden)
             },
         )
         good = np.asarray(self._rule.holds(stats), np.bool_)
-        return {place for i, place in enumerate(cuts) if good[2 * i] and good[2 * i + 1]}
+        return {shard for i, shard in enumerate(cuts) if good[2 * i] and good[2 * i + 1]}
 
 
 def _width(domain: Domain, region: _Region, j: int) -> float:

@@ -25,8 +25,9 @@ from shoal.engines.spark.layout import Layout, dummied
 from shoal.measures.losses import Loss
 from shoal.privacy import Rule
 from shoal.releases.check_counts import Findings, Values, values_of
-from shoal.releases.check_exact import Source, verify_sets
 from shoal.releases.dummies import make as dummies
+from shoal.releases.dummies.check import verify_sets
+from shoal.releases.verdict import Original
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
 
@@ -35,28 +36,31 @@ def stage_dummies(job: Job) -> Staged:
     """Draw a set for every sensitive value and stage the rows with both."""
     table = job.table
     with job.clock.stage("encode"):
-        known = {name: _values(job, name) for name in table.names if name in job.schema.sensitive}
+        sensitive = {
+            name: _values(job, name) for name in table.names if name in job.schema.sensitive
+        }
         mark = _mark(job)
         rows = mark.found[0]
-        cells = side_by_side([found.published for found in known.values()])
+        cells = side_by_side([values.published for values in sensitive.values()])
         plan, schema = resolve(table.head(cells), job.plan, job.taxonomies)
         whole = GroupStats(
-            np.array([rows], np.int64), {name: _one_group(found) for name, found in known.items()}
+            np.array([rows], np.int64),
+            {name: _one_group(values) for name, values in sensitive.items()},
         )
         if obstacle := job.rule.obstacle(whole):
             raise Infeasible(obstacle)
         # An empty draw asks whether every sensitive column has an l.
-        dummies.draw(_codes(pl.DataFrame(cells.clear()), known), job.rule, None, **job.options)
+        dummies.draw(_codes(pl.DataFrame(cells.clear()), sensitive), job.rule, None, **job.options)
     with job.clock.stage("recode"):
         layout = dummied(table, schema)
         path = f"{job.folder}/rows"
-        drawn = _drawn(job, schema, known)
+        drawn = _drawn(job, schema, sensitive)
         drawn.write.parquet(path)
-    untouched = Loss(0.0, 0.0, 0.0, dict.fromkeys(job.quasi, 0.0))
+    untouched = Loss.none(job.quasi)
     staged = job.spark.read.parquet(path)
     notes = {"engine": "spark"}
 
-    asked = _checks(job, staged, layout, schema, known, mark)
+    asked = _checks(job, staged, layout, schema, sensitive, mark)
     # A set that is drawn again is another one: it is on the disk before a row moves.
     return Staged(staged, layout, plan, schema, rows, untouched, rows, notes, asked, in_order=False)
 
@@ -67,35 +71,35 @@ def _values(job: Job, name: str) -> Values:
 
     inner = job.table.at(name)
     counted = job.table.rows.groupBy(inner).agg(F.count(F.lit(1)).alias("n"))
-    found = pl.from_arrow(counted.toArrow())
-    assert isinstance(found, pl.DataFrame)
-    return values_of(found[inner].alias(name), found["n"].to_numpy(), job.schema)
+    distinct = pl.from_arrow(counted.toArrow())
+    assert isinstance(distinct, pl.DataFrame)
+    return values_of(distinct[inner].alias(name), distinct["n"].to_numpy(), job.schema)
 
 
 def _mark(job: Job) -> Mark:
     """Count the rows of the input, and take their fingerprint."""
     salt = fresh_salt()
     inner = [job.table.at(name) for name in job.table.names]
-    (found,) = fingerprints(job.table.rows, [hashed(inner, salt)])
-    if not found[0]:
+    (fingerprint,) = fingerprints(job.table.rows, [hashed(inner, salt)])
+    if not fingerprint[0]:
         raise InputError(
             f"The table has column names ({listed(job.table.every)}) but no rows. "
             "A table needs at least one row."
         )
-    return Mark(salt, found)
+    return Mark(salt, fingerprint)
 
 
-def _one_group(found: Values) -> Histogram:
-    there = np.flatnonzero(found.whole)
+def _one_group(values: Values) -> Histogram:
+    there = np.flatnonzero(values.whole)
     starts = np.array([0, there.size], np.int64)
-    return Histogram(starts, there, found.whole[there], found.whole, found.names)
+    return Histogram(starts, there, values.whole[there], values.whole, values.names)
 
 
 def _codes(frame: pl.DataFrame, known: Mapping[str, Values]) -> Encoded:
     """Return the sensitive columns of some rows as codes."""
     sensitive = {}
-    for name, found in known.items():
-        index = pl.DataFrame({"cell": found.published, "code": found.codes.astype(np.int32)})
+    for name, values in known.items():
+        index = pl.DataFrame({"cell": values.published, "code": values.codes.astype(np.int32)})
         cells = pl.DataFrame({"cell": frame[name]})
         joined = cells.join(index, on="cell", how="left", nulls_equal=True, maintain_order="left")
         if joined["code"].null_count():
@@ -104,11 +108,11 @@ def _codes(frame: pl.DataFrame, known: Mapping[str, Values]) -> Encoded:
                 "the input changed meanwhile. Run again on a table that stays as it is."
             )
         sensitive[name] = joined["code"].to_numpy()
-    names = {name: found.names for name, found in known.items()}
+    names = {name: values.names for name, values in known.items()}
     return Encoded((), np.empty((frame.height, 0), np.int32), (), sensitive, names)
 
 
-def _drawn(job: Job, schema: Schema, known: Mapping[str, Values]) -> Any:
+def _drawn(job: Job, schema: Schema, sensitive: Mapping[str, Values]) -> Any:
     """Return every row with its original sensitive values and what is published of it."""
     from pyspark.sql import types as T  # noqa: N812
     from pyspark.sql.pandas.types import to_arrow_schema
@@ -132,9 +136,9 @@ def _drawn(job: Job, schema: Schema, known: Mapping[str, Values]) -> Any:
             frame = pl.from_arrow(batch)
             assert isinstance(frame, pl.DataFrame)
             frame = frame.rename(real)
-            data = _codes(frame, known)
-            found = dummies.draw(data, rule, None, **options)
-            published = dummies.publish(frame, schema, data, found, None).frame
+            data = _codes(frame, sensitive)
+            drawn = dummies.draw(data, rule, None, **options)
+            published = dummies.publish(frame, schema, data, drawn).frame
             out = pl.DataFrame(
                 [
                     *(frame[name].alias(inner) for inner, name in layout.before.items()),
@@ -152,7 +156,12 @@ def _sources(layout: Any) -> Iterator[tuple[str, str | None]]:
 
 
 def _checks(
-    job: Job, staged: Any, layout: Layout, schema: Schema, known: Mapping[str, Values], mark: Mark
+    job: Job,
+    staged: Any,
+    layout: Layout,
+    schema: Schema,
+    sensitive: Mapping[str, Values],
+    mark: Mark,
 ) -> Checks:
     """Return what checks every set against its row's true value, and counts the classes."""
     rules = job.rules
@@ -161,13 +170,13 @@ def _checks(
     def check_staged(shown: Sequence[Any]) -> Seen:
         both, own, after = marks(staged, own_columns(job, layout), shown, mark.salt)
         before, published = fingerprints(both, [own, after])
-        parts, faults = _looked(staged, layout, schema, known, rules)
+        parts, faults = _looked(staged, layout, schema, sensitive, rules)
         return Seen(published, parts, [*against(mark, before), *faults])
 
     def check_release(release: Any) -> Seen:
-        (found,) = fingerprints(release, [hashed(release.columns, mark.salt)])
+        (fingerprint,) = fingerprints(release, [hashed(release.columns, mark.salt)])
         classes = int(release.select(*quasi).distinct().count())
-        return Seen(found, [Findings(0, classes, (0,) * len(rules), ({},) * len(rules))], [])
+        return Seen(fingerprint, [Findings(0, classes, (0,) * len(rules), ({},) * len(rules))], [])
 
     return Checks(check_staged, check_release)
 
@@ -176,13 +185,13 @@ def _looked(
     staged: Any,
     layout: Layout,
     schema: Schema,
-    known: Mapping[str, Values],
+    sensitive: Mapping[str, Values],
     rules: tuple[Rule, ...],
 ) -> tuple[list[Findings], list[str]]:
     """Ask the rules about every set, where its row is; return what they found, and faults."""
-    spelled = {name: pl.Series(found.names, dtype=pl.String) for name, found in known.items()}
+    spelled = {name: pl.Series(found.names, dtype=pl.String) for name, found in sensitive.items()}
     columns = {layout.inside(name): name for name in layout.names}
-    passed = {inner: name for inner, name in columns.items() if name not in known}
+    passed = {inner: name for inner, name in columns.items() if name not in sensitive}
 
     def look(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -197,9 +206,9 @@ def _looked(
                 *(pl.col(inner).alias(name) for inner, name in layout.before.items()),
                 *(pl.col(inner).alias(name) for inner, name in passed.items()),
             )
-            source = Source(truth, schema, np.arange(frame.height))
+            source = Original(truth, schema, np.arange(frame.height))
             found = verify_sets(released, schema.quasi, rules, source, spelled)
-            said = [asdict(each) for each in found.rules], list(found.faults), frame.height
+            said = [asdict(result) for result in found.rules], list(found.faults), frame.height
             yield pa.RecordBatch.from_pydict({"said": [json.dumps(said)]})
 
     heard = [
@@ -210,8 +219,8 @@ def _looked(
         Findings(
             rows,
             0,
-            tuple(each["failing"] for each in results),
-            tuple(each["achieved"] for each in results),
+            tuple(result["failing"] for result in results),
+            tuple(result["achieved"] for result in results),
         )
         for results, _, rows in heard
     ]

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import Infeasible
+from shoal.base.seeds import stretched
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.assigning import Assignment, assign, whole
 from shoal.engines.spark.checking import checks
@@ -23,28 +24,14 @@ from shoal.engines.spark.handout import (
 )
 from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import Layout, generalized, shuffled
-from shoal.engines.spark.tuples import KEY, Tuples, reduced
+from shoal.engines.spark.tuples import KEY, Tuples
 from shoal.plan.plan import Plan
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
 
 
-def stage_generalized(job: Job) -> Staged:
-    """Make a generalized release and stage it."""
-    with job.clock.stage("encode"):
-        counting = reduced(job.table, [*job.quasi, *job.spoken], job.settings)
-        tuples = counting.__enter__()
-    try:
-        if tuples.here is not None:
-            return _on_the_driver(job, tuples)
-        from shoal.engines.spark.shards import on_the_executors  # it builds on this module
-
-        return on_the_executors(job, tuples)
-    finally:
-        counting.__exit__(None, None, None)
-
-
-def _on_the_driver(job: Job, tuples: Tuples) -> Staged:
+def on_the_driver(job: Job, tuples: Tuples) -> Staged:
+    """Group all tuples here, and stage the release."""
     with job.clock.stage("encode"):
         cells, counts, keys = tuples.collected()
         plan, schema = resolve(job.table.head(cells), job.plan, job.taxonomies)
@@ -87,7 +74,9 @@ def generator(plan: Plan, *place: int) -> np.random.Generator:
     """
     if plan.seed is None:
         return np.random.default_rng()
-    return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(0, *place)))
+    return np.random.default_rng(
+        np.random.SeedSequence(stretched(plan.seed), spawn_key=(0, *place))
+    )
 
 
 def _handed_out(job: Job, tuples: Tuples, layout: Layout, made: Assignment, keys: pl.Series) -> Any:

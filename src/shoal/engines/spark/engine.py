@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from shoal.base import errors
@@ -15,38 +15,17 @@ from shoal.base.errors import MissingExtra, ParameterError, ShoalError
 from shoal.base.names import check_names
 from shoal.base.params import check_options
 from shoal.catalog import Method, find_method
+from shoal.engines.run import Run
 from shoal.engines.spark import files
 from shoal.engines.spark.columns import take_in
-from shoal.engines.spark.drawing import stage_dummies
-from shoal.engines.spark.driver import stage_generalized
-from shoal.engines.spark.job import Clock, Job
+from shoal.engines.spark.job import Job, Stopwatch
 from shoal.engines.spark.publishing import publish
 from shoal.engines.spark.session import first_line, require, session, session_of
 from shoal.engines.spark.settings import Spark, address, is_spark_frame
-from shoal.measures.losses import Loss
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import Rule
-from shoal.releases.generalized.check import Verdict
 from shoal.tables.prepare import Hierarchies, gather, is_path, resolve
-from shoal.tables.schema import Schema
-
-
-@dataclass(frozen=True, eq=False)
-class Made:
-    """What a run on Spark gives back: what an outcome has, but for times and warnings."""
-
-    release: Any
-    loss: Loss
-    achieved: dict[str, Any]
-    verdict: Verdict
-    method: str
-    plan: Plan
-    schema: Schema
-    rows_in: int
-    rows_out: int
-    groups: int
-    notes: dict[str, Any]
 
 
 def carry_out(
@@ -56,8 +35,8 @@ def carry_out(
     extra: Sequence[Rule],
     settings: Spark,
     group: Callable[..., Any],
-    clock: Clock,
-) -> Made:
+    clock: Stopwatch,
+) -> tuple[Run, Any]:
     """Anonymize a Spark frame, or a folder or file of Parquet or CSV.
 
     Parameters
@@ -83,10 +62,10 @@ def carry_out(
             files.check_out(spark, settings, source)
             table = take_in(frame, plan, texts=kind == "csv")
             head = table.head()
-            taxonomies = gather(plan, head, None if is_path(hierarchies) else hierarchies)
+            taxonomies = gather(plan, head.columns, None if is_path(hierarchies) else hierarchies)
             # Everything that can be refused without looking at a value is refused now.
             _, schema = resolve(head, plan, taxonomies)
-        specs = [part.spec for part in plan.rules]
+        specs = [rule.spec for rule in plan.rules]
         rules = (*build_rules(specs, schema.sensitive), *extra)
         check_fit(entry, rules)
         with files.staging(spark, settings) as folder:
@@ -104,21 +83,20 @@ def carry_out(
                 clock,
                 folder,
             )
-            staged = stage_dummies(job) if entry.release == "dummies" else stage_generalized(job)
+            staged = entry.shape.stage(job)
             release, verdict = publish(job, staged, kind)
-    return Made(
-        release,
-        staged.loss,
-        verdict.achieved,
-        verdict,
-        entry.name,
-        staged.plan,
-        staged.schema,
-        staged.size,
-        verdict.rows,
-        staged.groups,
-        staged.notes,
+    run = Run(
+        loss=staged.loss,
+        verdict=verdict,
+        method=entry.name,
+        plan=staged.plan,
+        schema=staged.schema,
+        rows_in=staged.size,
+        rows_out=verdict.rows,
+        groups=staged.groups,
+        notes=staged.notes,
     )
+    return run, release
 
 
 def _opened(data: Any, plan: Plan, settings: Spark) -> tuple[Any, Any, str, str | None]:
@@ -139,16 +117,14 @@ def _opened(data: Any, plan: Plan, settings: Spark) -> tuple[Any, Any, str, str 
 
 def _refuse(entry: Method, plan: Plan) -> None:
     """Name the methods that Spark cannot carry out soundly, and why."""
-    if entry.release == "anatomized":
+    if not entry.shape.spark:
         raise ParameterError(
-            f"The method {entry.name!r} cannot run on Spark: it draws a group for every single "
-            "row and publishes it, so that rows cannot be reduced to tuples and the draw would "
-            "need a list as long as the table in one place. Use the local engine, or the method "
-            "'dummies'."
+            f"The method {entry.name!r} cannot run on Spark: {entry.shape.no_spark}. Use the local "
+            "engine, or the method 'dummies'."
         )
-    if entry.release == "dummies" and plan.seed is not None:
+    if entry.shape.drawn and plan.seed is not None:
         raise ParameterError(
-            "The method 'dummies' takes no seed on Spark: the executors draw from their own "
+            f"The method {entry.name!r} takes no seed on Spark: the executors draw from their own "
             "secure sources, and no seed could repeat that. Leave the seed out."
         )
 

@@ -42,8 +42,8 @@ class Files:
     def names(self, path: str) -> list[str]:
         """Return the names of the files of a folder that hold data, or of the file itself."""
         system, where = self._at(path)
-        found = [status.getPath().getName() for status in system.listStatus(where)]
-        return sorted(name for name in found if not name.startswith(("_", ".")))
+        names = [status.getPath().getName() for status in system.listStatus(where)]
+        return sorted(name for name in names if not name.startswith(("_", ".")))
 
     def parent(self, path: str) -> str:
         """Return the folder that ``path`` lies in."""
@@ -134,9 +134,9 @@ def format_of(spark: Any, path: str) -> str:
     names = files.names(path)
     formats = {kind for name in names if (kind := ending(name)[1]) is not None}
     if len(formats) != 1:
-        found = listed(names) if names else "nothing"
+        content = listed(names) if names else "nothing"
         raise InputError(
-            f"{path} holds {found}: Spark reads folders of Parquet or of CSV files (.parquet, "
+            f"{path} holds {content}: Spark reads folders of Parquet or of CSV files (.parquet, "
             ".csv, .csv.gz, .tsv), one kind only."
         )
     return formats.pop()

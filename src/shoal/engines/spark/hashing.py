@@ -57,7 +57,7 @@ def totals(counted: Any, name: str) -> Fingerprint:
 
 def fingerprints(rows: Any, parts: Sequence[Any]) -> list[Fingerprint]:
     """Return the fingerprint of each column of hashes, in one pass."""
-    marks = rows.select(*(part.alias(f"h{i}") for i, part in enumerate(parts)))
-    wanted = [each for name in marks.columns for each in sums(marks[name], name)]
-    found = [int(each or 0) for each in marks.agg(*wanted).head(1)[0]]
-    return [(found[i], found[i + 1], found[i + 2]) for i in range(0, len(found), 3)]
+    marks = rows.select(*(hashes.alias(f"h{i}") for i, hashes in enumerate(parts)))
+    wanted = [value for name in marks.columns for value in sums(marks[name], name)]
+    totals = [int(value or 0) for value in marks.agg(*wanted).head(1)[0]]
+    return [(totals[i], totals[i + 1], totals[i + 2]) for i in range(0, len(totals), 3)]

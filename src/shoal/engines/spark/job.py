@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shoal.catalog import Method
-from shoal.engines.spark.columns import Table
+from shoal.engines.spark.columns import SparkTable
 from shoal.engines.spark.hashing import Fingerprint
 from shoal.engines.spark.layout import Layout
 from shoal.engines.spark.settings import Spark
@@ -23,7 +23,7 @@ KEPT = "kept"
 """The column of a staged table that says which rows are published."""
 
 
-class Clock(Protocol):
+class Stopwatch(Protocol):
     """Measures stages and tells who watches which one is running."""
 
     def stage(self, name: str) -> AbstractContextManager[None]:
@@ -52,7 +52,7 @@ class Job:
 
     spark: Any
     settings: Spark
-    table: Table
+    table: SparkTable
     plan: Plan
     schema: Schema
     taxonomies: Mapping[str, Taxonomy]
@@ -60,7 +60,7 @@ class Job:
     options: Mapping[str, Any]
     rules: tuple[Rule, ...]
     group: Callable[..., Any]
-    clock: Clock
+    clock: Stopwatch
     folder: str
 
     @property

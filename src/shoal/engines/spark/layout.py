@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.base.roles import Role
-from shoal.engines.spark.columns import Table
+from shoal.engines.spark.columns import SparkTable
 from shoal.engines.spark.hashing import fresh_salt, hashed
 from shoal.releases.generalized.make import check_names
 from shoal.tables.schema import Schema
@@ -50,7 +50,7 @@ class Layout:
         return {f"p{i}": source for i, source in enumerate(self.sources) if source is not None}
 
 
-def generalized(table: Table, schema: Schema, cells: Sequence[str]) -> Layout:
+def generalized(table: SparkTable, schema: Schema, cells: Sequence[str]) -> Layout:
     """Lay out a release whose quasi-identifiers are published as the columns ``cells``."""
     names: list[str] = []
     sources: list[str | None] = []
@@ -66,7 +66,7 @@ def generalized(table: Table, schema: Schema, cells: Sequence[str]) -> Layout:
     return Layout(tuple(names), tuple(sources), tuple(n for n in table.names if n in schema.quasi))
 
 
-def dummied(table: Table, schema: Schema) -> Layout:
+def dummied(table: SparkTable, schema: Schema) -> Layout:
     """Lay out a release whose sensitive columns are published as sets."""
     kept = [None if name in schema.sensitive else name for name in table.names]
     return Layout(

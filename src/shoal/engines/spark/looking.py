@@ -14,8 +14,9 @@ from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
 from shoal.privacy import Rule
 from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, examine, values_of
-from shoal.releases.generalized.coverage import Uncovered, covers
+from shoal.releases.generalized.coverage import covers
 from shoal.releases.published import read
+from shoal.releases.verdict import Uncovered
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
 
@@ -47,18 +48,18 @@ def uncovered(
         for piece in _pieces(batches):
             source = piece.select(pl.col(x).alias(name) for x, name in original.items())
             released = piece.select(pl.col(x).alias(name) for x, name in published.items())
-            found = covers(
+            faults = covers(
                 source, read(released, quasi.quasi), np.arange(piece.height), quasi, trees
             )
-            yield _batch([json.dumps([asdict(each) for each in found])])
+            yield _batch([json.dumps([asdict(fault) for fault in faults])])
 
     pairs = staged.select(*original, *published)
     total: dict[str, Uncovered] = {}
     for text in _said(pairs.mapInArrow(look, _SAID)):
-        for each in json.loads(text):
-            known = total.get(each["column"])
-            cells = each["cells"] + (known.cells if known else 0)
-            total[each["column"]] = Uncovered(each["column"], cells, each["example"])
+        for fault in json.loads(text):
+            earlier = total.get(fault["column"])
+            cells = fault["cells"] + (earlier.cells if earlier else 0)
+            total[fault["column"]] = Uncovered(fault["column"], cells, fault["example"])
     return tuple(total.values())
 
 
@@ -117,8 +118,13 @@ def keep_rules(
             "checked as a whole. Nothing was released; please report it with Spark's version."
         )
     return [
-        Findings(each["rows"], each["classes"], tuple(each["failing"]), tuple(each["achieved"]))
-        for each, _ in heard
+        Findings(
+            findings["rows"],
+            findings["classes"],
+            tuple(findings["failing"]),
+            tuple(findings["achieved"]),
+        )
+        for findings, _ in heard
     ]
 
 
@@ -141,20 +147,20 @@ def published_cells(
 
 
 def class_counts(
-    found: pl.DataFrame, quasi: Sequence[str], names: Mapping[str, str]
+    table: pl.DataFrame, quasi: Sequence[str], names: Mapping[str, str]
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return counted classes under names that no sensitive column can have, and these names."""
     columns = {name: f"\x00{name}" for name in quasi}
     renamed = {**columns, **names, "n": COUNT}
-    return found.select(pl.col(old).alias(new) for old, new in renamed.items()), [*columns.values()]
+    return table.select(pl.col(old).alias(new) for old, new in renamed.items()), [*columns.values()]
 
 
 def _values(cells: Any, inner: str, name: str, schema: Schema) -> Values:
     """Count every value of a sensitive column once."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    found = to_polars(cells.groupBy(inner).agg(F.count(F.lit(1)).alias("n")).toArrow())
-    return values_of(found[inner].alias(name), found["n"].to_numpy().astype(np.int64), schema)
+    distinct = to_polars(cells.groupBy(inner).agg(F.count(F.lit(1)).alias("n")).toArrow())
+    return values_of(distinct[inner].alias(name), distinct["n"].to_numpy().astype(np.int64), schema)
 
 
 def to_polars(table: Any) -> pl.DataFrame:
@@ -169,10 +175,10 @@ def _pieces(batches: Iterator[Any]) -> Iterator[pl.DataFrame]:
     held: list[pl.DataFrame] = []
     for batch in batches:
         held.append(to_polars(batch))
-        if sum(each.height for each in held) >= _BATCH:
+        if sum(frame.height for frame in held) >= _BATCH:
             yield pl.concat(held)
             held = []
-    if sum(each.height for each in held):
+    if sum(frame.height for frame in held):
         yield pl.concat(held)
 
 

@@ -11,7 +11,7 @@ from shoal.engines.spark.files import Files, move_into_place
 from shoal.engines.spark.job import KEPT, Job, Seen, Staged
 from shoal.engines.spark.layout import shuffled, written
 from shoal.releases.check_counts import unite
-from shoal.releases.generalized.check import Verdict
+from shoal.releases.verdict import Verdict
 
 
 def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:
@@ -24,24 +24,24 @@ def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:
     """
     from pyspark import inheritable_thread_target
 
-    place = Place(job, kind)
+    destination = Destination(job, kind)
     try:
         with ThreadPoolExecutor(1) as beside:
             check = inheritable_thread_target(staged.checks.staged)
-            checking = beside.submit(check, place.shown(staged))
+            checking = beside.submit(check, destination.shown(staged))
             with job.clock.stage("write"):
-                release = place.write(staged)
+                release = destination.write(staged)
             with job.clock.stage("verify"):
-                found = staged.checks.release(release)
-                verdict = _united(job, checking.result(), found)
+                seen = staged.checks.release(release)
+                verdict = _united(job, checking.result(), seen)
         with job.clock.stage("write"):
-            return place.finish(), verdict
+            return destination.finish(), verdict
     except BaseException:
-        place.discard()
+        destination.discard()
         raise
 
 
-class Place:
+class Destination:
     """Where a release goes: a hidden folder first, and its own name only when it is verified."""
 
     def __init__(self, job: Job, kind: str) -> None:
@@ -79,9 +79,11 @@ class Place:
         rows = rows.coalesce(1) if self.one else rows
         named = rows.toDF(*staged.layout.names)
         files.write(named, self._folder, self.kind, self._name)
-        found = files.read_back(self._job.spark, self._folder, self.kind, self._name, named.schema)
-        self._schema = found.schema
-        return found.toDF(*columns)
+        written = files.read_back(
+            self._job.spark, self._folder, self.kind, self._name, named.schema
+        )
+        self._schema = written.schema
+        return written.toDF(*columns)
 
     def finish(self) -> Any:
         """Give the release its name and return it, read from there."""

@@ -31,8 +31,8 @@ def require() -> None:
 
 def _require_java() -> None:
     home = os.environ.get("JAVA_HOME")
-    found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
-    if not found:
+    installed = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
+    if not installed:
         where = f"JAVA_HOME is {home!r}" if home else "there is no 'java' on the PATH"
         raise MissingExtra(
             f"Spark needs Java 17 or newer, and none was found: {where}. Install it, on Debian "
@@ -90,7 +90,7 @@ def _on_one_machine(source: str) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
     }
     path = Path(source.removeprefix("file://"))
-    parts = [path] if path.is_file() else [each for each in path.glob("*") if each.is_file()]
+    parts = [path] if path.is_file() else [file for file in path.glob("*") if file.is_file()]
     if parts and sum(part.stat().st_size for part in parts) < _SMALL:
         chosen |= {
             "spark.sql.shuffle.partitions": "4",

@@ -16,7 +16,7 @@ import polars as pl
 
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.roles import Kind
-from shoal.catalog import Method
+from shoal.catalog import METHODS, Method
 from shoal.coding.encode import Encoded
 from shoal.engines.assigning import assign, whole
 from shoal.engines.spark.checking import checks
@@ -32,33 +32,23 @@ from shoal.plan.plan import Plan
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
 
-REFUSED = {
-    "incognito": "it publishes every column on one level in the whole table",
-    "l-incognito": "it publishes every column on one level in the whole table",
-    "simanony": "it publishes every column on one level in the whole table",
-    "tp": "the few rows that it suppresses are few only in the table as a whole",
-    "tp+": "the few rows that it cuts further are few only in the table as a whole",
-}
-"""Methods whose answer for a part of the table is no part of their answer for the whole."""
-WHOLE = ("t-closeness", "beta-likeness")
-"""Rules that compare a group with the whole table, which no shard knows."""
-
 
 def check_shardable(entry: Method, job: Job, tuples: Tuples) -> None:
     """Refuse by name what cannot be done shard by shard."""
     because = None
-    if entry.name in REFUSED:
-        because = f"the method {entry.name!r} cannot be cut into shards: {REFUSED[entry.name]}"
-    named = [rule.name for rule in job.rules if rule.name in WHOLE or not rule.grows_safely]
+    if entry.whole:
+        because = f"the method {entry.name!r} cannot be cut into shards: {entry.whole}"
+    named = [rule.name for rule in job.rules if not (rule.judged_alone and rule.grows_safely)]
     if named:
         because = f"the rule {named[0]!r} speaks of the whole table, which no shard of it knows"
     if because is not None:
+        able = [m.name for m in METHODS.values() if m.release == entry.release and not m.whole]
         raise ParameterError(
             f"The table has {tuples.size:,} distinct tuples in {tuples.total:,} rows, more than "
             f"one process may group at once ({job.settings.driver_tuples:,} tuples, or its "
             f"memory), and {because}. Raise --driver-tuples (driver_tuples, driver_bytes), or "
-            "choose another: shoal, kaim, k-member, l-clustering, alpha-k and mondrian group "
-            "shards, under any rule but those on the whole table."
+            f"choose another: {', '.join(able[:-1])} and {able[-1]} group shards, under any rule "
+            "but those on the whole table."
         )
 
 
@@ -69,18 +59,20 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
         tuples.check_keys()
         cells = _dictionaries(tuples)
         plan, schema = resolve(job.table.head(cells), job.plan, job.taxonomies)
-        known = encoded(job, cells, schema)
-        coded = _coded(tuples, cells, known).persist()
-        if obstacle := job.rule.obstacle(whole(*_sensitive(coded, known))):
+        whole_table = encoded(job, cells, schema)
+        coded = _coded(tuples, cells, whole_table).persist()
+        if obstacle := job.rule.obstacle(whole(*_sensitive(coded, whole_table))):
             raise Infeasible(obstacle)
-        cutter = Cutter(coded, known.domains, known.sensitive_names, job.rule, job.settings)
+        cutter = Cutter(
+            coded, whole_table.domains, whole_table.sensitive_names, job.rule, job.settings
+        )
         labelled = cutter.cut()
     try:
         with job.clock.stage("group"):
-            layout = generalized(job.table, schema, _published(schema, known, plan))
-            shared = _grouped(job, plan, schema, layout, known, labelled)
+            layout = generalized(job.table, schema, _published(schema, whole_table, plan))
+            shared = _grouped(job, plan, schema, layout, whole_table, labelled)
             figures = shared.where("groups is not null").select("loss", "rows", "removed", "groups")
-            found = figures.toArrow().to_pylist()
+            shards = figures.toArrow().to_pylist()
     finally:
         coded.unpersist()
     with job.clock.stage("recode"):
@@ -89,15 +81,15 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
         alone = cells_only.where(f"not {MANY}").drop(FIRST, LAST, MANY)
         rows = hand_out(tuples, alone, cells_only.where(MANY).drop(MANY), passed, small=False)
         staged = stage(job, rows.selectExpr("*", f"{LABEL} >= 0 as {KEPT}"), layout)
-    notes = {"engine": "spark", "tuples": tuples.size, "shards": len(found)}
+    notes = {"engine": "spark", "tuples": tuples.size, "shards": len(shards)}
     return Staged(
         staged,
         layout,
         plan,
         schema,
         tuples.total,
-        _loss(found, known.names, tuples.total),
-        sum(each["groups"] for each in found),
+        _loss(shards, whole_table.names, tuples.total),
+        sum(shard["groups"] for shard in shards),
         notes,
         checks(job, staged, layout, schema, tuples.mark, None),
     )
@@ -112,23 +104,23 @@ def _dictionaries(tuples: Tuples) -> pl.DataFrame:
         F.collect_set(F.struct(tuples.table.at(name))).alias(f"d{i}")
         for i, name in enumerate(tuples.columns)
     ]
-    found = pl.from_arrow(tuples.found.agg(*sets).toArrow())
-    assert isinstance(found, pl.DataFrame)
+    values = pl.from_arrow(tuples.found.agg(*sets).toArrow())
+    assert isinstance(values, pl.DataFrame)
     return side_by_side(
         [
-            found[f"d{i}"].explode().struct.unnest().to_series().alias(name)
+            values[f"d{i}"].explode().struct.unnest().to_series().alias(name)
             for i, name in enumerate(tuples.columns)
         ]
     )
 
 
-def _coded(tuples: Tuples, cells: pl.DataFrame, known: Encoded) -> Any:
+def _coded(tuples: Tuples, cells: pl.DataFrame, whole_table: Encoded) -> Any:
     """Return every tuple as positions and codes, with its key and count."""
     words = {}
     inner = {name: tuples.table.at(name) for name in tuples.columns}
-    for j, name in enumerate(known.names):
-        words[f"q{j}"] = (inner[name], cells[name], known.codes[:, j])
-    for i, (name, codes) in enumerate(known.sensitive.items()):
+    for j, name in enumerate(whole_table.names):
+        words[f"q{j}"] = (inner[name], cells[name], whole_table.codes[:, j])
+    for i, (name, codes) in enumerate(whole_table.sensitive.items()):
         words[f"s{i}"] = (inner[name], cells[name], codes)
     index = {
         new: (old, pl.DataFrame({"cell": cell, "code": code}).unique("cell", keep="first"))
@@ -152,31 +144,31 @@ def _coded(tuples: Tuples, cells: pl.DataFrame, known: Encoded) -> Any:
     return tuples.found.mapInArrow(code, ", ".join(fields))
 
 
-def _sensitive(coded: Any, known: Encoded) -> tuple[Encoded, Any]:
+def _sensitive(coded: Any, whole_table: Encoded) -> tuple[Encoded, Any]:
     """Return the combinations of sensitive codes with their counts, as a table of tuples."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    names = list(known.sensitive)
+    names = list(whole_table.sensitive)
     counted = coded.groupBy(*(f"s{i}" for i in range(len(names)))).agg(F.sum(COUNT).alias("rows"))
-    found = pl.from_arrow(counted.toArrow())
-    assert isinstance(found, pl.DataFrame)
-    codes = {name: found[f"s{i}"].to_numpy() for i, name in enumerate(names)}
-    empty = np.empty((found.height, 0), np.int32)
-    table = Encoded((), empty, (), codes, known.sensitive_names)
-    return table, found["rows"].to_numpy().astype(np.int64)
+    counts = pl.from_arrow(counted.toArrow())
+    assert isinstance(counts, pl.DataFrame)
+    codes = {name: counts[f"s{i}"].to_numpy() for i, name in enumerate(names)}
+    empty = np.empty((counts.height, 0), np.int32)
+    table = Encoded((), empty, (), codes, whole_table.sensitive_names)
+    return table, counts["rows"].to_numpy().astype(np.int64)
 
 
-def _published(schema: Schema, known: Encoded, plan: Plan) -> list[str]:
+def _published(schema: Schema, whole_table: Encoded, plan: Plan) -> list[str]:
     """Return the columns that the quasi-identifiers are published as."""
     names = []
-    for name in known.names:
+    for name in whole_table.names:
         pair = plan.release.typed and schema[name].kind is Kind.ORDERED
         names += [f"{name}_lo", f"{name}_hi"] if pair else [name]
     return names
 
 
 def _grouped(
-    job: Job, plan: Plan, schema: Schema, layout: Layout, known: Encoded, labelled: Any
+    job: Job, plan: Plan, schema: Schema, layout: Layout, whole_table: Encoded, labelled: Any
 ) -> Any:
     """Have every shard grouped where it is; return which tuple is published as what.
 
@@ -189,7 +181,7 @@ def _grouped(
     table = job.table.rows.schema
     cells = [
         (layout.inside(name), _type_of(name, schema, table, job, T))
-        for name in _published(schema, known, plan)
+        for name in _published(schema, whole_table, plan)
     ]
     long, maybe = T.LongType(), T.ArrayType(T.DoubleType())
     shape = T.StructType(
@@ -202,7 +194,7 @@ def _grouped(
     arrow = to_arrow_schema(shape)
     rule, options, entry = job.rule, dict(job.options), job.entry
     none = np.empty(0, np.int64)  # the table of the driver stays there, what it knows goes along
-    names, space, typed = known.names, known.take(none), plan.release.typed
+    names, space, typed = whole_table.names, whole_table.take(none), plan.release.typed
 
     def group(shard: tuple[Any, ...], rows: Any) -> Any:
         frame = pl.from_arrow(rows)
@@ -245,10 +237,10 @@ def _type_of(name: str, schema: Schema, table: Any, job: Job, types: Any) -> Any
     return table[source].dataType
 
 
-def _loss(found: list[dict[str, Any]], names: tuple[str, ...], rows: int) -> Loss:
+def _loss(shards: list[dict[str, Any]], names: tuple[str, ...], rows: int) -> Loss:
     """Add up what the shards lost."""
-    sums = np.array([each["loss"] for each in found]).sum(axis=0) / rows
+    sums = np.array([shard["loss"] for shard in shards]).sum(axis=0) / rows
     by_column = dict(zip(names, sums.tolist(), strict=True))
-    removal = sum(each["removed"] for each in found) / rows
+    removal = sum(shard["removed"] for shard in shards) / rows
     generalization = float(sums.mean())
     return Loss(generalization + removal, generalization, removal, by_column)

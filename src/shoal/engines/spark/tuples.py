@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import InputError, ShoalError, listed
-from shoal.engines.spark.columns import Table
+from shoal.engines.spark.columns import SparkTable
 from shoal.engines.spark.hashing import Mark, fresh_salt, hashed, sums, totals
 from shoal.engines.spark.settings import Spark
 
@@ -33,7 +33,7 @@ class Tuples:
         The tuples themselves, if the driver may group them; None if not.
     """
 
-    table: Table
+    table: SparkTable
     columns: tuple[str, ...]
     found: Any
     rows: Any
@@ -63,7 +63,7 @@ class Tuples:
 
 
 @contextmanager
-def reduced(table: Table, columns: Sequence[str], settings: Spark) -> Iterator[Tuples]:
+def reduced(table: SparkTable, columns: Sequence[str], settings: Spark) -> Iterator[Tuples]:
     """Count the distinct tuples of some columns, in one pass over the table if they fit the driver.
 
     If not, they are kept on the executors in the block.
@@ -79,14 +79,14 @@ def reduced(table: Table, columns: Sequence[str], settings: Spark) -> Iterator[T
     key = hashed(inner, fresh_salt()).alias(KEY)
     rows, most = table.rows.select("*", key), settings.most_tuples(len(inner))
 
-    def told(figures: pl.DataFrame, size: int, found: Any, here: pl.DataFrame | None) -> Tuples:
+    def told(figures: pl.DataFrame, size: int, distinct: Any, here: pl.DataFrame | None) -> Tuples:
         if not size:
             raise InputError(
                 f"The table has column names ({listed(table.every)}) but no rows. "
                 "A table needs at least one row."
             )
         total, mark = int(figures[COUNT].sum()), Mark(salt, totals(figures, MARK))
-        return Tuples(table, tuple(columns), found, rows, size, total, mark, here)
+        return Tuples(table, tuple(columns), distinct, rows, size, total, mark, here)
 
     # One more than may come tells that they do not fit, whatever their number.
     here = pl.from_arrow(counted.select("*", key).limit(most + 1).toArrow())

@@ -2,10 +2,12 @@
 
 For every column and code one bit per group: does the group's box cover the code without getting
 wider? Adding up eight or twenty such bit rows finds, 64 groups at a time, the few groups that would
-widen in at most two columns; only those are priced.
+widen in at most two columns, the *candidates*; only those are priced.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,105 +15,118 @@ from shoal.kernels import inlined, inner, kernel
 from shoal.kernels.boxes.geometry import (
     SET,
     Boxes,
+    Codes,
     Floats,
     Ints,
-    Parts,
-    Shape,
     Words,
     loss_with,
     star,
     width,
 )
+from shoal.kernels.boxes.groups import State
 
 KEEP = 3
-"""Homes remembered per row."""
+"""Candidates remembered per row."""
 WIDEN = 2
-"""Columns that a home may widen in, at most."""
+"""Columns that a candidate may widen in, at most."""
 BUCKETS = 512
 """Bit rows a column has at the most; codes of a larger domain share them."""
 MASK = 63
 """Values of a set column are told apart modulo this number, as in its boxes."""
 
 
-def cover_bits(boxes: Boxes, groups: int) -> tuple[Words, Ints, Ints]:
-    """Return empty bit rows, where each column's rows start, and how many codes share a row.
+class Covered(NamedTuple):
+    """Which groups cover which codes.
 
-    A shared row says of a group that it covers some of its codes: a home may then be priced that
-    turns out dear, but none is missed.
+    A shared row says of a group that it covers some of its codes: a candidate may then be priced
+    that turns out dear, but none is missed.
     """
+
+    bits: Words
+    """``[bit rows, words]``: a bit per group."""
+    at: Ints
+    """Where each column's bit rows start."""
+    share: Ints
+    """How many codes of a column share a bit row."""
+
+
+def new_covered(boxes: Boxes, groups: int) -> Covered:
+    """Return empty bit rows."""
     share = (boxes.size + BUCKETS) // BUCKETS
     rows = np.where(boxes.kind == SET, MASK + 1, boxes.size // share + 1)
     at = np.concatenate(([0], np.cumsum(rows))).astype(np.int64)
-    return np.zeros((int(at[-1]), (groups + 63) // 64), np.uint64), at[:-1], share
+    bits = np.zeros((int(at[-1]), (groups + 63) // 64), np.uint64)
+    return Covered(bits, at[:-1], share)
 
 
 @inlined
-def bit_row(kind: Ints, dsize: Ints, at: Ints, share: Ints, j: int, v: int) -> int:
+def bit_row(boxes: Boxes, covered: Covered, j: int, v: int) -> int:
     """Return the bit row of code v of column j."""
-    if kind[j] != SET:
-        return at[j] + v // share[j]
-    return at[j] + (MASK if v == dsize[j] else v % MASK)
+    if boxes.kind[j] != SET:
+        return covered.at[j] + v // covered.share[j]
+    return covered.at[j] + (MASK if v == boxes.size[j] else v % MASK)
 
 
 @inner
-def mark_cover(
-    kind: Ints,
-    dsize: Ints,
-    off: Ints,
-    tab: Floats,
-    bits: Words,
-    at: Ints,
-    share: Ints,
-    glo: Ints,
-    ghi: Ints,
-    gmiss: Ints,
-    g: int,
-) -> None:
+def mark_cover(boxes: Boxes, covered: Covered, state: State, g: int) -> None:
     """Set the bits of group g for every code that its box covers."""
     word, bit = g // 64, np.uint64(1) << np.uint64(g % 64)
-    for j in range(len(kind)):
-        lo, hi = glo[g, j], ghi[g, j]
-        a, b = 0, MASK if kind[j] == SET else dsize[j] // share[j]
-        if gmiss[g, j] == 0 and kind[j] != SET:
-            w = width(kind, dsize, off, tab, j, lo, hi)
+    for j in range(len(boxes.kind)):
+        named, size, share = boxes.kind[j] == SET, boxes.size[j], covered.share[j]
+        lo, hi, gaps = state.extents.lo[g, j], state.extents.hi[g, j], state.extents.miss[g, j] > 0
+        a, b = 0, MASK if named else size // share
+        if not gaps and not named:
+            w = width(boxes, j, lo, hi)
             a, b = lo, hi  # walk outward while the join stays as it is
-            while a > 0 and width(kind, dsize, off, tab, j, a - 1, hi) <= w:
+            while a > 0 and width(boxes, j, a - 1, hi) <= w:
                 a -= 1
-            while b + 1 < dsize[j] and width(kind, dsize, off, tab, j, lo, b + 1) <= w:
+            while b + 1 < size and width(boxes, j, lo, b + 1) <= w:
                 b += 1
-            a, b = a // share[j], b // share[j]
+            a, b = a // share, b // share
         for x in range(a, b + 1):
-            if kind[j] != SET or gmiss[g, j] > 0 or (x < MASK and hi >> x & 1):
-                bits[at[j] + x, word] |= bit
+            if not named or gaps or (x < MASK and hi >> x & 1):
+                covered.bits[covered.at[j] + x, word] |= bit
 
 
 @kernel
-def mark_all(space: Shape, state: Parts, bits: Words, at: Ints, share: Ints, most: int) -> None:
+def mark_all(boxes: Boxes, covered: Covered, state: State, most: int) -> None:
     """Set the bits of all groups that may take rows in."""
-    kind, dsize, off, tab = space
-    size, lo, hi, miss = state[4], state[6], state[7], state[8]
-    for g in range(len(size)):
-        if 0 < size[g] <= most:
-            mark_cover(kind, dsize, off, tab, bits, at, share, lo, hi, miss, g)
+    for g in range(len(state.size)):
+        if 0 < state.size[g] <= most:
+            mark_cover(boxes, covered, state, g)
+
+
+@inner
+def mark_again(boxes: Boxes, covered: Covered, state: State, g: int, most: int) -> None:
+    """Set the bits of a group that has changed."""
+    word, bit = g // 64, ~(np.uint64(1) << np.uint64(g % 64))
+    for v in range(len(covered.bits)):
+        covered.bits[v, word] &= bit
+    if 0 < state.size[g] <= most:
+        mark_cover(boxes, covered, state, g)
+
+
+@inlined
+def _sort_by_widening(boxes: Boxes, covered: Covered, codes: Codes, r: int, words: Words) -> None:
+    """Fill ``words`` with the groups by the number of columns row r widens, a bit each."""
+    for w in range(covered.bits.shape[1]):
+        words[0, w] = ~np.uint64(0)
+        for u in range(1, WIDEN + 1):
+            words[u, w] = np.uint64(0)
+        for j in range(len(boxes.kind)):  # groups that do not cover the code go down one level
+            c = covered.bits[bit_row(boxes, covered, j, codes[r, j]), w]
+            for u in range(WIDEN, 0, -1):
+                words[u, w] = (words[u, w] & c) | (words[u - 1, w] & ~c)
+            words[0, w] &= c
 
 
 @inner
 def find_candidates(
-    kind: Ints,
-    dsize: Ints,
-    off: Ints,
-    tab: Floats,
-    bits: Words,
-    at: Ints,
-    share: Ints,
-    glo: Ints,
-    ghi: Ints,
-    gmiss: Ints,
-    gsize: Ints,
-    gcost: Floats,
-    codes: Ints,
+    boxes: Boxes,
+    covered: Covered,
+    state: State,
+    codes: Codes,
     r: int,
-    own: int,
     cap: float,
     words: Words,
     candidates: Ints,
@@ -119,56 +134,31 @@ def find_candidates(
 ) -> int:
     """Price the groups that row r widens in fewest columns; candidates[r] = the KEEP cheapest.
 
-    Its group ``own`` is no home, nor is one dearer than ``cap``. ``words`` has the groups by the
-    number of columns they widen in, a bit each. Returns how many groups were priced.
+    Its own group is no candidate, nor is one dearer than ``cap``. Returns how many groups were
+    priced.
     """
-    seen = 0
+    size, cost, own, seen = state.size, state.cost, state.chains.group[r], 0
     for i in range(KEEP):
         candidates[r, i], price[i] = -1, cap
     gap = 0.0  # what the row need not pay because it misses the value
-    for j in range(len(kind)):
-        if codes[r, j] == dsize[j]:
-            gap += star(kind, dsize, off, tab, j)
-    n = bits.shape[1]
-    for w in range(n):
-        level = ~np.uint64(0)
-        words[0, w] = level
-        for u in range(1, WIDEN + 1):
-            words[u, w] = np.uint64(0)
-        for j in range(len(kind)):  # groups that do not cover the code go down one level
-            c = bits[bit_row(kind, dsize, at, share, j, codes[r, j]), w]
-            for u in range(WIDEN, 0, -1):
-                words[u, w] = (words[u, w] & c) | (words[u - 1, w] & ~c)
-            words[0, w] &= c
+    for j in range(len(boxes.kind)):
+        if codes[r, j] == boxes.size[j]:
+            gap += star(boxes, j)
+    _sort_by_widening(boxes, covered, codes, r, words)
     for u in range(WIDEN + 1):
-        for w in range(n):
+        for w in range(covered.bits.shape[1]):
             x = words[u, w]
             while x:
                 low = x & (~x + np.uint64(1))
                 x ^= low
                 g = 64 * w + _place(low)
-                if g >= len(gsize):  # the last word has room for more groups than there are
+                if g >= len(size):  # the last word has room for more groups than there are
                     break
-                if g == own or gcost[g] >= (price[KEEP - 1] + gap) * gsize[g]:
+                if g == own or cost[g] >= (price[KEEP - 1] + gap) * size[g]:
                     continue  # the row would pay as much as the others do now, at least
                 seen += 1
-                d = (
-                    loss_with(
-                        kind,
-                        dsize,
-                        off,
-                        tab,
-                        glo,
-                        ghi,
-                        gmiss,
-                        g,
-                        gsize[g],
-                        codes,
-                        r,
-                        gcost[g] + price[KEEP - 1],
-                    )
-                    - gcost[g]
-                )
+                limit = cost[g] + price[KEEP - 1]
+                d = loss_with(boxes, state.extents, g, size[g], codes, r, limit) - cost[g]
                 if d < price[KEEP - 1]:
                     i = KEEP - 1
                     while i > 0 and price[i - 1] > d:

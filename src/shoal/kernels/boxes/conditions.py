@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels import inner
-from shoal.kernels.boxes.geometry import Floats, Ints, Parts
+from shoal.kernels.boxes.geometry import Codes, Floats, Ints
 
 DISTINCT, SHARE, VALUE_SHARE, ENTROPY, RECURSIVE, T_EQUAL, T_ORDERED, BETA = range(8)
 
@@ -31,17 +31,17 @@ class Conditions(NamedTuple):
     """Share of each value among the known values of the whole table."""
 
 
-def parts(conditions: Conditions) -> Parts:
+def stated(conditions: Conditions) -> Conditions | None:
     """Return the conditions as kernels take them; None when there are none.
 
     Numba leaves out what stands under ``if rule is not None`` for None, so nobody who asks for the
     size of groups alone waits until all rules are compiled.
     """
-    return tuple(conditions) if conditions.code.size else None
+    return conditions if conditions.code.size else None
 
 
 @inner
-def add(base: Ints, sens: Ints, r: int, count: int, hist: Ints) -> None:
+def add(base: Ints, sens: Codes, r: int, count: int, hist: Ints) -> None:
     """Count row r (or `count` rows like it) into a histogram over all sensitive columns."""
     for c in range(sens.shape[1]):
         if sens[r, c] >= 0:
@@ -49,13 +49,12 @@ def add(base: Ints, sens: Ints, r: int, count: int, hist: Ints) -> None:
 
 
 @inner
-def shortfall(rule: Parts, hist: Ints) -> float:
+def shortfall(rule: Conditions, hist: Ints) -> float:
     """How far a group's histogram is from the rule, its size aside; 0 when the rule holds."""
-    code, col, par, base, share = rule
     short = 0.0
-    for c in range(len(code)):
-        a, b = base[col[c]], base[col[c] + 1]
-        miss = _miss(code[c], par[c, 0], par[c, 1], hist, share, a, b)
+    for c in range(len(rule.code)):
+        a, b = rule.base[rule.col[c]], rule.base[rule.col[c] + 1]
+        miss = _miss(rule.code[c], rule.par[c, 0], rule.par[c, 1], hist, rule.share, a, b)
         if miss > 1e-9:
             short += miss
     return short

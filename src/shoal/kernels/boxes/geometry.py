@@ -12,18 +12,17 @@ Weights are folded into the table, so a width is one lookup.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inlined, inner
 
-Ints = npt.NDArray[Any]
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint64]
-Shape = tuple[Ints, Ints, Ints, Floats]
-Parts = Any  # a tuple of arrays
 
 TABLE, ORDERED, SET, CLIMB = 0, 1, 2, 3
 TABLE_LIMIT = 1200  # leaves up to which a column gets a full [lo, hi] table (11 MB at the limit)
@@ -43,24 +42,30 @@ class Boxes(NamedTuple):
     last position of every node (CLIMB); the width of ``*`` comes first."""
 
 
-# Two habits of these kernels, both measured. They take the four arrays one by one, for reading them
-# out of the named tuple in an inner loop costs more than the work (58 ns against 7 ns a row). And
-# they index [g, j] instead of slicing [g], for a slice counts references atomically (250 ns against
-# 80 ns to price a row in a group).
+class Extents(NamedTuple):
+    """The boxes of some groups, ``[groups, m]`` each.
+
+    Kernels index [g, j] instead of slicing [g], which takes longer than to price a column.
+    """
+
+    lo: Ints
+    hi: Ints
+    miss: Ints
+    """Missing cells."""
 
 
 @inlined
-def span(kind: Ints, size: Ints, off: Ints, tab: Floats, j: int, lo: int, hi: int) -> float:
+def span(boxes: Boxes, j: int, lo: int, hi: int) -> float:
     """Weighted width of column j of a box."""
-    at = off[j]
-    if kind[j] == TABLE:
-        return tab[at + lo * (size[j] + 1) + hi]
-    if kind[j] == SET:
+    at, kind, size, tab = boxes.off[j], boxes.kind[j], boxes.size[j], boxes.tab
+    if kind == TABLE:
+        return tab[at + lo * (size + 1) + hi]
+    if kind == SET:
         wide = (lo - 1) * tab[at + 1]
         return wide if wide < tab[at] else tab[at]
-    if hi == size[j]:
+    if hi == size:
         return 0.0 if lo == hi else tab[at]
-    if kind[j] == ORDERED:
+    if kind == ORDERED:
         return tab[at + 1 + hi] - tab[at + 1 + lo]
     node = lo
     while tab[at + 3 + 3 * node] < hi:
@@ -69,24 +74,25 @@ def span(kind: Ints, size: Ints, off: Ints, tab: Floats, j: int, lo: int, hi: in
 
 
 @inner
-def width(kind: Ints, size: Ints, off: Ints, tab: Floats, j: int, lo: int, hi: int) -> float:
+def width(boxes: Boxes, j: int, lo: int, hi: int) -> float:
     """Return :func:`span` as a call: compiled once, for where it is asked a few times only."""
-    return span(kind, size, off, tab, j, lo, hi)
+    return span(boxes, j, lo, hi)
 
 
 @inner
-def star(kind: Ints, size: Ints, off: Ints, tab: Floats, j: int) -> float:
+def star(boxes: Boxes, j: int) -> float:
     """Weighted width of `*` in column j."""
-    return tab[off[j] + size[j]] if kind[j] == TABLE else tab[off[j]]
+    return boxes.tab[boxes.off[j] + (boxes.size[j] if boxes.kind[j] == TABLE else 0)]
 
 
 @inlined
-def cover(kind: Ints, size: Ints, j: int, lo: int, hi: int, v: int) -> tuple[int, int]:
+def cover(boxes: Boxes, j: int, lo: int, hi: int, v: int) -> tuple[int, int]:
     """Column j of a box joined with code v."""
-    if kind[j] != SET:
+    if boxes.kind[j] != SET:
         return lo if lo < v else v, hi if hi > v else v
-    if lo > size[j] or v == size[j]:  # a missing value spans the whole set
-        return size[j] + 1, hi
+    size = boxes.size[j]
+    if lo > size or v == size:  # a missing value spans the whole set
+        return size + 1, hi
     bit = np.int64(1) << np.int64(v % 63)
     if hi & bit:
         return lo, hi
@@ -94,63 +100,50 @@ def cover(kind: Ints, size: Ints, j: int, lo: int, hi: int, v: int) -> tuple[int
 
 
 @inner
-def clear(kind: Ints, lo: Ints, hi: Ints, miss: Ints, g: int) -> None:
+def clear(boxes: Boxes, extents: Extents, g: int) -> None:
     """Make box g cover nothing."""
-    for j in range(len(kind)):
-        miss[g, j] = 0
-        if kind[j] == SET:
-            lo[g, j], hi[g, j] = 0, 0
+    for j in range(len(boxes.kind)):
+        extents.miss[g, j] = 0
+        if boxes.kind[j] == SET:
+            extents.lo[g, j], extents.hi[g, j] = 0, 0
         else:
-            lo[g, j], hi[g, j] = np.int64(1) << 40, -1
+            extents.lo[g, j], extents.hi[g, j] = np.int64(1) << 40, -1
 
 
 @inner
-def extend(
-    kind: Ints, size: Ints, lo: Ints, hi: Ints, miss: Ints, g: int, codes: Ints, r: int
-) -> None:
-    """Let row r join box g; `miss` counts the missing cells per column."""
-    for j in range(len(kind)):
+def extend(boxes: Boxes, extents: Extents, g: int, codes: Codes, r: int) -> None:
+    """Let row r join box g."""
+    lo, hi = extents.lo, extents.hi
+    for j in range(len(boxes.kind)):
         v = codes[r, j]
-        lo[g, j], hi[g, j] = cover(kind, size, j, lo[g, j], hi[g, j], v)
-        if v == size[j]:
-            miss[g, j] += 1
+        lo[g, j], hi[g, j] = cover(boxes, j, lo[g, j], hi[g, j], v)
+        if v == boxes.size[j]:
+            extents.miss[g, j] += 1
 
 
 @inner
-def loss(
-    kind: Ints, size: Ints, off: Ints, tab: Floats, lo: Ints, hi: Ints, miss: Ints, g: int, z: int
-) -> float:
+def loss(boxes: Boxes, extents: Extents, g: int, z: int) -> float:
     """Total loss of z rows in box g: known cells pay the width, missing ones nothing."""
     total = 0.0
-    for j in range(len(kind)):
-        if z > miss[g, j]:
-            total += (z - miss[g, j]) * span(kind, size, off, tab, j, lo[g, j], hi[g, j])
+    for j in range(len(boxes.kind)):
+        known = z - extents.miss[g, j]
+        if known > 0:
+            total += known * span(boxes, j, extents.lo[g, j], extents.hi[g, j])
     return total
 
 
 @inner
 def loss_with(
-    kind: Ints,
-    size: Ints,
-    off: Ints,
-    tab: Floats,
-    lo: Ints,
-    hi: Ints,
-    miss: Ints,
-    g: int,
-    z: int,
-    codes: Ints,
-    r: int,
-    limit: float,
+    boxes: Boxes, extents: Extents, g: int, z: int, codes: Codes, r: int, limit: float
 ) -> float:
     """Total loss of the z rows in box g once row r has joined them; stops early above `limit`."""
     total = 0.0
-    for j in range(len(kind)):
+    for j in range(len(boxes.kind)):
         v = codes[r, j]
-        known = z + 1 - miss[g, j] - (1 if v == size[j] else 0)
+        known = z + 1 - extents.miss[g, j] - (1 if v == boxes.size[j] else 0)
         if known > 0:
-            a, b = cover(kind, size, j, lo[g, j], hi[g, j], v)
-            total += known * span(kind, size, off, tab, j, a, b)
+            a, b = cover(boxes, j, extents.lo[g, j], extents.hi[g, j], v)
+            total += known * span(boxes, j, a, b)
             if total > limit:
                 break
     return total

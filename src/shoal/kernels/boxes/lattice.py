@@ -136,27 +136,3 @@ def _sift_up(heap: Ints, cost: Floats, i: int) -> None:
             return
         heap[i], heap[parent] = heap[parent], heap[i]
         i = parent
-
-
-@kernel
-def signatures(
-    sign: Words,
-    at: Ints,
-    step: Ints,
-    pattern: npt.NDArray[np.int8],
-    codes: Ints,
-    n: int,
-    out: Words,
-) -> None:
-    """Hash of what each of the first n entries looks like at a pattern.
-
-    `codes` is [m, n], a column after the other: that is the order they are read in.
-    """
-    for j in range(len(at)):
-        base = at[j] + pattern[j] * step[j]
-        if j == 0:
-            for i in range(n):
-                out[i] = sign[base + codes[j, i]]
-        else:
-            for i in range(n):
-                out[i] ^= sign[base + codes[j, i]]

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import allocating
-from shoal.kernels.boxes.geometry import SET, Ints, Shape, Words, cover, span
+from shoal.kernels.boxes.geometry import SET, Boxes, Codes, Ints, cover, span
+from shoal.kernels.boxes.lattice import Ladders
 
 
 @allocating
 def propose(
-    space: Shape,
-    lad: tuple[Words, Ints, Ints],
-    levels: Ints,
-    codes: Ints,
+    boxes: Boxes,
+    ladders: Ladders,
+    codes: Codes,
     sample: Ints,
     seeds: Ints,
     near: int,
@@ -28,27 +28,26 @@ def propose(
     """Fill ``out[s]`` with the finest pattern on which seed s looks like its nearest in the sample.
 
     ``codes`` is [m, n]; ``sample`` and ``seeds`` are places in it; ``near``: how many of the
-    nearest; ``levels``: how many levels each column has.
+    nearest.
     """
-    kind, dsize, off, tab = space
-    sign, at, step = lad
+    kind, sign, levels = boxes.kind, ladders.sign, ladders.levels
     dist = np.empty(len(sample))
     for s in range(len(seeds)):
         for x in range(len(sample)):
             dist[x] = 0.0
             for j in range(len(kind)):
                 v, w = codes[j, seeds[s]], codes[j, sample[x]]
-                a, b = cover(kind, dsize, j, v, v, w)
+                a, b = cover(boxes, j, v, v, w)
                 if kind[j] == SET:
                     a, b = (1, 0) if v == w else (2, 0)
-                dist[x] += span(kind, dsize, off, tab, j, a, b)
+                dist[x] += span(boxes, j, a, b)
         order = np.argsort(dist, kind="mergesort")
         for j in range(len(kind)):
             level, here = 0, codes[j, seeds[s]]
             for x in range(near + 1):  # the seed itself may be in the sample
                 there = codes[j, sample[order[x]]]
                 while level + 1 < levels[j]:
-                    rung = at[j] + level * step[j]
+                    rung = ladders.at[j] + level * ladders.step[j]
                     if sign[rung + here] == sign[rung + there]:
                         break
                     level += 1

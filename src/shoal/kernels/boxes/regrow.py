@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from shoal.kernels import inner
-from shoal.kernels.boxes.conditions import add, shortfall
-from shoal.kernels.boxes.geometry import SET, Floats, Ints, Parts, Words, cover, span
+from shoal.kernels import inlined, inner
+from shoal.kernels.boxes.conditions import Conditions, add, shortfall
+from shoal.kernels.boxes.geometry import SET, Boxes, Floats, Ints, Words, cover, span
+from shoal.kernels.boxes.shard import Shard
+
+DEAR = 40.0
+"""What a row costs elsewhere counts up to here while groups grow."""
+
+
+class Pool(NamedTuple):
+    """The rows of one trial: those that are freed, then those that other groups can spare."""
+
+    row: Ints
+    codes: Ints
+    """``[m, rows]``"""
+    into: Ints
+    """Number of the new group that has the row, -1 for none."""
+    away: Ints
+    """The group that takes a freed row at the least cost, -1 for none."""
+    credit: Floats
+    """What the row costs elsewhere."""
+    mark: Ints
+    """Per group: the number of the last trial that took it apart."""
+    given: Ints
+    """How many rows each other group has given."""
+    box: Ints
+    """``[3, m]``: the box that grows: lo, hi, missing cells."""
+    part: Floats
+    """``[m, rows]``: width of each column once the row has joined."""
+    wide: Floats
+    """The sum of those widths."""
 
 
 @inner
@@ -20,105 +50,126 @@ def draw(seed: Words, n: int) -> int:
     return int((x >> np.uint64(11)) % np.uint64(n))
 
 
+@inlined
+def _clear(boxes: Boxes, pool: Pool, n: int) -> None:
+    """Let the box cover nothing."""
+    for j in range(len(boxes.kind)):
+        pool.box[0, j] = 0 if boxes.kind[j] == SET else np.int64(1) << 40
+        pool.box[1, j] = 0 if boxes.kind[j] == SET else -1
+        pool.box[2, j] = 0
+        for i in range(n):
+            pool.part[j, i] = 0.0
+    for i in range(n):
+        pool.wide[i] = 0.0
+
+
+@inlined
+def _join(boxes: Boxes, pool: Pool, n: int, pick: int) -> None:
+    """Let the box cover row `pick`, and weigh all rows again in the columns that this widens."""
+    box, part = pool.box, pool.part
+    for j in range(len(boxes.kind)):
+        v = pool.codes[j, pick]
+        lo, hi = cover(boxes, j, box[0, j], box[1, j], v)
+        if v == boxes.size[j]:
+            box[2, j] += 1
+        if lo != box[0, j] or hi != box[1, j]:
+            box[0, j], box[1, j] = lo, hi
+            for i in range(n):
+                if pool.into[i] < 0:
+                    a, b = cover(boxes, j, lo, hi, pool.codes[j, i])
+                    w = span(boxes, j, a, b)
+                    pool.wide[i] += w - part[j, i]
+                    part[j, i] = w
+
+
+@inlined
+def _cheapest(
+    shard: Shard,
+    rule: Conditions | None,
+    pool: Pool,
+    freed: int,
+    n: int,
+    z: int,
+    lean: float,
+    gaps: bool,
+    short: float,
+) -> tuple[int, float]:
+    """Return the row to add to a group of z rows, -1 for none, and the loss with it."""
+    k, boxes, state, sens, hist = shard.k, shard.boxes, shard.state, shard.sens, shard.work.hist
+    best, pick, paid = np.inf, -1, 0.0
+    pressed = short > 0.0 and short >= k - z
+    for i in range(n):
+        if pool.into[i] >= 0:
+            continue
+        total = (z + 1) * pool.wide[i]
+        if gaps:  # missing cells cost nothing
+            for j in range(len(boxes.kind)):
+                gap = 1 if pool.codes[j, i] == boxes.size[j] else 0
+                total -= pool.part[j, i] * (pool.box[2, j] + gap)
+        elsewhere = pool.credit[i] - 1e-7
+        if i < freed:
+            elsewhere = lean * (pool.credit[i] if pool.credit[i] < DEAR else DEAR)
+        d = total - elsewhere
+        if d >= best:
+            continue
+        if i >= freed:
+            giver = state.chains.group[pool.row[i]]
+            if pool.given[giver] >= state.size[giver] - k:
+                continue
+        if rule is not None and pressed:
+            add(rule.base, sens, pool.row[i], 1, hist)
+            helps = shortfall(rule, hist) < short
+            add(rule.base, sens, pool.row[i], -1, hist)
+            if not helps:
+                continue
+        best, pick, paid = d, i, total
+    return pick, paid
+
+
 @inner
 def regrow(
-    kind: Ints,
-    dsize: Ints,
-    off: Ints,
-    tab: Floats,
-    k: int,
-    rule: Parts,
-    sens: Ints,
-    grp: Ints,
-    size: Ints,
-    pool: Ints,
-    row: Ints,
-    into: Ints,
-    credit: Floats,
-    nf: int,
+    shard: Shard,
+    rule: Conditions | None,
+    pool: Pool,
+    freed: int,
     n: int,
     left: int,
     made: int,
     lean: float,
-    given: Ints,
     gaps: bool,
-    box: Ints,
-    hist: Ints,
-    part: Floats,
-    wsum: Floats,
-    seed: Words,
 ) -> tuple[int, float, float]:
     """Grow group number `made` from a random free row; returns size, loss, worth of its rows.
 
     Each step adds the row with the smallest added loss less (a part `lean` of) what that row would
-    cost elsewhere. Beyond k rows the group goes on only while a row comes cheaper than its home and
-    than the group's average, or while the rule still asks for other sensitive values.
-    box[0..2] = lo, hi, missing cells; part[j, i] = width of column j once row i has joined, wsum[i]
-    = their sum; `gaps` = some row of the pool misses a value.
+    cost elsewhere. Beyond k rows the group goes on only while a row comes cheaper than elsewhere
+    and than the group's average, or while the rule still asks for other sensitive values. The first
+    `freed` of the `n` rows are freed ones; `gaps` = some row of the pool misses a value.
     """
-    x = draw(seed, left)
-    s = 0
-    while into[s] >= 0 or x > 0:
-        x -= into[s] < 0
-        s += 1
-    z, spent, worth = 0, 0.0, 0.0
-    pick, paid = s, 0.0
-    for j in range(len(kind)):
-        box[0, j] = 0 if kind[j] == SET else np.int64(1) << 40
-        box[1, j] = 0 if kind[j] == SET else -1
-        box[2, j] = 0
-        for i in range(n):
-            part[j, i] = 0.0
-    for i in range(n):
-        wsum[i] = 0.0
+    boxes, hist = shard.boxes, shard.work.hist
+    x, pick = draw(shard.work.seed, left), 0
+    while pool.into[pick] >= 0 or x > 0:
+        x -= pool.into[pick] < 0
+        pick += 1
+    z, spent, worth, paid = 0, 0.0, 0.0, 0.0
+    _clear(boxes, pool, n)
     while True:
         z += 1
         spent = paid
-        worth += credit[pick]
-        into[pick] = made
-        if pick >= nf:
-            given[grp[pool[pick]]] += 1
-        if rule is not None:
-            add(rule[3], sens, pool[pick], 1, hist)
-        for j in range(len(kind)):
-            v = row[j, pick]
-            a, b = cover(kind, dsize, j, box[0, j], box[1, j], v)
-            if v == dsize[j]:
-                box[2, j] += 1
-            if a != box[0, j] or b != box[1, j]:  # weigh all rows again in this column alone
-                box[0, j], box[1, j] = a, b
-                _weigh(kind, dsize, off, tab, row, into, n, j, a, b, part, wsum)
+        worth += pool.credit[pick]
+        pool.into[pick] = made
+        if pick >= freed:
+            pool.given[shard.state.chains.group[pool.row[pick]]] += 1
+        _join(boxes, pool, n, pick)
         short = 0.0
         if rule is not None:
+            add(rule.base, shard.sens, pool.row[pick], 1, hist)
             short = shortfall(rule, hist)
-        pressed = short > 0.0 and short >= k - z
-        best, pick = np.inf, -1
-        for i in range(n):
-            if into[i] >= 0:
-                continue
-            total = (z + 1) * wsum[i]
-            if gaps:  # missing cells cost nothing
-                for j in range(len(kind)):
-                    total -= part[j, i] * (box[2, j] + (1 if row[j, i] == dsize[j] else 0))
-            elsewhere = credit[i] - 1e-7
-            if i < nf:
-                elsewhere = lean * (credit[i] if credit[i] < 40.0 else 40.0)
-            d = total - elsewhere
-            if d >= best:
-                continue
-            if i >= nf and given[grp[pool[i]]] >= size[grp[pool[i]]] - k:
-                continue
-            if rule is not None and pressed:
-                add(rule[3], sens, pool[i], 1, hist)
-                helps = shortfall(rule, hist) < short
-                add(rule[3], sens, pool[i], -1, hist)
-                if not helps:
-                    continue
-            best, pick, paid = d, i, total
+        pick, paid = _cheapest(shard, rule, pool, freed, n, z, lean, gaps, short)
         if pick < 0:
             break
-        dear = pick >= nf or paid - spent > credit[pick] or paid - spent > spent / z + 1e-9
-        if z >= k and short == 0.0 and dear:
+        more = paid - spent
+        dear = pick >= freed or more > pool.credit[pick] or more > spent / z + 1e-9
+        if z >= shard.k and short == 0.0 and dear:
             break
     if rule is not None:
         if shortfall(rule, hist) > 0.0:
@@ -126,26 +177,3 @@ def regrow(
         for v in range(len(hist)):
             hist[v] = 0
     return z, spent, worth
-
-
-@inner
-def _weigh(
-    kind: Ints,
-    dsize: Ints,
-    off: Ints,
-    tab: Floats,
-    row: Ints,
-    into: Ints,
-    n: int,
-    j: int,
-    lo: int,
-    hi: int,
-    part: Floats,
-    wsum: Floats,
-) -> None:
-    for i in range(n):
-        if into[i] < 0:
-            a, b = cover(kind, dsize, j, lo, hi, row[j, i])
-            w = span(kind, dsize, off, tab, j, a, b)
-            wsum[i] += w - part[j, i]
-            part[j, i] = w

@@ -2,121 +2,88 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from shoal.kernels import inner, kernel
-from shoal.kernels.boxes.geometry import Floats, Ints, Parts, Words
+from shoal.kernels import inner
+from shoal.kernels.boxes.conditions import Conditions
+from shoal.kernels.boxes.geometry import Extents, Floats, Ints
 from shoal.kernels.boxes.groups import holds, link, measure, unlink
+from shoal.kernels.boxes.shard import Shard
+
+
+class Moves(NamedTuple):
+    """Rows that change groups."""
+
+    row: Ints
+    to: Ints
+    back: Ints
+    """Where each row was before."""
+
+
+class Touched(NamedTuple):
+    """The groups that some moves touch, and what these make of them."""
+
+    group: Ints
+    size: Ints
+    cost: Floats
+    extents: Extents
+    mark: Ints
+    """Per group: the number of the last attempt that touched it."""
 
 
 @inner
 def try_moves(
-    kind: Ints,
-    dsize: Ints,
-    off: Ints,
-    tab: Floats,
-    k: int,
-    rule: Parts,
-    codes: Ints,
-    sens: Ints,
-    grp: Ints,
-    nxt: Ints,
-    prv: Ints,
-    head: Ints,
-    size: Ints,
-    cost: Floats,
-    lo: Ints,
-    hi: Ints,
-    miss: Ints,
-    moved: Ints,
-    dest: Ints,
-    back: Ints,
-    moves: int,
-    touched: Ints,
-    gmark: Ints,
-    nlo: Ints,
-    nhi: Ints,
-    nmiss: Ints,
-    nsize: Ints,
-    ncost: Floats,
-    seen: Ints,
-    stamps: Ints,
-    hist: Ints,
+    shard: Shard,
+    rule: Conditions | None,
+    moves: Moves,
+    count: int,
+    touched: Touched,
     allow: float,
 ) -> tuple[int, float]:
     """Make the moves; keep them if the loss grows by at most `allow` and every group is allowed.
 
-    Returns the number of groups in `touched`, 0 if everything is as it was, and the change of loss.
+    Returns the number of groups touched, 0 if everything is as it was, and the change of loss.
     """
+    boxes, state, work, changed = shard.boxes, shard.state, shard.work, touched.extents
+    chains, extents, after, stamps = state.chains, state.extents, state.chains.after, work.stamps
     stamps[0] += 1
     n, old = 0, 0.0
-    for i in range(moves):
-        back[i] = grp[moved[i]]
+    for i in range(count):
+        moves.back[i] = chains.group[moves.row[i]]
         for side in range(2):
-            g = dest[i] if side else back[i]
-            if gmark[g] != stamps[0]:
-                if n == len(touched):
+            g = moves.to[i] if side else moves.back[i]
+            if touched.mark[g] != stamps[0]:
+                if n == len(touched.group):
                     return 0, 0.0
-                gmark[g] = stamps[0]
-                touched[n] = g
-                old += cost[g]
+                touched.mark[g] = stamps[0]
+                touched.group[n] = g
+                old += state.cost[g]
                 n += 1
-    for i in range(moves):
-        unlink(grp, nxt, prv, head, moved[i])
-        link(grp, nxt, prv, head, moved[i], dest[i])
+    for i in range(count):
+        unlink(chains, moves.row[i])
+        link(chains, moves.row[i], moves.to[i])
     new, good = 0.0, True
     for i in range(n):
-        g = touched[i]
-        if head[g] < 0:
-            nsize[i], ncost[i] = 0, 0.0
+        first = chains.first[touched.group[i]]
+        if first < 0:
+            touched.size[i], touched.cost[i] = 0, 0.0
             continue
-        stamps[1] += len(kind)
-        nsize[i], ncost[i] = measure(
-            kind, dsize, off, tab, codes, nxt, head[g], nlo, nhi, nmiss, i, seen, stamps[1]
-        )
-        new += ncost[i]
-        if new > old + allow or not holds(k, rule, sens, nxt, head[g], nsize[i], hist):
-            good = False
+        stamps[1] += len(boxes.kind)
+        z, cost = measure(boxes, shard.codes, after, first, changed, i, work.seen, stamps[1])
+        touched.size[i], touched.cost[i] = z, cost
+        new += cost
+        good = new <= old + allow and holds(shard.k, rule, shard.sens, after, first, z, work.hist)
+        if not good:
             break
     if good and abs(new - old) > 1e-9:  # most changes of nothing put the same groups together again
         for i in range(n):
-            g = touched[i]
-            for j in range(len(kind)):
-                lo[g, j], hi[g, j], miss[g, j] = nlo[i, j], nhi[i, j], nmiss[i, j]
-            size[g], cost[g] = nsize[i], ncost[i]
+            g = touched.group[i]
+            for j in range(len(boxes.kind)):
+                extents.lo[g, j], extents.hi[g, j] = changed.lo[i, j], changed.hi[i, j]
+                extents.miss[g, j] = changed.miss[i, j]
+            state.size[g], state.cost[g] = touched.size[i], touched.cost[i]
         return n, new - old
-    for i in range(moves - 1, -1, -1):
-        unlink(grp, nxt, prv, head, moved[i])
-        link(grp, nxt, prv, head, moved[i], back[i])
+    for i in range(count - 1, -1, -1):
+        unlink(chains, moves.row[i])
+        link(chains, moves.row[i], moves.back[i])
     return 0, 0.0
-
-
-@kernel
-def by_class(
-    hashes: Words, keys: Words, total: Ints, slot: Ints, shuffled: Ints, seq: Ints, cls: Ints
-) -> None:
-    """Rows ordered class after class, within a class as `shuffled` has them; cls = class number."""
-    n = len(shuffled)
-    mask = np.uint64(len(keys) - 1)
-    for place in range(len(total)):
-        total[place] = 0
-    for x in range(n):
-        i = shuffled[x]
-        h = hashes[i]
-        p = h & mask
-        while total[p] != 0 and keys[p] != h:
-            p = (p + np.uint64(1)) & mask
-        keys[p] = h
-        total[p] += 1
-        slot[i] = p
-    run = 0
-    for x in range(n):  # the first row met of a class opens its stretch: total becomes -1 - start
-        p = slot[shuffled[x]]
-        if total[p] > 0:
-            run += total[p]
-            total[p] = -1 - (run - total[p])
-    for x in range(n):
-        p = slot[shuffled[x]]
-        place = -1 - total[p]
-        seq[place], cls[place] = shuffled[x], p
-        total[p] -= 1

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inlined, inner, kernel
 from shoal.kernels.gower.search import (
     GAP,
     Field,
@@ -122,6 +122,42 @@ def centre(
                     votes[int(value)] = 0
 
 
+@inlined
+def _fill(
+    field: Field,
+    supply: Supply,
+    store: Store,
+    limits: Limits,
+    tally: Tally,
+    heap: Heap,
+    stock: npt.NDArray[np.int64],
+    seed: int,
+    hopeless: bool,
+    members: npt.NDArray[np.int64],
+    g: int,
+) -> int:
+    """Fill a cluster with a seed, its equals and the rows nearest to it; return its size.
+
+    A hopeless one takes nothing but the seed.
+    """
+    size, e, top = 0, seed, begin_search(field, supply, heap)
+    while e >= 0:
+        tag = supply.tag[e]
+        while supply.left[e] > 0 and (hopeless or not tally.banned[tag]):
+            members[g, size] = store.rows[store.head[e]]
+            store.head[e] += 1
+            supply_more(field, supply, e, -1)
+            note(limits, tally, tag)
+            _take(limits, stock, tag)
+            size += 1
+            if hopeless or size == limits.target:
+                return size
+            ban(limits, tally, size)
+            _ban_blanks(limits, tally, stock, size)
+        e, top = next_point(field, supply, heap, top, field.x, seed)
+    return size
+
+
 @kernel
 def cluster(
     field: Field,
@@ -153,31 +189,17 @@ def cluster(
     seed
         Point of the first seed; -1 for the furthest.
     """
-    rows, head, tag, left = store.rows, store.head, supply.tag, supply.left
-    rest, groups, target = supply.live[0], 0, limits.target
+    left, rest, groups, target = supply.left, supply.live[0], 0, limits.target
     while (rest > target or groups == 0) and _enough(limits, stock, rest):
         if groups > 0 or seed < 0 or left[seed] == 0:
             seed = furthest_point(field, supply, survey.near, survey.peak)
         clear(tally)
         ban(limits, tally, 0)
         _ban_blanks(limits, tally, stock, 0)
-        size, e, top = 0, seed, begin_search(field, supply, heap)
-        hopeless = tally.banned[tag[seed]]
-        while e >= 0:
-            while left[e] > 0 and (hopeless or not tally.banned[tag[e]]):
-                members[groups, size] = rows[head[e]]
-                head[e] += 1
-                supply_more(field, supply, e, -1)
-                note(limits, tally, tag[e])
-                _take(limits, stock, tag[e])
-                size += 1
-                if hopeless or size == target:
-                    break
-                ban(limits, tally, size)
-                _ban_blanks(limits, tally, stock, size)
-            if hopeless or size == target:
-                break
-            e, top = next_point(field, supply, heap, top, field.x, seed)
+        hopeless = tally.banned[supply.tag[seed]]
+        size = _fill(
+            field, supply, store, limits, tally, heap, stock, seed, hopeless, members, groups
+        )
         for i in range(size):
             e = store.point[members[groups, i]]
             if left[e] == 0:

@@ -1,4 +1,4 @@
-"""Where finished clusters are, and which of them is cheapest to join.
+"""Where finished clusters are to be found.
 
 A finished cluster is found at the entry of its first row. Whatever joins the cluster covers that
 entry too, so a search over the same tree of entries bounds the cost of joining the cluster.
@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.space.costs import ORDERED, Group, Space
-from shoal.kernels.space.covers import Covers, join_num
-from shoal.kernels.space.tree import Tree, near_num
+from shoal.kernels.space.covers import Covers
+from shoal.kernels.space.tree import Tree
 
 
 class ClusterIndex(NamedTuple):
@@ -130,149 +129,10 @@ def reopen(tree: Tree, index: ClusterIndex, covers: Covers, clusters: int) -> No
 
 
 @inner
-def _insert(
-    best: npt.NDArray[np.int64], price: npt.NDArray[np.float64], at: int, c: int, cost: float
-) -> None:
+def insert(index: ClusterIndex, at: int, c: int, cost: float) -> None:
     """Put a cluster into the list, in order; place ``at`` is free, or the last and given up."""
+    best, price = index.best, index.price
     while at > 0 and (price[at - 1] > cost or (price[at - 1] == cost and best[at - 1] > c)):
         price[at], best[at] = price[at - 1], best[at - 1]
         at -= 1
     price[at], best[at] = cost, c
-
-
-@inner
-def nearest_clusters(
-    space: Space,
-    group: Group,
-    tree: Tree,
-    index: ClusterIndex,
-    covers: Covers,
-    slot: int,
-    limit: float,
-    stack: npt.NDArray[np.int64],
-    bounds: npt.NDArray[np.float64],
-    visits: npt.NDArray[np.int64],
-) -> int:
-    """Fill ``index.best`` with the open clusters that are cheapest to join with the group.
-
-    The group is ``group`` for the bounds and number ``slot`` of ``covers`` for the costs. A cluster
-    costs at least what the group's own rows lose by covering its first row and becoming as wide as
-    the slimmest cluster below a node, and what the cluster's rows lose beyond the widest one. Ties
-    go to the smaller number. Returns how many were found below ``limit``.
-    """
-    right, low, high, bag = tree.right, tree.lo, tree.hi, tree.bag
-    edge_left, edge_right, below = tree.edge_left, tree.edge_right, index.below
-    widest, slimmest, least = index.widest, index.slimmest, index.least
-    kind, missing, first, weight = space.kind, space.size, space.first, space.weight
-    whole, table, group_num = space.full, group.table, group.num
-    group_lo, group_hi = group.lo, group.hi
-    m, size = kind.size, group.size[0]
-    terms, bags = group.terms, group.bags
-    x_lo, x_hi, outside = terms[3], terms[4], terms[5]
-    for j in range(m):
-        x_lo[j], x_hi[j] = space.left[first[j] + group_lo[j]], space.right[first[j] + group_hi[j]]
-        outside[j] = group.members[j] / (missing[j] - 1 if missing[j] > 1 else 1)
-    node0, up, node_lo, node_hi, node_num = space.node0, space.up, space.lo, space.hi, space.num
-    lows, highs, nodes, bits, word = covers.lo, covers.hi, covers.node, covers.bits, covers.word
-    nums, sizes, left_end, right_end = covers.num, covers.size, space.left, space.right
-    best, price, found, seen = index.best, index.price, 0, 0
-    worst, last = limit, -1  # what a cluster must undercut; the number it breaks ties with
-    stack[0], bounds[0] = 0, 0.0
-    top = 1 if below[0] > 0 else 0
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        if bounds[top] > worst or (last < 0 and bounds[top] >= worst):
-            continue  # below the limit means strictly below it
-        if right[node] < 0:
-            for e in range(tree.begin[node], tree.end[node]):
-                c = index.first[e]
-                while c >= 0:
-                    if not index.shut[c]:
-                        seen += 1
-                        total = 0.0
-                        for j in range(m):
-                            num = join_num(
-                                kind,
-                                missing,
-                                whole,
-                                first,
-                                left_end,
-                                right_end,
-                                node0,
-                                up,
-                                node_lo,
-                                node_hi,
-                                node_num,
-                                lows,
-                                highs,
-                                nodes,
-                                bits,
-                                word,
-                                slot,
-                                c,
-                                j,
-                            )
-                            mine, theirs = num - nums[slot, j], num - nums[c, j]
-                            total += weight[j] * (size * mine + sizes[c] * theirs)
-                            if total > worst:
-                                break
-                        if total < worst or (total == worst and c < last):
-                            found += 1 if found < best.size else 0
-                            _insert(best, price, found - 1, c, total)
-                            if found == best.size:
-                                worst, last = price[found - 1], best[found - 1]
-                    c = index.following[c]
-            continue
-        near, far, near_bound, far_bound = -1, -1, np.inf, np.inf
-        for child in (node + 1, right[node]):
-            if below[child] == 0:
-                continue
-            seen += 1
-            total = 0.0
-            for j in range(m):
-                num = whole[j]
-                lo, hi = low[child, j], high[child, j]
-                if lo <= hi:
-                    edges = kind[j] == ORDERED
-                    num = near_num(
-                        kind[j],
-                        lo,
-                        hi,
-                        edge_left[child, j] if edges else 0.0,
-                        edge_right[child, j] if edges else 0.0,
-                        bag[child, j],
-                        first[j],
-                        missing[j],
-                        whole[j],
-                        table,
-                        group_lo[j],
-                        group_hi[j],
-                        group_num[j],
-                        x_lo[j],
-                        x_hi[j],
-                        bags[j],
-                        outside[j],
-                    )
-                theirs = num - widest[child, j]
-                num = max(num, slimmest[child, j])
-                own = size * (num - group_num[j])
-                total += weight[j] * (own + least * theirs if theirs > 0.0 else own)
-                if total > worst:
-                    break
-            if total > worst or (last < 0 and total >= worst):
-                continue
-            if near < 0:
-                near, near_bound = child, total
-            elif total < near_bound:
-                far, far_bound, near, near_bound = near, near_bound, child, total
-            else:
-                far, far_bound = child, total
-        if far >= 0:
-            stack[top], bounds[top] = far, far_bound
-            top += 1
-        if near >= 0:
-            stack[top], bounds[top] = near, near_bound
-            top += 1
-    visits[0] += seen
-    return found

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner
+from shoal.kernels import inlined, inner
 
 TAXONOMY, ORDERED, SET = 0, 1, 2
 
@@ -99,7 +99,7 @@ def new_group(space: Space) -> Group:
     )
 
 
-@inner
+@inlined
 def joined(space: Space, group: Group, j: int, p: int) -> float:
     """Return ``num`` of the group's value in column ``j`` joined with position ``p``."""
     missing, at = space.size[j], space.first[j]

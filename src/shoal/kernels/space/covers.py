@@ -70,83 +70,36 @@ def start_cover(space: Space, covers: Covers, g: int, row: npt.NDArray[np.int32]
 
 
 @inlined
-def join_num(
-    kind: npt.NDArray[np.int8],
-    missing: npt.NDArray[np.int32],
-    full: npt.NDArray[np.float64],
-    first: npt.NDArray[np.int64],
-    left: npt.NDArray[np.float64],
-    right: npt.NDArray[np.float64],
-    node0: npt.NDArray[np.int64],
-    up: npt.NDArray[np.int32],
-    node_lo: npt.NDArray[np.int32],
-    node_hi: npt.NDArray[np.int32],
-    node_num: npt.NDArray[np.float64],
-    lows: npt.NDArray[np.int32],
-    highs: npt.NDArray[np.int32],
-    nodes: npt.NDArray[np.int32],
-    bits: npt.NDArray[np.uint64],
-    word: npt.NDArray[np.int64],
-    a: int,
-    b: int,
-    j: int,
-) -> float:
-    """Return ``num`` of the join of groups ``a`` and ``b`` in column ``j``.
-
-    It takes the arrays of the space and of the covers one by one and is compiled into its callers:
-    a call with all of them would cost more than the arithmetic.
-    """
-    lo = lows[a, j] if lows[a, j] < lows[b, j] else lows[b, j]
-    hi = highs[a, j] if highs[a, j] > highs[b, j] else highs[b, j]
-    num = full[j]
-    if hi < missing[j]:
-        if kind[j] == TAXONOMY:
-            at = node0[j] + nodes[a, j]
-            while lo < node_lo[at] or hi > node_hi[at]:
-                at = node0[j] + up[at]
-            num = node_num[at]
-        elif kind[j] == ORDERED:
-            num = right[first[j] + hi] - left[first[j] + lo] if lo < hi else 0.0
+def join_num(space: Space, covers: Covers, a: int, b: int, j: int) -> float:
+    """Return ``num`` of the join of groups ``a`` and ``b`` in column ``j``."""
+    lo = covers.lo[a, j] if covers.lo[a, j] < covers.lo[b, j] else covers.lo[b, j]
+    hi = covers.hi[a, j] if covers.hi[a, j] > covers.hi[b, j] else covers.hi[b, j]
+    missing, num = space.size[j], space.full[j]
+    if hi < missing:
+        if space.kind[j] == TAXONOMY:
+            at = space.node0[j] + covers.node[a, j]
+            while lo < space.lo[at] or hi > space.hi[at]:
+                at = space.node0[j] + space.up[at]
+            num = space.num[at]
+        elif space.kind[j] == ORDERED:
+            at = space.first[j]
+            num = space.right[at + hi] - space.left[at + lo] if lo < hi else 0.0
         else:
             held = 0
-            for w in range(word[j], word[j + 1]):
-                held += count_bits(bits[a, w] | bits[b, w])
-            num = (held - 1) / (missing[j] - 1 if missing[j] > 1 else 1)
+            for w in range(covers.word[j], covers.word[j + 1]):
+                held += count_bits(covers.bits[a, w] | covers.bits[b, w])
+            num = (held - 1) / (missing - 1 if missing > 1 else 1)
     return num
 
 
-@kernel
+@inlined
 def join_cost(space: Space, covers: Covers, a: int, b: int, limit: float) -> float:
     """Return the growth of the loss if groups ``a`` and ``b`` are joined; stops above ``limit``."""
-    kind, missing, full, weight = space.kind, space.size, space.full, space.weight
-    first, left, right = space.first, space.left, space.right
-    node0, up, node_lo, node_hi, node_num = space.node0, space.up, space.lo, space.hi, space.num
     total = 0.0
-    for j in range(kind.size):
-        num = join_num(
-            kind,
-            missing,
-            full,
-            first,
-            left,
-            right,
-            node0,
-            up,
-            node_lo,
-            node_hi,
-            node_num,
-            covers.lo,
-            covers.hi,
-            covers.node,
-            covers.bits,
-            covers.word,
-            a,
-            b,
-            j,
-        )
-        total += weight[j] * (
-            covers.size[a] * (num - covers.num[a, j]) + covers.size[b] * (num - covers.num[b, j])
-        )
+    for j in range(space.kind.size):
+        num = join_num(space, covers, a, b, j)
+        mine, theirs = num - covers.num[a, j], num - covers.num[b, j]
+        total += space.weight[j] * (covers.size[a] * mine + covers.size[b] * theirs)
         if total > limit:
             break
     return total
@@ -156,27 +109,7 @@ def join_cost(space: Space, covers: Covers, a: int, b: int, limit: float) -> flo
 def join_into(space: Space, covers: Covers, a: int, b: int) -> None:
     """Join group ``b`` into group ``a``; ``b`` is no more."""
     for j in range(space.kind.size):
-        covers.num[a, j] = join_num(
-            space.kind,
-            space.size,
-            space.full,
-            space.first,
-            space.left,
-            space.right,
-            space.node0,
-            space.up,
-            space.lo,
-            space.hi,
-            space.num,
-            covers.lo,
-            covers.hi,
-            covers.node,
-            covers.bits,
-            covers.word,
-            a,
-            b,
-            j,
-        )
+        covers.num[a, j] = join_num(space, covers, a, b, j)
         lo, hi = min(covers.lo[a, j], covers.lo[b, j]), max(covers.hi[a, j], covers.hi[b, j])
         covers.lo[a, j], covers.hi[a, j] = lo, hi
         if space.kind[j] == TAXONOMY:

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inlined, inner, kernel
 from shoal.kernels.limits import Limits, Tally, ban, clear, note
 from shoal.kernels.space.costs import Group, Space, add, cost, start
-from shoal.kernels.space.tree import Tree, furthest, nearest, take
+from shoal.kernels.space.search import Search, furthest, nearest
+from shoal.kernels.space.tree import take
 
 FREE, TAKEN, SPILLED = 0, 1, 2
 """States of a row: may still be taken; in a group; was in a group that could not be finished."""
@@ -32,11 +33,24 @@ class Stock(NamedTuple):
     """Entry of each row."""
 
 
+@inlined
+def take_row(search: Search, stock: Stock, e: int, fresh: bool) -> int:
+    """Take a row of an entry, the first one of a group if it is a fresh one, and return it."""
+    if fresh:
+        row = stock.rows[stock.head[e]]
+        stock.head[e] += 1
+    else:
+        stock.tail[e] -= 1
+        row = stock.rows[stock.tail[e]]
+        add(search.space, search.group, search.tree.codes[e])
+    stock.left[e] -= 1
+    take(search.tree, stock.left, e)
+    return row
+
+
 @kernel
 def grow(
-    space: Space,
-    group: Group,
-    tree: Tree,
+    search: Search,
     limits: Limits,
     tally: Tally,
     stock: Stock,
@@ -44,9 +58,6 @@ def grow(
     state: npt.NDArray[np.int8],
     spread_seeds: bool | None,
     members: npt.NDArray[np.int64],
-    stack: npt.NDArray[np.int64],
-    bounds: npt.NDArray[np.float64],
-    visits: npt.NDArray[np.int64],
 ) -> int:
     """Fill the rows of ``members`` with one group each; return how many groups there are.
 
@@ -59,17 +70,14 @@ def grow(
     spread_seeds
         True: take as next seed the row furthest from the last seed instead. None leaves the search
         for it out of what is compiled.
-    visits
-        One number, to which the tree nodes and entries looked at are added.
     """
-    codes, target = tree.codes, limits.target
-    head, tail, left, rows = stock.head, stock.tail, stock.left, stock.rows
-    limited = tally.known.size > 0
+    space, group, tree, codes = search.space, search.group, search.tree, search.tree.codes
+    target, left, limited = limits.target, stock.left, tally.known.size > 0
     at, seed, groups = 0, -1, 0
     while groups < members.shape[0]:
         if spread_seeds is not None and seed >= 0:
             start(space, group, codes[seed])
-            seed = furthest(space, group, tree, left, stack, bounds)
+            seed = furthest(search, left)
         else:
             while at < seeds.size and state[seeds[at]] != FREE:
                 at += 1
@@ -85,21 +93,13 @@ def grow(
                 pure = pure and not tally.banned[tree.tag[seed]]
             if size > 0 and not (pure and left[seed] > 0):
                 # A group of equal rows takes its equals first: nothing else is free of cost.
-                e, _ = nearest(space, group, tree, left, tally.banned, stack, bounds, visits)
+                e, _ = nearest(search, left, tally.banned)
                 pure = pure and e == seed
             if e < 0:
                 break
-            if size == 0:
-                row = rows[head[e]]
-                head[e] += 1
-            else:
-                tail[e] -= 1
-                row = rows[tail[e]]
-                add(space, group, codes[e])
+            row = take_row(search, stock, e, size == 0)
             members[groups, size] = row
             state[row] = TAKEN
-            left[e] -= 1
-            take(tree, left, e)
             note(limits, tally, tree.tag[e])
             size += 1
         if size == target:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,24 +11,49 @@ from shoal.kernels import inner, kernel
 from shoal.kernels.space.costs import ORDERED, TAXONOMY, Space
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+
+
+class Extent(NamedTuple):
+    """What the groups span, ``[groups, m]``."""
+
+    node: Codes
+    """Taxonomies: the node over the known values."""
+    gaps: npt.NDArray[np.bool_]
+    """Whether known and missing values meet."""
+    width: npt.NDArray[np.float64]
+    """Width of the cut column: 0 where nothing can be cut, 1 where known and missing meet."""
+
+
+class Scratch(NamedTuple):
+    """Room to work in, made once."""
+
+    stamp: Ints
+    """Per position and one more, all zero at first."""
+    buffer: Codes
+    """Per row."""
+    seat: Ints
+    owner: Ints
+    """Per node of all taxonomies."""
+    side: Codes
+    """Per row: the part of its group that it goes to."""
+
+
+def new_scratch(space: Space, rows: int) -> Scratch:
+    """Return room to cut a table of so many rows."""
+    return Scratch(
+        np.zeros(space.inv.size + 1, np.int64),
+        np.empty(rows, np.int32),
+        np.empty(space.up.size, np.int64),
+        np.empty(space.up.size, np.int64),
+        np.empty(rows, np.int32),
+    )
 
 
 @kernel
-def measure(
-    space: Space,
-    table: npt.NDArray[np.int32],
-    starts: Ints,
-    stamp: Ints,
-    node: npt.NDArray[np.int32],
-    gaps: npt.NDArray[np.bool_],
-    width: npt.NDArray[np.float64],
-) -> None:
-    """Fill ``node``, ``gaps`` and ``width`` (``[groups, m]``) for all groups.
-
-    ``table`` holds the positions ``[m, n]``, group after group. A column in which nothing can be
-    cut gets width 0; one that holds known and missing values is published as ``*`` and gets width
-    1. ``stamp`` (per position and one more, all zero at first) is room to work in.
-    """
+def measure(space: Space, table: Codes, starts: Ints, stamp: Ints, extent: Extent) -> None:
+    """Fill in what all groups span; ``table`` has the positions ``[m, n]``, group after group."""
+    node, gaps, width = extent
     serial = stamp[-1]
     for j in range(table.shape[0]):
         missing, first, counted = space.size[j], space.first[j], space.kind[j] > ORDERED
@@ -60,7 +87,7 @@ def measure(
 
 
 @kernel
-def median(buffer: npt.NDArray[np.int32], count: int) -> int:
+def median(buffer: Codes, count: int) -> int:
     """Return the lower median of ``buffer[:count]``, which is put in another order."""
     left, right, middle = 0, count - 1, (count - 1) // 2
     while left < right:
@@ -87,17 +114,9 @@ def median(buffer: npt.NDArray[np.int32], count: int) -> int:
 
 
 @inner
-def _halves(
-    table: npt.NDArray[np.int32],
-    begin: int,
-    end: int,
-    j: int,
-    relaxed: bool,
-    buffer: npt.NDArray[np.int32],
-    side: npt.NDArray[np.int32],
-) -> None:
+def _halves(table: Codes, begin: int, end: int, j: int, relaxed: bool, scratch: Scratch) -> None:
     """Cut one group in an ordered column (or a set, by name) as close to its middle as may be."""
-    count = end - begin
+    count, buffer, side = end - begin, scratch.buffer, scratch.side
     for i in range(count):
         buffer[i] = table[j, begin + i]
     value = median(buffer, count)
@@ -124,34 +143,31 @@ def _halves(
 @kernel
 def cut(
     space: Space,
-    table: npt.NDArray[np.int32],
+    table: Codes,
     starts: Ints,
     asked: Ints,
     column: Ints,
-    node: npt.NDArray[np.int32],
-    gaps: npt.NDArray[np.bool_],
+    extent: Extent,
     relaxed: bool,
-    buffer: npt.NDArray[np.int32],
-    seat: Ints,
-    owner: Ints,
-    side: npt.NDArray[np.int32],
+    scratch: Scratch,
     parts: Ints,
 ) -> None:
-    """Try to cut group ``asked[a]`` in column ``column[a]``: fill ``side`` of its rows.
+    """Try to cut group ``asked[a]`` in column ``column[a]``: fill ``scratch.side`` of its rows.
 
     ``parts[a]`` becomes the number of parts: known and missing; or the children of the node that
-    covers the group, in the order of their leaves; or two halves. ``buffer``, ``seat`` and
-    ``owner`` (per node) are room to work in, the latter holding no number that is in ``asked``.
+    covers the group, in the order of their leaves; or two halves. ``scratch.owner`` must hold no
+    number that is in ``asked``.
     """
+    buffer, seat, owner, side = scratch.buffer, scratch.seat, scratch.owner, scratch.side
     for a in range(asked.size):
         g, j = asked[a], column[a]
         begin, end = starts[g], starts[g + 1]
         parts[a] = 2
-        if gaps[g, j]:
+        if extent.gaps[g, j]:
             for i in range(begin, end):
                 side[i] = 1 if table[j, i] == space.size[j] else 0
         elif space.kind[j] == TAXONOMY:
-            kids, at, top = 0, space.node0[j], node[g, j]
+            kids, at, top = 0, space.node0[j], extent.node[g, j]
             for i in range(begin, end):
                 child = table[j, i]
                 while space.up[at + child] != top:
@@ -171,19 +187,19 @@ def cut(
                 side[i] = seat[at + side[i]]
             parts[a] = kids
         else:
-            _halves(table, begin, end, j, relaxed, buffer, side)
+            _halves(table, begin, end, j, relaxed, scratch)
 
 
 @kernel
 def divide(
-    table: npt.NDArray[np.int32],
+    table: Codes,
     rows: Ints,
     starts: Ints,
     chosen: Ints,
     parts: Ints,
-    side: npt.NDArray[np.int32],
+    side: Codes,
     place: Ints,
-    new_table: npt.NDArray[np.int32],
+    new_table: Codes,
     new_rows: Ints,
     new_starts: Ints,
 ) -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.space.cluster_index import ClusterIndex, nearest_clusters
+from shoal.kernels.space.cluster_index import ClusterIndex
 from shoal.kernels.space.costs import SET, Group, Space, add, start
 from shoal.kernels.space.covers import Covers, count_bits
-from shoal.kernels.space.tree import Tree
+from shoal.kernels.space.search import Search, nearest_clusters
 
 
 @inner
@@ -35,17 +35,12 @@ def _load(space: Space, group: Group, covers: Covers, a: int, row: npt.NDArray[n
 
 @kernel
 def find_partners(
-    space: Space,
-    group: Group,
-    tree: Tree,
+    search: Search,
     covers: Covers,
     index: ClusterIndex,
     wanting: npt.NDArray[np.int64],
     row: npt.NDArray[np.int32],
     near: npt.NDArray[np.int64],
-    stack: npt.NDArray[np.int64],
-    bounds: npt.NDArray[np.float64],
-    visits: npt.NDArray[np.int64],
 ) -> None:
     """Fill ``near[i]`` with the groups that are cheapest to join with group ``wanting[i]``.
 
@@ -54,9 +49,9 @@ def find_partners(
     """
     for i in range(wanting.size):
         a = wanting[i]
-        _load(space, group, covers, a, row)
+        _load(search.space, search.group, covers, a, row)
         index.shut[a] = True  # no group is its own partner
-        nearest_clusters(space, group, tree, index, covers, a, np.inf, stack, bounds, visits)
+        nearest_clusters(search, index, covers, a, np.inf)
         index.shut[a] = False
         for x in range(near.shape[1]):
             near[i, x] = index.best[x]

@@ -14,16 +14,10 @@ import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
 from shoal.kernels.limits import EPS, Limits
-from shoal.kernels.space.cluster_index import (
-    ClusterIndex,
-    nearest_clusters,
-    reopen,
-    shut_out,
-    widen,
-)
-from shoal.kernels.space.costs import Group, Space, start
+from shoal.kernels.space.cluster_index import ClusterIndex, reopen, shut_out, widen
+from shoal.kernels.space.costs import start
 from shoal.kernels.space.covers import Covers, join_into, start_cover
-from shoal.kernels.space.tree import Tree
+from shoal.kernels.space.search import Search, nearest_clusters
 
 
 class Held(NamedTuple):
@@ -77,9 +71,7 @@ def _admits(limits: Limits, held: Held, c: int, tag: int) -> bool:
 
 @kernel
 def settle(
-    space: Space,
-    group: Group,
-    tree: Tree,
+    search: Search,
     covers: Covers,
     index: ClusterIndex,
     limits: Limits,
@@ -88,9 +80,6 @@ def settle(
     rest: npt.NDArray[np.int64],
     clusters: int,
     labels: npt.NDArray[np.int64],
-    stack: npt.NDArray[np.int64],
-    bounds: npt.NDArray[np.float64],
-    visits: npt.NDArray[np.int64],
 ) -> None:
     """Let each row of ``rest``, in order, join the nearest cluster that may take it.
 
@@ -98,6 +87,7 @@ def settle(
     one row to the next costs a look at all rows. ``clusters``, how many there are, is a free place
     in covers.
     """
+    space, tree = search.space, search.tree
     limited, tag = False, -1
     for v in range(limits.guarded.size):
         limited |= limits.guarded[v]
@@ -110,12 +100,9 @@ def settle(
             for c in range(clusters):
                 index.shut[c] = not _admits(limits, held, c, tag)
             reopen(tree, index, covers, clusters)
-        start(space, group, tree.codes[e])
+        start(space, search.group, tree.codes[e])
         start_cover(space, covers, clusters, tree.codes[e])
-        found = nearest_clusters(
-            space, group, tree, index, covers, clusters, np.inf, stack, bounds, visits
-        )
-        if found == 0:
+        if nearest_clusters(search, index, covers, clusters, np.inf) == 0:
             continue
         target = index.best[0]
         join_into(space, covers, target, clusters)

@@ -1,14 +1,28 @@
 """Information loss: what a release costs its reader."""
 
-from shoal.measures.losses.classes import average_class_size, class_sizes, discernibility
-from shoal.measures.losses.ncp import Loss, iloss, iloss_paper, relative_loss
+from dataclasses import replace
+
+from shoal.catalog import LOSSES
+from shoal.measures.losses.classes import class_size, discernibility
+from shoal.measures.losses.grouped import Grouped
+from shoal.measures.losses.ncp import Loss, iloss, in_parts, loss, loss_paper, relative_loss
+
+
+def measured(grouped: Grouped) -> Loss:
+    """Return the loss in its parts, and every loss of the catalog by name."""
+    by_name = {name: float(entry.load()(grouped)) for name, entry in LOSSES.items()}
+    return replace(in_parts(grouped), by_name=by_name)
+
 
 __all__ = [
+    "Grouped",
     "Loss",
-    "average_class_size",
-    "class_sizes",
+    "class_size",
     "discernibility",
     "iloss",
-    "iloss_paper",
+    "in_parts",
+    "loss",
+    "loss_paper",
+    "measured",
     "relative_loss",
 ]

@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from shoal.base.partition import Ints, Partition
-from shoal.coding.encode import Encoded
-from shoal.releases.generalized.make import joins, merge
+from shoal.measures.losses.grouped import Grouped
 
 
-def class_sizes(data: Encoded, partition: Partition) -> Ints:
-    """Return the sizes of the equivalence classes: groups published alike are one class."""
-    classes = merge(joins(data, partition), partition)
-    sizes = np.zeros(int(classes.max(initial=-1)) + 1, np.int64)
-    np.add.at(sizes, classes, partition.sizes)
-    return sizes
-
-
-def discernibility(data: Encoded, partition: Partition) -> int:
+def discernibility(grouped: Grouped) -> float:
     """Return the sum over rows of how many rows each cannot be told from.
 
     A released row counts the size of its class, a row left out the whole table.
@@ -26,17 +14,20 @@ def discernibility(data: Encoded, partition: Partition) -> int:
     -----
     Bayardo and Agrawal (2005), section 3.
     """
-    sizes = class_sizes(data, partition)
-    return int(sizes @ sizes) + partition.left_out.size * data.rows
+    sizes, left = grouped.class_sizes, grouped.partition.left_out.size
+    return float(sizes @ sizes + left * grouped.data.rows)
 
 
-def average_class_size(data: Encoded, partition: Partition, k: int | None = None) -> float:
-    """Return released rows per class, divided by ``k`` when given (1 is then the best possible).
+def class_size(grouped: Grouped) -> float:
+    """Return rows per class; a row left out counts as if the whole table were its class.
 
     Notes
     -----
-    LeFevre, DeWitt, Ramakrishnan (2006), section 4: C_avg.
+    C_avg of LeFevre, DeWitt, Ramakrishnan (2006), section 4, not divided by k. Departure: the
+    paper's methods leave no row out, and without a price for it leaving out all but the smallest
+    class would look best.
     """
-    classes = class_sizes(data, partition).size
-    average = partition.rows.size / classes if classes else 0.0
-    return average / k if k else average
+    rows, left = grouped.data.rows, grouped.partition.left_out.size
+    classes = grouped.class_sizes.size
+    released = grouped.partition.rows.size / classes if classes else 0.0
+    return (released * (rows - left) + rows * left) / rows if rows else 0.0

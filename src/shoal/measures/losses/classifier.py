@@ -18,8 +18,8 @@ import polars as pl
 
 from shoal.base.errors import MissingExtra, SchemaError, listed, nearest
 from shoal.base.roles import Role
-from shoal.measures.losses.features import Reading, features, read_beside
-from shoal.releases.base import Floats, Ints, Release
+from shoal.measures.losses.features import PairedCells, features, read_beside
+from shoal.releases.base import Floats, Ints, View
 from shoal.tables.cells import as_text, natural
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
@@ -117,14 +117,14 @@ def make_task(frame: pl.DataFrame, schema: Schema, target: str, seed: int = 0) -
     columns only the commonest values are predicted, and rows with another are left aside.
     """
     column = schema[target].clean(frame[target])
-    known = natural(column)
-    texts = as_text(known)
+    values = natural(column)
+    texts = as_text(values)
     counts = column.drop_nulls().value_counts(name="count")
-    names, of_position = _classes(known, texts, _aligned(known, counts, target))
+    names, of_position = _classes(values, texts, _aligned(values, counts, target))
     of_value = {
-        text: place
-        for text, place in zip(texts.to_list(), of_position.tolist(), strict=True)
-        if place >= 0
+        text: label
+        for text, label in zip(texts.to_list(), of_position.tolist(), strict=True)
+        if label >= 0
     }
     truth = _codes(as_text(column), of_value)
     rows = np.flatnonzero(truth >= 0)
@@ -147,36 +147,38 @@ def make_task(frame: pl.DataFrame, schema: Schema, target: str, seed: int = 0) -
     return Task(target, names, of_value, truth, held, tested, seed)
 
 
-def _aligned(known: pl.Series, counts: pl.DataFrame, name: str) -> Ints:
-    order = pl.DataFrame({name: known})
-    found = order.join(counts, on=name, how="left", maintain_order="left")["count"]
-    return found.fill_null(0).to_numpy().astype(np.int64)
+def _aligned(values: pl.Series, counts: pl.DataFrame, name: str) -> Ints:
+    order = pl.DataFrame({name: values})
+    aligned = order.join(counts, on=name, how="left", maintain_order="left")["count"]
+    return aligned.fill_null(0).to_numpy().astype(np.int64)
 
 
-def _classes(known: pl.Series, texts: pl.Series, counts: Ints) -> tuple[tuple[str, ...], Ints]:
-    size = len(known)
+def _classes(values: pl.Series, texts: pl.Series, counts: Ints) -> tuple[tuple[str, ...], Ints]:
+    size = len(values)
     if size <= MOST_CLASSES:
         return tuple(texts.to_list()), np.arange(size)
-    if known.dtype.is_numeric() or known.dtype.is_temporal():
+    if values.dtype.is_numeric() or values.dtype.is_temporal():
         # A value belongs to the quarter that its middle row falls into.
         middle = (np.cumsum(counts) - counts / 2) / counts.sum()
         quarter = np.minimum((middle * 4).astype(np.int64), 3)
-        present, place = np.unique(quarter, return_inverse=True)
-        ends = [texts.filter(pl.Series(quarter == each)) for each in present]
-        return tuple(f"{end[0]} to {end[-1]}" for end in ends), place.reshape(-1).astype(np.int64)
+        present, class_of = np.unique(quarter, return_inverse=True)
+        ends = [texts.filter(pl.Series(quarter == bin_number)) for bin_number in present]
+        return tuple(f"{end[0]} to {end[-1]}" for end in ends), class_of.reshape(-1).astype(
+            np.int64
+        )
     kept = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
-    place = np.full(size, -1, np.int64)
-    place[kept] = np.arange(kept.size)
-    return tuple(texts.gather(kept).to_list()), place
+    class_of = np.full(size, -1, np.int64)
+    class_of[kept] = np.arange(kept.size)
+    return tuple(texts.gather(kept).to_list()), class_of
 
 
 def _codes(texts: pl.Series, of_value: Mapping[str, int]) -> Ints:
     if not of_value:
         return np.full(len(texts), -1, np.int64)
-    found = texts.replace_strict(
+    codes = texts.replace_strict(
         list(of_value), list(of_value.values()), default=None, return_dtype=pl.Int64
     )
-    return found.fill_null(-1).to_numpy()
+    return codes.fill_null(-1).to_numpy()
 
 
 def majority(task: Task) -> Score:
@@ -197,12 +199,12 @@ def on_original(
 
 def on_release(
     task: Task,
-    reading: Reading,
+    reading: PairedCells,
     order: Ints,
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
-    blurred: Release | None = None,
+    blurred: View | None = None,
 ) -> Score:
     """Train on the released rows that do not come from a row held out.
 
@@ -225,9 +227,9 @@ def on_release(
         weights = np.zeros((released.height, len(task.classes)))
         values = blurred.values(task.target)
         into = np.zeros((len(values), len(task.classes)))
-        for place, value in enumerate(values):
+        for row, value in enumerate(values):
             if value in task.of_value:
-                into[place, task.of_value[value]] = 1.0
+                into[row, task.of_value[value]] = 1.0
         chosen = _sample(task, np.arange(rows.size))
         rows = rows[chosen]
         weights[rows] = blurred.beliefs(task.target, chosen) @ into
@@ -241,8 +243,8 @@ def training_rows(task: Task, order: Ints) -> Ints:
 
 def _certain(codes: Ints, many: int) -> Floats:
     weights = np.zeros((codes.size, many))
-    known = np.flatnonzero(codes >= 0)
-    weights[known, codes[known]] = 1.0
+    labelled = np.flatnonzero(codes >= 0)
+    weights[labelled, codes[labelled]] = 1.0
     return weights
 
 
@@ -254,7 +256,7 @@ def _sample(task: Task, rows: Ints) -> Ints:
 
 def _fit(
     task: Task,
-    reading: Reading,
+    reading: PairedCells,
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
@@ -274,7 +276,7 @@ def _fit(
         only = int(classes[0]) if classes.size else 0
         guess = np.full(task.tested.size, only)
         return _score(task, guess, time.perf_counter() - start)
-    found = features(
+    inputs = features(
         reading,
         original,
         schema,
@@ -288,8 +290,8 @@ def _fit(
     with warnings.catch_warnings(), threadpool_limits(1):
         # A score a little short of the optimum still compares releases.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(found.released[at].astype(np.float32), classes, weights[rows][at, classes])
-        guess = np.asarray(model.predict(found.original.astype(np.float32)))
+        model.fit(inputs.released[at].astype(np.float32), classes, weights[rows][at, classes])
+        guess = np.asarray(model.predict(inputs.original.astype(np.float32)))
     return _score(task, guess, time.perf_counter() - start)
 
 

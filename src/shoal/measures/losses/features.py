@@ -21,7 +21,7 @@ from shoal.base.roles import Kind, Role
 from shoal.releases import notation
 from shoal.releases.base import Floats, Ints
 from shoal.releases.categories import Field
-from shoal.releases.generalized.view import Spread, unknown
+from shoal.releases.generalized.spread import Spread, unknown
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides, match
 from shoal.tables.cells import as_text, typed
@@ -32,7 +32,7 @@ MOST = 40  # categories of one column
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class PairedCells:
     """A release beside its original: the cells of its classes and the values, as positions."""
 
     published: Published
@@ -48,27 +48,28 @@ class Features:
 
 
 def read_beside(
-    released: pl.DataFrame,
+    released: pl.DataFrame | Published,
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
     *,
     exact: bool = False,
-) -> Reading:
+) -> PairedCells:
     """Read the quasi-identifiers of a release and of its original together.
 
-    ``exact``: the release has them as they were, so that ``*`` is a text like any other.
+    A release whose classes are known need not be grouped again. ``exact``: it has them as they
+    were, so that ``*`` is a text like any other.
     """
-    published = read(released, schema.quasi)
+    published = released if isinstance(released, Published) else read(released, schema.quasi)
     cells = published.cells
     if exact:
         cells = cells.with_columns(notation.exact(cells[name]) for name in schema.quasi)
     sides = {name: match(original[name], cells, schema[name], taxonomies) for name in schema.quasi}
-    return Reading(published, sides)
+    return PairedCells(published, sides)
 
 
 def features(
-    reading: Reading,
+    reading: PairedCells,
     original: pl.DataFrame,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
@@ -142,17 +143,17 @@ def _of_values(
     return _filled(_one_hot(codes[:rows], many), _one_hot(codes[rows:], many))
 
 
-def positions(known: pl.Series, column: Column) -> Floats | None:
+def positions(values: pl.Series, column: Column) -> Floats | None:
     """Return the values of a column as numbers, None when they have no order to speak of.
 
     The leaves of a taxonomy count as numbers when they are, and stand in their order.
     """
     if column.kind is Kind.ORDERED:
-        if column.order or not (known.dtype.is_numeric() or known.dtype.is_temporal()):
-            return np.arange(len(known), dtype=np.float64)
-        return known.to_physical().cast(pl.Float64).to_numpy()
+        if column.order or not (values.dtype.is_numeric() or values.dtype.is_temporal()):
+            return np.arange(len(values), dtype=np.float64)
+        return values.to_physical().cast(pl.Float64).to_numpy()
     if column.kind is Kind.TAXONOMY:
-        numbers = typed(known)
+        numbers = typed(values)
         if numbers.dtype.is_numeric() and (
             numbers.is_sorted() or numbers.is_sorted(descending=True)
         ):
@@ -185,11 +186,11 @@ def _commonest(counts: Ints) -> tuple[Ints, int]:
 
 def _one_hot(codes: npt.NDArray[np.integer], many: int) -> Floats:
     """Return 1 in the category of every row; a row without one is all NaN."""
-    found = np.zeros((codes.size, many))
-    known = codes >= 0
-    found[np.flatnonzero(known), codes[known]] = 1.0
-    found[~known] = np.nan
-    return found
+    columns = np.zeros((codes.size, many))
+    present = codes >= 0
+    columns[np.flatnonzero(present), codes[present]] = 1.0
+    columns[~present] = np.nan
+    return columns
 
 
 def _filled(released: Floats, original: Floats) -> tuple[Floats, Floats]:

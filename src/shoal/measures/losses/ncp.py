@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
-from shoal.releases.generalized.make import Join, joins
+from shoal.coding.joins import Join
+from shoal.measures.losses.grouped import Grouped
 from shoal.tables.domain import Domain, Ordered, Taxonomy
 
 Floats = npt.NDArray[np.float64]
@@ -35,12 +36,20 @@ class Loss:
         The part lost by leaving rows out; a row left out costs all its cells.
     by_column
         Generalization by column; its mean is ``generalization``.
+    by_name
+        Every loss of the catalog; none of a release on Spark.
     """
 
     rate: float
     generalization: float
     removal: float
     by_column: dict[str, float]
+    by_name: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def none(cls, names: Iterable[str]) -> Loss:
+        """Return the loss of a release that has its quasi-identifiers as they were."""
+        return cls(0.0, 0.0, 0.0, dict.fromkeys(names, 0.0))
 
 
 def iloss(data: Encoded, partition: Partition) -> Loss:
@@ -53,21 +62,32 @@ def iloss(data: Encoded, partition: Partition) -> Loss:
     -----
     NCP of Xu et al. (2006); the share over all input rows, removed ones included.
     """
-    return _loss(data, partition, lambda join, _: join.width)
+    return in_parts(Grouped(data, partition))
 
 
-def relative_loss(data: Encoded, partition: Partition) -> float:
+def in_parts(grouped: Grouped) -> Loss:
+    """Return the same of a table in groups."""
+    return _loss(grouped, _width)
+
+
+def loss(grouped: Grouped) -> float:
+    """Return ILossRate, see :func:`iloss`."""
+    return in_parts(grouped).rate
+
+
+def relative_loss(grouped: Grouped) -> float:
     """Return RL: the loss over the loss of the table with every cell fully generalized.
 
     Wang, Xu, Wang, Shi 2010. It differs from ILossRate by the cells that are missing already, which
     cannot lose anything more.
     """
-    known = int((~data.missing).sum())
-    loss = iloss(data, partition).rate * data.codes.size
-    return float(loss / known) if known else 0.0
+    data = grouped.data
+    cells = int((~data.missing).sum())
+    lost = loss(grouped) * data.codes.size
+    return float(lost / cells) if cells else 0.0
 
 
-def iloss_paper(data: Encoded, partition: Partition) -> Loss:
+def loss_paper(grouped: Grouped) -> float:
     """Return the loss as the KAIM paper counts it: numbers by the integers they span.
 
     An interval over numbers costs ``(hi - lo + 1) / (max - min + 1)``, with the least and greatest
@@ -81,22 +101,22 @@ def iloss_paper(data: Encoded, partition: Partition) -> Loss:
     Gong, Yang, Luo (2013). Departure: the paper does not say what a node wider than the data
     costs; the limit of 1 keeps the rate between 0 and 1.
     """
-    return _loss(data, partition, _integer_width)
+    return _loss(grouped, _integer_width).rate
 
 
-def _loss(
-    data: Encoded,
-    partition: Partition,
-    width: Callable[[Join, npt.NDArray[np.int32]], Floats],
-) -> Loss:
-    rows = data.rows
+def _loss(grouped: Grouped, width: Callable[[Join, npt.NDArray[np.int32]], Floats]) -> Loss:
+    data, partition, rows = grouped.data, grouped.partition, grouped.data.rows
     by_column = {
         name: float(width(join, data.codes[:, j]) @ join.known) / rows if rows else 0.0
-        for j, (name, join) in enumerate(zip(data.names, joins(data, partition), strict=True))
+        for j, (name, join) in enumerate(zip(data.names, grouped.joins, strict=True))
     }
     generalization = sum(by_column.values()) / len(by_column) if by_column else 0.0
     removal = partition.left_out.size / rows if rows else 0.0
     return Loss(generalization + removal, generalization, removal, by_column)
+
+
+def _width(join: Join, _codes: npt.NDArray[np.int32]) -> Floats:
+    return join.width
 
 
 def _integer_width(join: Join, codes: npt.NDArray[np.int32]) -> Floats:

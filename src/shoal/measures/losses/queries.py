@@ -13,9 +13,9 @@ import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, listed
 from shoal.base.params import Param, check_options
-from shoal.releases.base import Floats, Query, Release
+from shoal.releases.base import Floats, Query, View
 from shoal.releases.categories import Field
-from shoal.releases.exact_views import Exact
+from shoal.releases.exact.view import Exact
 from shoal.tables.cells import as_text, natural
 
 PARAMS = (
@@ -123,7 +123,7 @@ def true_counts(frame: pl.DataFrame, quasi: Sequence[str], queries: Sequence[Que
     return Truth(tuple(column.texts.to_list()), counts.astype(np.float64))
 
 
-def query_error(release: Release, queries: Sequence[Query], truth: Truth) -> QueryError:
+def query_error(release: View, queries: Sequence[Query], truth: Truth) -> QueryError:
     """Ask a release all queries and compare with the truth."""
     start = time.perf_counter()
     names = release.values(queries[0].of)
@@ -153,6 +153,6 @@ def query_error(release: Release, queries: Sequence[Query], truth: Truth) -> Que
 
 def _align(answers: Floats, names: Sequence[str], wanted: Sequence[str]) -> npt.NDArray[np.float64]:
     """Put columns of answers in the order of the true values; a value not released counts 0."""
-    place = {name: at for at, name in enumerate(names)}
+    position = {name: at for at, name in enumerate(names)}
     padded = np.column_stack((answers, np.zeros(answers.shape[0])))
-    return padded[:, [place.get(name, len(names)) for name in wanted]]
+    return padded[:, [position.get(name, len(names)) for name in wanted]]

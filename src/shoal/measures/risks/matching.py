@@ -58,14 +58,14 @@ def sides(
         cells = cells.with_columns(
             notation.exact(cells[column.name]) for column in columns if column.name in cells.columns
         )
-    found = []
+    clipped = []
     for column in columns:
         side = match(values[column.name], cells, column, taxonomies)
         empty = side.shown.is_null().to_numpy()
         last = side.span - 1
         lo = np.where(empty, -1 if gaps == "open" else last, side.lo)
-        found.append(replace(side, lo=lo, hi=np.where(empty, last, side.hi)))
-    return found
+        clipped.append(replace(side, lo=lo, hi=np.where(empty, last, side.hi)))
+    return clipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +82,11 @@ class Items:
     @classmethod
     def of(cls, codes: Ints, weight: npt.NDArray[np.float64]) -> Items:
         """Take items by their codes, ``[items, columns]``."""
-        found = [np.unique(column, return_inverse=True) for column in codes.T]
-        held, at = ([pair[place] for pair in found] for place in (0, 1))
-        return cls(tuple(held), tuple(each.reshape(-1).astype(np.int64) for each in at), weight)
+        distinct = [np.unique(column, return_inverse=True) for column in codes.T]
+        held, at = ([pair[half] for pair in distinct] for half in (0, 1))
+        return cls(
+            tuple(held), tuple(positions.reshape(-1).astype(np.int64) for positions in at), weight
+        )
 
     @property
     def size(self) -> int:
@@ -147,10 +149,11 @@ class Index:
         wanted = tuple(np.unique(column) for column in keys.T)
         room = _HELD // max(items.size, 1)
         index = cls(both, items, by_cell, wanted, (None,) * len(wanted))
-        found = tuple(
-            index._fits(j, each) if each.size <= room else None for j, each in enumerate(wanted)
+        fits = tuple(
+            index._fits(j, values) if values.size <= room else None
+            for j, values in enumerate(wanted)
         )
-        return replace(index, found=found)
+        return replace(index, found=fits)
 
     def column(self, j: int, keys: Ints) -> Bits:
         """Say which items (bits) fit each key in one column."""
@@ -206,8 +209,8 @@ def pairs(bits: Bits) -> tuple[Ints, Ints]:
     words = np.ascontiguousarray(bits).view(np.uint64)
     row, word = np.nonzero(words)
     ones = np.unpackbits(words[row, word].view(np.uint8).reshape(-1, 8), axis=1)
-    at, place = np.nonzero(ones)
-    return row[at], word[at] * 64 + place
+    at, bit = np.nonzero(ones)
+    return row[at], word[at] * 64 + bit
 
 
 def total(bits: Bits, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -218,14 +221,14 @@ def total(bits: Bits, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64
 
 def exact(both: Sequence[Sides]) -> Ints | None:
     """Return the one position that each cell of each class stands for, None if some has more."""
-    found = []
+    columns = []
     for side in both:
-        place = np.where(side.lo == side.hi, side.lo, ANY)
+        position = np.where(side.lo == side.hi, side.lo, ANY)
         if side.starts is not None and side.members is not None:
             one = np.diff(side.starts) == 1
-            place[one] = side.members[side.starts[:-1][one]]
-        found.append(place[side.cells])
-    codes = np.stack(found, axis=1)
+            position[one] = side.members[side.starts[:-1][one]]
+        columns.append(position[side.cells])
+    codes = np.stack(columns, axis=1)
     return None if (codes == ANY).any() else codes
 
 

@@ -20,7 +20,7 @@ import polars as pl
 from shoal.base.errors import InputError, SchemaError
 from shoal.base.params import Param
 from shoal.measures.risks.matching import covered, sides
-from shoal.releases.base import Query, Release
+from shoal.releases.base import Query, View
 from shoal.releases.published import Published, read
 from shoal.tables.cells import blank
 from shoal.tables.domain import Taxonomy
@@ -135,6 +135,7 @@ def assess(
     schema: Schema | None = None,
     taxonomies: Mapping[str, Taxonomy] | None = None,
     raw: bool = False,
+    published: Published | None = None,
 ) -> Risk:
     """Measure the risk of re-identification from the cells of a table.
 
@@ -156,11 +157,13 @@ def assess(
         population. Without a schema kinds are guessed from the population.
     raw
         With a population: the table holds exact values, where ``*`` is a text like any other.
+    published
+        The classes of its rows, if they were grouped before.
     """
     threshold = THRESHOLD.check(threshold, "risk")
     gapped = [name for name in quasi if name in frame.columns and missing]
     frame = frame.with_columns(blank(frame[name], missing) for name in gapped)
-    published = read(frame, quasi)
+    published = published or read(frame, quasi)
     if not frame.height:
         raise InputError(
             "The table has no rows, so there is no risk to measure. Give a table with at least one."
@@ -217,14 +220,14 @@ def _people(
             "among whom the table's own are hidden, or leave it out."
         )
     if schema is None:
-        known = [name for name in quasi if name in taxonomies]
-        schema = declare(population, quasi=quasi, taxonomies=known)
+        with_taxonomy = [name for name in quasi if name in taxonomies]
+        schema = declare(population, quasi=quasi, taxonomies=with_taxonomy)
     columns = [schema[name] for name in dict.fromkeys(quasi)]
     both = sides(population, published.cells, columns, taxonomies, raw=raw, gaps="own")
     return covered(both)
 
 
-def attribute_risk(release: Release, of: str, *, threshold: float = 0.5) -> AttributeRisk:
+def attribute_risk(release: View, of: str, *, threshold: float = 0.5) -> AttributeRisk:
     """Measure what a release of any shape lets somebody believe of a sensitive column.
 
     Parameters

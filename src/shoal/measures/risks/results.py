@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal.base.notebook import table_html
 from shoal.releases.estimates.intervals import quantile
 
 
@@ -67,7 +68,7 @@ class AttackResult:
         return {**vars(self), "details": dict(self.details), "excess": self.excess}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attacks:
     """What :func:`shoal.attack` found.
 
@@ -101,6 +102,18 @@ class Attacks:
     gaps: float
     control: str
     unmatched: int
+
+    def __repr__(self) -> str:
+        told = ", ".join(
+            f"{result.name}{f' of {result.column}' if result.column else ''} {result.success:.4g}"
+            for result in self.results
+        )
+        return f"Attacks({self.targets:,} people by {', '.join(self.known)}; {told})"
+
+    def _repr_html_(self) -> str:
+        """Show the attacks in a notebook, each beside a blind guess and the control."""
+        frame = self.frame().drop("verdict", "warning")
+        return table_html(f"{self.targets:,} people attacked", frame.columns, frame.rows())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""

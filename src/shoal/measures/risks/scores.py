@@ -162,7 +162,7 @@ def score(
     people, items = which.size, release.classes.size
     order = np.argsort(which, kind="stable")
     edges = np.searchsorted(which[order], np.arange(tuples.shape[0] + 1))
-    found = {name: np.zeros(people) for name in ("rows", "fits", "present", "likeliest", "linked")}
+    totals = {name: np.zeros(people) for name in ("rows", "fits", "present", "likeliest", "linked")}
     parts: list[list[tuple[Ints, Guess]]] = [[] for _ in release.beliefs]
     widest = max((belief.prior.size for belief in release.beliefs), default=1)
     index = Index.of(release.both, np.vstack((knowledge, truth)), release.classes)
@@ -175,18 +175,20 @@ def score(
         mine = order[edges[begin] : edges[end]]
         at = which[mine] - begin
         many = tally(seen.row, seen.size, end - begin)
-        for name, figures in zip(found, (many, whole, truly > 0, best_ones, chance), strict=True):
-            found[name][mine] = figures[at]
-        for part, belief, answer in zip(parts, release.beliefs, answers, strict=True):
-            mixed, near = (_mixed(belief, each, end - begin) for each in (seen, seen.likeliest()))
-            part.append((mine, _guess(mixed, near, at, answer[mine], rule_out)))
+        for name, figures in zip(totals, (many, whole, truly > 0, best_ones, chance), strict=True):
+            totals[name][mine] = figures[at]
+        for guesses, belief, answer in zip(parts, release.beliefs, answers, strict=True):
+            mixed, near = (
+                _mixed(belief, evidence, end - begin) for evidence in (seen, seen.likeliest())
+            )
+            guesses.append((mine, _guess(mixed, near, at, answer[mine], rule_out)))
     names = [belief.of for belief in release.beliefs]
     return Scores(
-        found["rows"],
-        found["fits"] > 0,
-        found["present"] > 0,
-        found["likeliest"],
-        found["linked"],
+        totals["rows"],
+        totals["fits"] > 0,
+        totals["present"] > 0,
+        totals["likeliest"],
+        totals["linked"],
         dict(zip(names, map(_joined, parts), strict=True)),
     )
 
@@ -261,9 +263,9 @@ def _mixed(belief: Belief, seen: _Pairs, rows: int) -> Floats:
     runs = np.diff(posterior.starts)[item]
     first = np.repeat(posterior.starts[:-1][item] - (np.cumsum(runs) - runs), runs)
     at = first + np.arange(runs.sum())
-    each = np.repeat(posterior.mass[item] * seen.weight, runs) * posterior.share[at]
+    weight = np.repeat(posterior.mass[item] * seen.weight, runs) * posterior.share[at]
     keys = np.repeat(seen.row, runs) * size + posterior.values[at]
-    mixed = tally(keys, each, rows * size).reshape(rows, size)
+    mixed = tally(keys, weight, rows * size).reshape(rows, size)
     mass = mixed.sum(axis=1, keepdims=True)
     return np.where(mass > 0, mixed / np.where(mass > 0, mass, 1.0), belief.prior)
 
@@ -296,4 +298,4 @@ def _joined(parts: list[tuple[Ints, Guess]]) -> Guess:
     """Put the guesses of all blocks back into the order of the people."""
     order = np.argsort(np.concatenate([mine for mine, _ in parts]))
     fields = zip(*(vars(guess).values() for _, guess in parts), strict=True)
-    return Guess(*(np.concatenate(each)[order] for each in fields))
+    return Guess(*(np.concatenate(pieces)[order] for pieces in fields))

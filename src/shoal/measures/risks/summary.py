@@ -62,16 +62,16 @@ def summarize(
     return [
         conclude(
             kind,
-            each.of,
-            attempts=int(main.guesses[each.of].known.sum()),
-            success=_mean(_success(kind, main.guesses[each.of])),
-            baseline=_mean(_blind(kind, main.guesses[each.of], each.prior, rule_out)),
-            control=None if tried is None else _mean(_success(kind, tried.guesses[each.of])),
+            target.of,
+            attempts=int(main.guesses[target.of].known.sum()),
+            success=_mean(_success(kind, main.guesses[target.of])),
+            baseline=_mean(_blind(kind, main.guesses[target.of], target.prior, rule_out)),
+            control=None if tried is None else _mean(_success(kind, tried.guesses[target.of])),
             outsiders=outside is not None,
             known=known,
-            details=_details(kind, main.guesses[each.of], each.prior, rule_out, belief),
+            details=_details(kind, main.guesses[target.of], target.prior, rule_out, belief),
         )
-        for each in release.beliefs
+        for target in release.beliefs
     ]
 
 
@@ -80,8 +80,8 @@ def _mean(chances: Floats) -> float:
 
 
 def _success(kind: str, guess: Guess) -> Floats:
-    found = {"homogeneity": guess.alike, "inference": guess.hit, "background": guess.last}[kind]
-    return found[guess.known].astype(np.float64)
+    hits = {"homogeneity": guess.alike, "inference": guess.hit, "background": guess.last}[kind]
+    return hits[guess.known].astype(np.float64)
 
 
 def _blind(kind: str, guess: Guess, prior: Floats, rule_out: int) -> Floats:
@@ -99,25 +99,25 @@ def _blind(kind: str, guess: Guess, prior: Floats, rule_out: int) -> Floats:
 def _details(
     kind: str, guess: Guess, prior: Floats, rule_out: int, belief: float
 ) -> dict[str, float]:
-    known = guess.known
+    informed = guess.known
     if kind == "homogeneity":
-        one = (guess.support == 1)[known]
+        one = (guess.support == 1)[informed]
         return {
             "one_value": _mean(one.astype(float)),
-            "wrong": _mean((one & ~guess.possible[known]).astype(float)),
-            "certain": _mean(guess.certain[known].astype(float)),
+            "wrong": _mean((one & ~guess.possible[informed]).astype(float)),
+            "certain": _mean(guess.certain[informed].astype(float)),
         }
     if kind == "inference":
-        top = guess.top[known]
+        top = guess.top[informed]
         return {
             "belief_mean": _mean(top),
             "belief_worst": float(top.max(initial=0.0)),
             "belief_before": float(prior.max(initial=0.0)),
-            "own_mean": _mean(guess.own[known]),
+            "own_mean": _mean(guess.own[informed]),
         }
     return {
         "ruled_out": rule_out,
         "belief": belief,
-        "above": _mean((guess.ruled[known] > belief).astype(float)),
-        "belief_mean": _mean(guess.ruled[known]),
+        "above": _mean((guess.ruled[informed] > belief).astype(float)),
+        "belief_mean": _mean(guess.ruled[informed]),
     }

@@ -11,9 +11,8 @@ from shoal.base.errors import SchemaError
 from shoal.base.partition import Ints, Partition
 from shoal.base.roles import Role
 from shoal.coding.encode import Encoded
+from shoal.releases.anatomy import COUNT, GROUP
 from shoal.tables.schema import Schema
-
-GROUP, COUNT = "group_id", "count"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +29,13 @@ class Anatomized:
 
 
 def publish(
-    frame: pl.DataFrame, schema: Schema, data: Encoded, partition: Partition, order: Ints | None
+    frame: pl.DataFrame,
+    schema: Schema,
+    data: Encoded,
+    partition: Partition,
+    *,
+    typed: bool = False,
+    order: Ints | None = None,
 ) -> Anatomized:
     """Publish quasi-identifiers and others with the group of each row, and the values by group."""
     (name,) = data.sensitive

@@ -15,6 +15,7 @@ from shoal.base.roles import Role
 from shoal.base.secure import below, words
 from shoal.coding.encode import Encoded
 from shoal.privacy import LDiversity, Rule, flatten
+from shoal.tables.cells import natural
 from shoal.tables.schema import Schema
 from shoal.tables.set_cells import SETS
 
@@ -114,7 +115,13 @@ def _lengths(data: Encoded, rule: Rule) -> dict[str, int]:
 
 
 def publish(
-    frame: pl.DataFrame, schema: Schema, data: Encoded, sets: Sets, order: Ints | None
+    frame: pl.DataFrame,
+    schema: Schema,
+    data: Encoded,
+    sets: Sets,
+    *,
+    typed: bool = False,
+    order: Ints | None = None,
 ) -> Dummies:
     """Publish quasi-identifiers and others as they are, sensitive columns as lists of texts."""
     rows = np.arange(data.rows) if order is None else np.asarray(order, np.int64)
@@ -130,8 +137,13 @@ def publish(
 
 
 def _listed(name: str, values: tuple[str, ...], sets: Sets, rows: Ints) -> pl.Series:
-    codes = sets.codes[name][rows]
-    texts = pl.Series(values, dtype=pl.String).gather(codes.ravel().astype(np.int64))
+    own = pl.Series(values, dtype=pl.String)
+    # In the order that a reader gives texts: an enumeration has one that he cannot see.
+    ordered = natural(own)
+    places = pl.Series(np.arange(len(ordered), dtype=np.int64))
+    ranks = own.replace_strict(ordered, places, return_dtype=pl.Int64).to_numpy()
+    codes = np.sort(ranks[sets.codes[name][rows]], axis=1)
+    texts = ordered.gather(codes.ravel())
     listed = texts.reshape((-1, codes.shape[1])).arr.to_list().cast(SETS).alias(name)
     empty = np.flatnonzero(~sets.kept[name][rows])
     return listed if not empty.size else _blank(listed, empty)

@@ -7,10 +7,8 @@ is counted afresh, and the rules are asked about those groups.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,19 @@ import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
 from shoal.base.partition import GroupStats, Histogram
-from shoal.base.roles import Role
 from shoal.privacy.base import Rule, flatten, weakest
-from shoal.releases.generalized.coverage import Uncovered, covers, plausible
+from shoal.releases.generalized.coverage import covers, plausible
+from shoal.releases.opened import Opened
 from shoal.releases.published import Published, published_columns, read
+from shoal.releases.verdict import (
+    Original,
+    RuleResult,
+    Uncovered,
+    Verdict,
+    WorstGroup,
+    held_back,
+    undeclared,
+)
 from shoal.tables.cells import as_text, blank, natural
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
@@ -30,81 +37,27 @@ from shoal.tables.schema import Schema
 _CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
 
 
-@dataclass(frozen=True)
-class RuleResult:
-    """How one rule fared: its promise in words, how many classes break it, what is reached."""
-
-    name: str
-    promise: str
-    holds: bool
-    failing: int
-    achieved: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class WorstGroup:
-    """A class that breaks a rule, told by its published cells and nothing else."""
-
-    cells: dict[str, str]
-    size: int
-    breaks: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What was found.
-
-    Parameters
-    ----------
-    holds
-        Every rule holds, there is at least one row, and there are no other faults.
-    rules
-        One result per rule.
-    achieved
-        What the weakest class reaches, by parameter name, over all rules.
-    rows, classes
-        Number of published rows, and of classes that a reader can tell apart.
-    worst
-        The classes that break most rules, smallest first.
-    uncovered
-        Per column how many cells do not cover their source; None when cells were not compared one
-        by one.
-    faults
-        Every reason not to trust the release, a sentence each.
-    models
-        What the file reaches under every privacy model, asked for or not; only an audit fills it.
-    stats
-        The counts behind it all: class sizes, and how often each sensitive value occurs in each.
-    """
-
-    holds: bool
-    rules: tuple[RuleResult, ...]
-    achieved: dict[str, Any]
-    rows: int
-    classes: int
-    worst: tuple[WorstGroup, ...] = ()
-    uncovered: tuple[Uncovered, ...] | None = None
-    faults: tuple[str, ...] = field(default=())
-    models: dict[str, Any] = field(default_factory=dict)
-    stats: GroupStats | None = field(default=None, repr=False, compare=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything found as plain data; what has no bound is None."""
-        verdict = {
-            "holds": self.holds,
-            "rows": self.rows,
-            "classes": self.classes,
-            "achieved": self.achieved,
-            "rules": [asdict(result) for result in self.rules],
-            "faults": list(self.faults),
-            "worst": [asdict(group) for group in self.worst],
-        }
-        found: dict[str, Any] = _finite({**self.models, "verdict": verdict})
-        return found
-
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
+    """Check an opened release; with its source, also that every cell covers it."""
+    common: dict[str, Any] = {
+        "missing": {name: opened.column(name).missing for name in opened.sensitive},
+        "sensitive": opened.sensitive,
+        "published": opened.published,
+    }
+    if source is not None:
+        return verify(
+            opened.frame,
+            opened.quasi,
+            rules,
+            original=source.frame,
+            schema=source.schema,
+            taxonomies=source.taxonomies,
+            order=source.order,
+            **common,
+        )
+    verdict = verify(opened.frame, opened.quasi, rules, **common)
+    faults = (*verdict.faults, *opened.forbidden())
+    return replace(verdict, holds=verdict.holds and not faults, faults=faults)
 
 
 def verify(
@@ -116,9 +69,10 @@ def verify(
     schema: Schema | None = None,
     taxonomies: Mapping[str, Taxonomy] | None = None,
     order: npt.NDArray[np.integer] | None = None,
-    missing: Sequence[str] = (),
+    missing: Sequence[str] | Mapping[str, Sequence[str]] = (),
     sensitive: Sequence[str] = (),
     worst: int = 5,
+    published: Published | None = None,
 ) -> Verdict:
     """Check a release against its rules, and against its source when that is given.
 
@@ -142,12 +96,14 @@ def verify(
         (:func:`shoal.releases.generalized.coverage.covers`); otherwise the weaker check of
         :func:`shoal.releases.generalized.coverage.plausible` is made.
     missing
-        Texts that mean missing in a sensitive column, besides null, NaN, the empty text and those
-        that the schema lists for the column.
+        Texts that mean missing in the sensitive columns, or by column, besides null, NaN, the
+        empty text and those that the schema lists for the column.
     sensitive
         Sensitive columns to count although no rule speaks of them.
     worst
         How many failing classes to show.
+    published
+        The classes of its rows, if they were grouped before.
 
     Notes
     -----
@@ -160,7 +116,7 @@ def verify(
             "verify needs at least one rule, got none: without a promise there is nothing to "
             "check. Give for instance KAnonymity(k=10)."
         )
-    published = read(released, quasi)
+    published = published or read(released, quasi)
     _check_sensitive(released, wanted, sensitive)
     stats = _stats(published, wanted, sensitive, schema, missing)
     passed = [np.asarray(rule.holds(stats), np.bool_) for rule in wanted]
@@ -184,7 +140,9 @@ def verify(
     return Verdict(
         holds=not faults and all(result.holds for result in results),
         rules=results,
-        achieved=weakest(result.achieved for result in results),
+        achieved=weakest(
+            (rule, result.achieved) for rule, result in zip(wanted, results, strict=True)
+        ),
         rows=released.height,
         classes=classes,
         worst=_worst(published, wanted, passed, worst),
@@ -219,7 +177,7 @@ def _stats(
     rules: Sequence[Rule],
     sensitive: Sequence[str],
     schema: Schema | None,
-    missing: Sequence[str],
+    missing: Sequence[str] | Mapping[str, Sequence[str]],
 ) -> GroupStats:
     spoken = [rule.column for rule in rules if rule.column is not None]
     histograms = {}
@@ -227,7 +185,8 @@ def _stats(
         column = published.frame[name]
         if schema is not None and name in schema:
             column = schema[name].clean(column)
-        histograms[name] = _histogram(published, blank(column, ("", *missing)))
+        texts = missing.get(name, ()) if isinstance(missing, Mapping) else missing
+        histograms[name] = _histogram(published, blank(column, ("", *texts)))
     return GroupStats(published.sizes, histograms)
 
 
@@ -255,29 +214,10 @@ def _histogram(published: Published, column: pl.Series) -> Histogram:
     )
 
 
-def _finite(value: Any) -> Any:
-    """Return plain data without infinities and NaN, which JSON cannot say."""
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_]) -> RuleResult:
     failing = int((~passes).sum())
     holds = failing == 0 and passes.size > 0
     return RuleResult(rule.name, rule.describe(), holds, failing, rule.achieved(stats))
-
-
-def held_back(name: str, role: Role) -> str:
-    """Say that a column is published whose role forbids it."""
-    if role is Role.UNDECIDED:
-        return (
-            f"The release has the column {name!r}, whose role is undecided: leave it out, or "
-            "decide about it."
-        )
-    return f"The release has the {role.value} {name!r}: {role.value}s are left out."
 
 
 def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
@@ -293,10 +233,7 @@ def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
         if name in schema and not schema[name].role.published:
             faults.append(held_back(name, schema[name].role))
         elif name not in schema and name not in pairs:
-            faults.append(
-                f"The release has a column {name!r} that was not declared: leave it out, or give "
-                "it a role."
-            )
+            faults.append(undeclared(name))
     return faults
 
 

@@ -19,6 +19,7 @@ from shoal.base.roles import Role
 from shoal.base.threads import share
 from shoal.releases.published import Published
 from shoal.releases.readback import Bools, Sides, match
+from shoal.releases.verdict import Uncovered
 from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Column, Schema
@@ -27,31 +28,6 @@ from shoal.tables.schema import Column, Schema
 BUDGET = 300_000_000
 _CHUNK = 1 << 22  # and so many at once, which a processor holds close
 _COUNT, _COUNT_BEFORE = "\x00count", "\x00count\x00before"
-
-
-@dataclass(frozen=True)
-class Uncovered:
-    """Released cells of one column that do not stand for their source.
-
-    ``cells`` counts them; ``example`` is one of them as published (None for a column that should
-    have been passed through unchanged).
-    """
-
-    column: str
-    cells: int
-    example: str | None = None
-
-    def describe(self) -> str:
-        """Return the finding as a sentence."""
-        many = "1 released cell" if self.cells == 1 else f"{self.cells:,} released cells"
-        if self.example is None:
-            differ = "differs" if self.cells == 1 else "differ"
-            return f"In column {self.column!r} {many} {differ} from the source."
-        do = "does" if self.cells == 1 else "do"
-        return (
-            f"In column {self.column!r} {many} {do} not cover the source, for instance "
-            f"{self.example!r}."
-        )
 
 
 def covers(

@@ -10,183 +10,22 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.base.errors import InputError, ParameterError, listed
-from shoal.releases import notation
+from shoal.base.errors import SchemaError, listed, nearest
+from shoal.base.roles import Role
+from shoal.releases.anatomy import GROUP
 from shoal.releases.base import By, Counts, Floats, Ints, Query
 from shoal.releases.categories import Field, chosen, combine, sort
 from shoal.releases.estimates import tally
 from shoal.releases.estimates.intervals import normal_interval
+from shoal.releases.generalized.spread import Spread, spread
+from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
 from shoal.releases.published import Published, read
-from shoal.releases.readback import Sides
-from shoal.tables.cells import as_text, typed
+from shoal.tables.cells import blank
 from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.schema import plain, unknown_column
 
-_NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
-_NUMERIC = rf"^(?:{_NUMBER}|\[{_NUMBER}-{_NUMBER}\])$"
-_DATE = r"\d{4,}-\d\d-\d\d"
-_DATED = rf"^(?:{_DATE}|\[{_DATE}-{_DATE}\])$"
-_DENSE = 100_000  # whole numbers or days between the ends that are worth listing one by one
-_TOO_MANY = 50_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """The cells of a column, each spread evenly over the values it covers.
-
-    Cell ``c`` covers the positions ``lo[c] .. hi[c]`` of ``values``, or for sets
-    ``members[starts[c]:starts[c + 1]]``; ``cells`` is the cell of every class.
-    """
-
-    values: pl.Series
-    cells: Ints
-    lo: Ints
-    hi: Ints
-    starts: Ints | None = None
-    members: Ints | None = None
-
-    @classmethod
-    def of(cls, side: Sides) -> Spread:
-        """Take cells that were read beside the original; a cell that says nothing can be any."""
-        # Of a set only the members count, unless it has none.
-        whole = unknown(side) if side.starts is None else np.ones(side.lo.size, np.bool_)
-        lo, hi = np.where(whole, 0, side.lo), np.where(whole, side.span - 2, side.hi)
-        return cls(side.known, side.cells, lo, hi, side.starts, side.members)
-
-    def shares(self, category: Ints, many: int) -> Floats:
-        """Return which part of every class falls into each category, ``[classes, many]``."""
-        size = len(self.values)
-        if size * many > _TOO_MANY:
-            raise ParameterError(
-                f"The question has {many:,} categories over {size:,} values in one column, too "
-                "many to share cells out. Use wider intervals (age:10)."
-            )
-        inside = category[:size]
-        hits = np.zeros((size + 1, many))
-        hits[1:][np.arange(size)[inside >= 0], inside[inside >= 0]] = 1.0
-        upto = np.cumsum(hits, axis=0)
-        part = (upto[self.hi + 1] - upto[self.lo]) / (self.hi - self.lo + 1)[:, None]
-        if self.starts is not None and self.members is not None:
-            counts = np.diff(self.starts)
-            owner = np.repeat(np.arange(counts.size), counts)
-            kind = inside[self.members]
-            keys = owner[kind >= 0] * many + kind[kind >= 0]
-            of_sets = np.bincount(keys, minlength=counts.size * many).reshape(-1, many)
-            some = counts > 0
-            part[some] = of_sets[some] / counts[some, None]
-        shares: Floats = part[self.cells]
-        return shares
-
-
-def unknown(side: Sides) -> npt.NDArray[np.bool_]:
-    """Say which cells leave every value possible: ``*``, and those published empty."""
-    open_ = (side.lo < 0) | (side.hi >= side.span - 1) | (side.hi < side.lo)
-    if side.starts is not None:
-        open_ &= np.diff(side.starts) == 0
-    return np.asarray(open_)
-
-
-def spread(
-    published: Published,
-    name: str,
-    taxonomy: Taxonomy | None = None,
-    domain: pl.Series | None = None,
-) -> Spread:
-    """Read the cells of a column and find what each may stand for.
-
-    ``domain``: the values that the column can have, ascending, when they are known; else they are
-    found in the cells.
-    """
-    cells = published.cells
-    if name not in cells.columns:
-        low, high = (as_text(cells[name + end]).fill_null(STAR) for end in ("_lo", "_hi"))
-        texts = pl.select(
-            pl.when(low == STAR).then(pl.lit(STAR)).otherwise(pl.format("[{}-{}]", low, high))
-        ).to_series()
-    else:
-        texts = as_text(cells[name]).fill_null(STAR)
-    shown = texts.unique().sort()
-    which = shown.search_sorted(texts).to_numpy().astype(np.int64)
-    if taxonomy is not None:
-        return _taxonomy(shown, which, taxonomy, name)
-    known = shown.filter(shown != STAR)
-    if domain is not None and known.is_empty():
-        everything = np.full(len(shown), len(domain) - 1, np.int64)
-        return Spread(domain, which, np.zeros(len(shown), np.int64), everything)
-    for pattern, dtype in ((_NUMERIC, pl.Float64()), (_DATED, pl.Date())):
-        if len(known) and known.str.contains(pattern).all() and _meant(known, dtype):
-            return _ordered(shown, which, dtype, domain)
-    return _sets(shown, which, domain)
-
-
-def _meant(known: pl.Series, dtype: pl.DataType) -> bool:
-    """Tell whether exact cells are numbers or dates: '007' is a text, as in every table."""
-    exact = known.filter(~known.str.starts_with("["))
-    kind = typed(exact).dtype
-    return exact.is_empty() or kind == dtype or (kind.is_numeric() and dtype.is_numeric())
-
-
-def _taxonomy(shown: pl.Series, which: Ints, taxonomy: Taxonomy, name: str) -> Spread:
-    labels = pl.Series(taxonomy.labels, dtype=pl.String)
-    plain = notation.read_labels(shown)
-    star = (shown == STAR).to_numpy()
-    found = plain.replace_strict(
-        labels, pl.Series(np.arange(len(labels))), default=None, return_dtype=pl.Int64
-    )
-    lost = found.is_null().to_numpy() & ~star
-    if lost.any():
-        raise InputError(
-            f"Column {name!r} holds {listed(plain.filter(lost), 3)}, which its hierarchy does not "
-            "list. Give the hierarchies that the release was made with."
-        )
-    node = np.where(star, taxonomy.root, found.fill_null(taxonomy.root).to_numpy())
-    values = pl.Series(taxonomy.values, dtype=pl.String)
-    lo, hi = (end[node].astype(np.int64) for end in (taxonomy.lo, taxonomy.hi))
-    return Spread(values, which, lo, hi)
-
-
-def _ordered(shown: pl.Series, which: Ints, dtype: pl.DataType, domain: pl.Series | None) -> Spread:
-    """Whole numbers and days are all listed; of other numbers those that are an end somewhere."""
-    ends = notation.read_ordered(shown, dtype)
-    low, high = (
-        ends[end].str.to_date("%Y-%m-%d") if dtype == pl.Date else ends[end].cast(pl.Float64)
-        for end in ("lo", "hi")
-    )
-    points = pl.concat([low, high]).drop_nulls().to_physical().cast(pl.Float64)
-    whole = bool((points == points.round()).all())
-    values = points.unique().sort()
-    first, last = (float(values[at]) for at in (0, -1))
-    if domain is not None:
-        values = domain.to_physical().cast(pl.Float64)
-    elif whole and last - first <= _DENSE:
-        values = pl.Series(np.arange(first, last + 1))
-    star = ends["star"].to_numpy()
-    ends_at = (end.to_physical().cast(pl.Float64).fill_null(0.0).to_numpy() for end in (low, high))
-    lo = np.searchsorted(values.to_numpy(), next(ends_at), "left").clip(0, len(values) - 1)
-    hi = np.searchsorted(values.to_numpy(), next(ends_at), "right") - 1
-    lo, hi = np.where(star, 0, lo), np.where(star, len(values) - 1, np.maximum(lo, hi))
-    if domain is not None:
-        values = domain
-    elif dtype == pl.Date:
-        values = values.cast(pl.Int32).cast(pl.Date)
-    elif whole:
-        values = values.cast(pl.Int64)
-    return Spread(values, which, lo.astype(np.int64), hi.astype(np.int64))
-
-
-def _sets(shown: pl.Series, which: Ints, domain: pl.Series | None) -> Spread:
-    elements = notation.read_sets(shown).sort("cell", maintain_order=True)
-    known = (
-        elements["element"] if domain is None else pl.concat([as_text(domain), elements["element"]])
-    )
-    values = known.unique().sort()
-    if values.is_empty():  # suppressed throughout
-        values = pl.Series([STAR])
-    members = values.search_sorted(elements["element"]).to_numpy().astype(np.int64)
-    count = np.bincount(elements["cell"].to_numpy(), minlength=len(shown))
-    starts = np.concatenate(([0], np.cumsum(count))).astype(np.int64)
-    everything = np.full(len(shown), len(values) - 1, np.int64)
-    return Spread(values, which, np.zeros(len(shown), np.int64), everything, starts, members)
+_MARKED = r"^\*$|^\[.+-.+\]$|^\{.+\}$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +34,8 @@ class GeneralizedView:
 
     ``domains``: per column the values that it can have, when they are known from elsewhere.
     ``given``: cells that were read before, and need not be understood from their texts alone.
+    ``orders``: the texts of ordered columns, lowest first. ``grouped``: its classes, if they were
+    found before.
     """
 
     frame: pl.DataFrame
@@ -202,16 +43,14 @@ class GeneralizedView:
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
     domains: Mapping[str, pl.Series] = field(default_factory=dict)
     given: Mapping[str, Spread] = field(default_factory=dict)
-    shape = "generalized"
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Return what is published, by name."""
-        return {"release": self.frame}
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    grouped: Published | None = None
+    estimators = ("uniform",)
 
     @cached_property
     def published(self) -> Published:
         """The classes of the table."""
-        return read(self.frame, self.quasi)
+        return self.grouped or read(self.frame, self.quasi)
 
     @cached_property
     def _spreads(self) -> dict[str, Spread]:
@@ -221,7 +60,11 @@ class GeneralizedView:
         """Return the cells of a column, read once."""
         if name not in self._spreads:
             self._spreads[name] = spread(
-                self.published, name, self.taxonomies.get(name), self.domains.get(name)
+                self.published,
+                name,
+                self.taxonomies.get(name),
+                self.domains.get(name),
+                self.orders.get(name, ()),
             )
         return self._spreads[name]
 
@@ -306,3 +149,83 @@ class GeneralizedView:
     def risk(self, of: str) -> dict[str, float]:
         """Return the worst and the mean posterior."""
         return self.posterior(of).risk()
+
+
+def marked(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> bool:
+    """Tell whether cells outside the sensitive columns are written in our notation."""
+    frame = tables["release"].drop(sensitive, strict=False)
+    if len(_untyped(frame.columns)) < frame.width:
+        return True
+    texts = [column for column in frame if column.dtype == pl.String]
+    return any(column.str.contains(_MARKED).any() for column in texts)
+
+
+def hidden(_tables: Mapping[str, pl.DataFrame]) -> list[str]:
+    """Return the sensitive columns that the tables tell by themselves."""
+    return []
+
+
+def candidates(tables: Mapping[str, pl.DataFrame], of: str) -> list[str]:
+    """Return the columns that may be quasi-identifiers."""
+    frame = tables["release"]
+    if of not in frame.columns:
+        hint = ""
+        if GROUP in frame.columns:
+            hint = f" It has a {GROUP}: give Anatomy's second table with --st as well."
+        raise SchemaError(
+            f"The release has no column {of!r} to estimate.{nearest(of, frame.columns)} It has: "
+            f"{listed(frame.columns)}.{hint}"
+        )
+    return [name for name in _untyped(frame.columns) if name != of]
+
+
+def _untyped(columns: Sequence[str]) -> list[str]:
+    """Return the columns with the two of a typed pair as the one they stand for."""
+    names = []
+    for name in columns:
+        stem = name[:-3]
+        if name.endswith("_lo") and f"{stem}_hi" in columns:
+            names.append(stem)
+        elif not (name.endswith("_hi") and f"{stem}_lo" in columns):
+            names.append(name)
+    return names
+
+
+def open_view(opened: Opened, of: str) -> GeneralizedView:
+    """Return the table, ready to be asked about a sensitive column."""
+    frame = opened.frame
+    if of not in frame.columns:
+        raise SchemaError(unknown_column(of, frame.columns, "The release", Role.SENSITIVE))
+    if not plain(frame[of].dtype):
+        raise SchemaError(
+            f"Column {of!r} of the release holds values of type {frame[of].dtype}; needed are "
+            "numbers, texts, dates, booleans or categories. Split it into plain columns first."
+        )
+    taken = [name for name in opened.quasi if name != of]
+    return GeneralizedView(
+        frame.with_columns(opened.column(of).clean(frame[of])),
+        tuple(taken),
+        {name: tree for name, tree in opened.taxonomies.items() if name in taken},
+        opened.domains,
+        {name: Spread.of(side) for name, side in opened.sides.items()},
+        orders={column.name: column.order for column in opened.columns if column.order},
+        grouped=opened.published if taken == opened.quasi else None,
+    )
+
+
+def estimated(_opened: Opened, _name: str) -> bool:
+    """Tell whether a column can only be estimated."""
+    return False
+
+
+def silent(opened: Opened, name: str) -> float:
+    """Return the share of cells of a column that are empty, or ``*`` for a quasi-identifier."""
+    if name in opened.quasi:
+        cells = opened.texts(name)
+        return int((cells == STAR).sum()) / max(len(cells), 1)
+    return blank(opened.frame[name]).null_count() / max(opened.frame.height, 1)
+
+
+def sizes(opened: Opened) -> Ints:
+    """Return the size of every class."""
+    return opened.published.sizes

@@ -74,31 +74,16 @@ def histogram(
             f"A histogram of {len(counts)} bins needs {len(counts) + 1} edges. Got {len(edges)}."
         )
     same_length(counts=counts, labels=labels, before=before)
-    owner = identity(
-        "histogram",
-        wide,
-        title,
-        counts,
-        edges,
-        labels,
-        before,
-        form,
-        x,
-        y,
-        x_form,
-        names,
-        reference,
-    )
+    shown = (wide, title, counts, edges, labels, before, form, x, y, x_form, names, reference)
+    owner = identity("histogram", *shown)
     told = list(map(str, labels)) if labels is not None else _between(edges or (), x_form)
     table = _table(told, counts, before, x or "bin", y, names)
-    signs = []
-    if before is not None:
-        hatched = f"url(#{owner}-hatch)"
-        signs = [
-            (tag("rect", x=-9, y=-6, width=18, height=11, cls="before", fill=hatched), names[0]),
-            (tag("polyline", points="-9,5 -9,-5 9,-5 9,5", cls="outline"), names[1]),
-        ]
-    key, tall = legend(signs, TOP + 6, wide)
+    hatched = f"url(#{owner}-hatch)"
+    signs = [
+        (tag("rect", x=-9, y=-6, width=18, height=11, cls="before", fill=hatched), names[0]),
+        (tag("polyline", points="-9,5 -9,-5 9,-5 9,5", cls="outline"), names[1]),
+    ]
+    key, tall = legend(signs if before is not None else [], TOP + 6, wide)
     top = TOP + tall + 24 + (10 if reference else 0)
     bottom = top + _HEIGHT
     rise = scale([*counts, *(before or ())], bottom, top, zero=True, most=5)
@@ -113,15 +98,13 @@ def histogram(
                 label(right, bottom + 33, x, room=right, size=TICK, cls="small", anchor="end")
             )
     for i in range(len(counts)):
-        hint = f"{told[i]}: {say(counts[i], form)}"
+        after = say(counts[i], form)
         if before is not None:
-            hint = (
-                f"{told[i]}: {names[0]} {say(before[i], form)}, {names[1]} {say(counts[i], form)}"
-            )
-            fill = f"url(#{owner}-hatch)"
-            parts.append(_column(ends, i, rise, before[i], "before", hint, fill, 0.5))
+            hint = f"{told[i]}: {names[0]} {say(before[i], form)}, {names[1]} {after}"
+            parts.append(_column(ends, i, rise, before[i], "before", hint, hatched, 0.5))
             parts.append(_column(ends, i, rise, counts[i], "wash", hint, "", 0.0))
         else:
+            hint = f"{told[i]}: {after}"
             parts.append(_column(ends, i, rise, counts[i], "after", hint, "", 0.75))
     if before is not None and len(counts):
         parts.append(_outline(ends, counts, rise))
@@ -129,16 +112,8 @@ def histogram(
         parts.append(across(axis, bottom, bottom, x_form, x, paper=wide))
         parts.append(_pointed(axis, reference, top, bottom, wide))
     text = text or _text(told, counts, before, names, form)
-    return finish(
-        owner,
-        title,
-        text,
-        table,
-        bottom + (40 if x else 24),
-        parts,
-        hatched=before is not None,
-        paper=wide,
-    )
+    tall, hatching = bottom + (40 if x else 24), before is not None
+    return finish(owner, title, text, table, tall, parts, hatched=hatching, paper=wide)
 
 
 def _between(edges: Sequence[float], form: str) -> list[str]:
@@ -194,7 +169,7 @@ def _thinned(told: list[str], ends: list[float], bottom: float) -> str:
     if not told:
         return ""
     step = ends[1] - ends[0]
-    widest = max(width(fit(each, 120, TICK), TICK) for each in told)
+    widest = max(width(fit(name, 120, TICK), TICK) for name in told)
     every = max(1, -(-int(widest + 8) // max(int(step), 1)))
     return "".join(
         label(

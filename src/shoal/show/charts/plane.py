@@ -96,52 +96,52 @@ def lines(
     reference
         A height to compare with, and its name.
     """
-    for each in series:
-        same_length(x=each.x, y=each.y, low=each.low, high=each.high)
+    for line in series:
+        same_length(x=line.x, y=line.y, low=line.low, high=line.high)
     owner = identity(
         "lines", wide, title, series, x, y, x_form, y_form, log_x, log_y, zero, reference
     )
     table = _lines_table(series, x, y)
-    heights = [v for each in series for v in (*each.y, *(each.low or ()), *(each.high or ()))]
+    heights = [v for line in series for v in (*line.y, *(line.low or ()), *(line.high or ()))]
     heights += [reference[0]] if reference else []
-    signs = [(_line_sign(i), each.name) for i, each in enumerate(series)]
+    signs = [(_line_sign(i), line.name) for i, line in enumerate(series)]
     key, tall = legend(signs, TOP + 6, wide)
     top = TOP + tall + 24
     bottom = top + _HEIGHT
     rise = scale(heights, bottom, top, log=log_y, zero=zero and not log_y, name=y)
     left = margin(rise, y_form)
-    places = [v for each in series for v in each.x]
+    places = [v for line in series for v in line.x]
     run = scale(places, left, wide - 14, log=log_x, most=8, name=x)
     parts = [
         key,
         upright(rise, left, wide - 14, y_form, y),
         across(run, top, bottom, x_form, x, paper=wide),
     ]
-    for i, each in enumerate(series):
-        parts.append(_line(i, each, run, rise, x_form, y_form))
+    for i, line in enumerate(series):
+        parts.append(_line(i, line, run, rise, x_form, y_form))
     if reference:
         parts.append(_level(run, rise, reference))
     text = text or _trends(series, x, y, y_form)
     return finish(owner, title, text, table, bottom + (40 if x else 24), parts, paper=wide)
 
 
-def _line(i: int, each: Line, run: Scale, rise: Scale, x_form: str, y_form: str) -> str:
+def _line(i: int, line: Line, run: Scale, rise: Scale, x_form: str, y_form: str) -> str:
     cls = f"s{i % 6 + 1}"
     order = sorted(
-        (j for j in range(len(each.x)) if math.isfinite(each.x[j]) and math.isfinite(each.y[j])),
-        key=lambda j: each.x[j],
+        (j for j in range(len(line.x)) if math.isfinite(line.x[j]) and math.isfinite(line.y[j])),
+        key=lambda j: line.x[j],
     )
-    at = [(run(each.x[j]), rise(each.y[j])) for j in order]
+    at = [(run(line.x[j]), rise(line.y[j])) for j in order]
     parts = []
-    if each.low is not None and each.high is not None and order:
-        under = [(run(each.x[j]), rise(each.low[j])) for j in order]
-        over = [(run(each.x[j]), rise(each.high[j])) for j in reversed(order)]
+    if line.low is not None and line.high is not None and order:
+        under = [(run(line.x[j]), rise(line.low[j])) for j in order]
+        over = [(run(line.x[j]), rise(line.high[j])) for j in reversed(order)]
         parts.append(tag("polygon", points=_points(under + over), cls=f"band {cls}"))
     parts.append(
         tag("polyline", points=_points(at), cls=f"line {cls}", stroke_dasharray=DASHES[i % 6])
     )
     for j, (px, py) in zip(order, at, strict=True):
-        hint = f"{each.name}: {say(each.x[j], x_form)}, {say(each.y[j], y_form)}"
+        hint = f"{line.name}: {say(line.x[j], x_form)}, {say(line.y[j], y_form)}"
         parts.append(marker(MARKERS[i % 6], px, py, cls, 4, hint))
     return tag("g", *parts)
 
@@ -155,36 +155,36 @@ def _line_sign(i: int) -> str:
 def _lines_table(series: Sequence[Line], x: str, y: str) -> pl.DataFrame:
     names = _distinct("series", x, y, "low", "high")
     columns: list[list[object]] = [[], [], [], [], []]
-    for each in series:
-        blank = [None] * len(each.x)
-        columns[0] += [each.name] * len(each.x)
-        columns[1] += map(float, each.x)
-        columns[2] += map(float, each.y)
-        columns[3] += blank if each.low is None else list(map(float, each.low))
-        columns[4] += blank if each.high is None else list(map(float, each.high))
+    for line in series:
+        blank = [None] * len(line.x)
+        columns[0] += [line.name] * len(line.x)
+        columns[1] += map(float, line.x)
+        columns[2] += map(float, line.y)
+        columns[3] += blank if line.low is None else list(map(float, line.low))
+        columns[4] += blank if line.high is None else list(map(float, line.high))
     types = [pl.String, *[pl.Float64] * 4]
     frame = pl.DataFrame(
         dict(zip(names, columns, strict=True)), dict(zip(names, types, strict=True))
     )
-    return frame if any(each.low is not None for each in series) else frame[:, :3]
+    return frame if any(line.low is not None for line in series) else frame[:, :3]
 
 
 def _distinct(*names: str) -> list[str]:
     """Return column names that differ, whatever the axes are called."""
-    found: list[str] = []
+    names_so_far: list[str] = []
     for name in names:
-        while name in found:
+        while name in names_so_far:
             name += " "  # noqa: PLW2901
-        found.append(name)
-    return found
+        names_so_far.append(name)
+    return names_so_far
 
 
 def _trends(series: Sequence[Line], x: str, y: str, form: str) -> str:
     told = []
-    for each in series[:6]:
-        pairs = sorted((a, b) for a, b in zip(each.x, each.y, strict=True) if math.isfinite(b))
+    for line in series[:6]:
+        pairs = sorted((a, b) for a, b in zip(line.x, line.y, strict=True) if math.isfinite(b))
         if pairs:
-            told.append(f"{each.name} from {say(pairs[0][1], form)} to {say(pairs[-1][1], form)}")
+            told.append(f"{line.name} from {say(pairs[0][1], form)} to {say(pairs[-1][1], form)}")
     return f"{y} by {x}: {'; '.join(told) or 'nothing to show'}."
 
 
@@ -244,9 +244,9 @@ def scatter(
             tag("polyline", points=_points([(run(a), rise(b)) for a, b in line]), cls="frontier")
         )
     at = [(run(p.x), rise(p.y)) for p in points]
-    for point, place in zip(points, at, strict=True):
+    for point, spot in zip(points, at, strict=True):
         look = groups.index(point.group) % 6
-        parts.append(_dot(point, place, look, f"{say(point.x, x_form)}, {say(point.y, y_form)}"))
+        parts.append(_dot(point, spot, look, f"{say(point.x, x_form)}, {say(point.y, y_form)}"))
     parts += _names(points, at, (left, wide, top - 6, bottom - 2), first=best)
     return finish(
         owner, title, text or _frontier_text(points, best, x, y), table, bottom + 40, parts
@@ -289,7 +289,7 @@ def _names(
     """Write labels beside their points where they touch nothing: the important ones first."""
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in at]
     left, right, top, bottom = room
-    found = []
+    written = []
     order = sorted(range(len(points)), key=lambda i: (not points[i].strong, i not in first, i))
     for i in order:
         shown = fit(points[i].label, 190, TEXT)
@@ -300,9 +300,9 @@ def _names(
             inside = box[0] >= left and box[2] <= right and box[1] >= top and box[3] <= bottom
             if inside and not any(_touch(box, t) for j, t in enumerate(taken) if j != i):
                 taken.append(box)
-                found.append(label(x + dx, y + dy, points[i].label, room=190.5, cls="halo"))
+                written.append(label(x + dx, y + dy, points[i].label, room=190.5, cls="halo"))
                 break
-    return found
+    return written
 
 
 def _touch(a: tuple[float, ...], b: tuple[float, ...]) -> bool:

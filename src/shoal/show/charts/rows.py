@@ -75,10 +75,10 @@ def bars(
     start = TOP + (18 if reference else 4)
     bottom = start + step * len(labels)
     parts = [across(axis, start - 2, bottom, form, name if name != "value" else "", paper=wide)]
-    for i, (each, value) in enumerate(zip(labels, values, strict=True)):
+    for i, (row, value) in enumerate(zip(labels, values, strict=True)):
         y = start + step * i + (step - thick) / 2
-        parts.append(_name(each, left, y + thick / 2))
-        parts.append(_bar(axis, value, y, thick, "after", f"{each}: {said[i]}"))
+        parts.append(_name(row, left, y + thick / 2))
+        parts.append(_bar(axis, value, y, thick, "after", f"{row}: {said[i]}"))
         parts.append(_number(axis, value, y + thick / 2, said[i]))
     parts.append(_reference(axis, reference, start, bottom, wide))
     text = text or extremes(list(map(str, labels)), values, form)
@@ -126,13 +126,13 @@ def paired_bars(
         key,
         across(axis, start - 2, bottom, form, name if name != "value" else "", paper=wide),
     ]
-    for i, each in enumerate(labels):
+    for i, row in enumerate(labels):
         y = start + step * i + (step - 2 * thick - 1) / 2
-        parts.append(_name(each, left, y + thick))
+        parts.append(_name(row, left, y + thick))
         fill = f"url(#{owner}-hatch)"
-        for place, (series, cls) in enumerate(((before, "before"), (after, "after"))):
-            at, told = y + place * (thick + 1), said[place][i]
-            hint = f"{each}, {names[place]}: {told}"
+        for which, (series, cls) in enumerate(((before, "before"), (after, "after"))):
+            at, told = y + which * (thick + 1), said[which][i]
+            hint = f"{row}, {names[which]}: {told}"
             parts.append(
                 _bar(axis, series[i], at, thick, cls, hint, fill if cls == "before" else "")
             )
@@ -178,8 +178,8 @@ def intervals(
         schema_overrides={of: pl.String},
     )
     said = [say(value, form) for value in values]
-    known = [v for series in others.values() for v in series if v is not None]
-    ends = [*values, *low, *high, *known, *([reference[0]] if reference else [])]
+    compared = [v for series in others.values() for v in series if v is not None]
+    ends = [*values, *low, *high, *compared, *([reference[0]] if reference else [])]
     left, axis = _sheet(labels, said, [*ends, *([top] if top is not None else [])], wide)
     shapes = ("diamond", "square", "triangle")
     looks = [("hollow", shapes[i % 3]) for i in range(len(others))]
@@ -193,17 +193,17 @@ def intervals(
     start = TOP + tall + (20 if reference else 6)
     bottom = start + step * len(labels)
     parts = [key, across(axis, start - 2, bottom, form, paper=wide)]
-    for i, each in enumerate(labels):
+    for i, row in enumerate(labels):
         y = start + step * (i + 0.5)
-        parts.append(_name(each, left, y))
+        parts.append(_name(row, left, y))
         a, b = axis(low[i]), axis(high[i])
         parts.append(tag("line", x1=a, y1=y, x2=b, y2=y, cls="whisker"))
         parts += [tag("line", x1=end, y1=y - 4, x2=end, y2=y + 4, cls="whisker") for end in (a, b)]
         for (cls, shape), (other, series) in zip(looks, others.items(), strict=True):
             if (value := series[i]) is not None:
-                hint = f"{each}, {other}: {say(value, form)}"
+                hint = f"{row}, {other}: {say(value, form)}"
                 parts.append(marker(shape, axis(value), y, cls, hint=hint))
-        hint = f"{each}: {said[i]} ({say(low[i], form)} to {say(high[i], form)})"
+        hint = f"{row}: {said[i]} ({say(low[i], form)} to {say(high[i], form)})"
         parts.append(marker("circle", axis(values[i]), y, "after", 5, hint))
         parts.append(label(wide, y + 4, said[i], anchor="end"))
     parts.append(_reference(axis, reference, start, bottom, wide))
@@ -215,13 +215,13 @@ def _sheet(
     labels: Sequence[str], said: Sequence[str], ends: Sequence[float], paper: float
 ) -> tuple[float, Scale]:
     """Return where the labels end, and the axis between them and the numbers."""
-    left = min(max((width(str(each), TEXT) for each in labels), default=0.0), _MOST * paper)
-    right = max((width(each, TEXT) for each in said), default=0.0) + 12
+    left = min(max((width(str(word), TEXT) for word in labels), default=0.0), _MOST * paper)
+    right = max((width(word, TEXT) for word in said), default=0.0) + 12
     return left, scale(ends, left + 12, paper - right, zero=True, most=6)
 
 
-def _name(each: object, left: float, y: float) -> str:
-    return label(left, y + 4, each, room=left + 0.5, anchor="end")
+def _name(row: object, left: float, y: float) -> str:
+    return label(left, y + 4, row, room=left + 0.5, anchor="end")
 
 
 def _bar(

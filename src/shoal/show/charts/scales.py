@@ -52,15 +52,15 @@ def scale(
 
     ``zero``: the axis starts at 0, as bars must. ``log``: every number must be above 0.
     """
-    known = [float(value) for value in values if math.isfinite(value)]
+    finite = [float(value) for value in values if math.isfinite(value)]
     if log:
-        if bad := [value for value in known if value <= 0]:
+        if bad := [value for value in finite if value <= 0]:
             raise ParameterError(
                 f"A logarithmic axis{f' of {name!r}' if name else ''} cannot show {bad[0]:g}: "
                 "every number must be above 0. Use a linear axis, or leave those points out."
             )
-        return _logarithmic(known or [1.0], start, end, most)
-    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+        return _logarithmic(finite or [1.0], start, end, most)
+    low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
     if high - low <= 1e-12 * max(abs(low), abs(high), 1e-300):
@@ -94,15 +94,15 @@ def _nice(step: float) -> float:
     return 10.0 * power
 
 
-def _logarithmic(known: list[float], start: float, end: float, most: int) -> Scale:
-    low, high = min(known), max(known)
+def _logarithmic(values: list[float], start: float, end: float, most: int) -> Scale:
+    low, high = min(values), max(values)
     marks = [1.0, 2.0, 5.0] if math.log10(high / low) < 2 else [1.0]
     powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 2)
     places = [mark * 10.0**power for power in powers for mark in marks]
-    first = max(place for place in places if place <= low * (1 + 1e-9))
-    last = min(place for place in places if place >= high * (1 - 1e-9))
+    first = max(tick for tick in places if tick <= low * (1 + 1e-9))
+    last = min(tick for tick in places if tick >= high * (1 - 1e-9))
     if first == last:
         first, last = first / 10, last * 10
-    inside = [place for place in places if first <= place <= last]
+    inside = [tick for tick in places if first <= tick <= last]
     every = max(1, math.ceil(len(inside) / (most + 1)))
     return Scale(first, last, start, end, tuple(inside[::every]), 0.0, log=True)

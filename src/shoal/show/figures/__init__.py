@@ -3,14 +3,14 @@
 from shoal.show.figures.distributions import Distribution, distribution
 from shoal.show.figures.estimates import estimates_chart
 from shoal.show.figures.plots import Plots, attacks_chart
-from shoal.show.figures.reading import Reading, read_column
+from shoal.show.figures.reading import ColumnReading, read_column
 from shoal.show.figures.subject import FEW, Subject
 
 __all__ = [
     "FEW",
+    "ColumnReading",
     "Distribution",
     "Plots",
-    "Reading",
     "Subject",
     "attacks_chart",
     "distribution",

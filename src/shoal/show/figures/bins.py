@@ -55,19 +55,19 @@ def make_bins(values: pl.Series, before: tuple[Floats, Floats] | None, crowd: in
     points = values.to_physical().cast(pl.Float64).to_numpy()
     low, high = float(points[0]), float(points[-1])
     whole = bool((points == np.round(points)).all())
-    found = None
+    chosen = None
     for attempt in range(4):
         fewer = _MOST / 2**attempt
         edges = _days(low, high, fewer) if days else _round(low, high, fewer, whole)
         counts = None if before is None else _held(edges, *before)
         inner = counts is not None and bool(((counts[1:-1] > 0) & (counts[1:-1] < crowd)).any())
-        found = edges
+        chosen = edges
         if not inner:
             break
-    assert found is not None
+    assert chosen is not None
     if before is not None:
-        found = _joined(found, _held(found, *before), crowd)
-    return Bins(_labels(found, days, whole), found)
+        chosen = _joined(chosen, _held(chosen, *before), crowd)
+    return Bins(_labels(chosen, days, whole), chosen)
 
 
 def as_points(values: pl.Series) -> Floats:
@@ -76,14 +76,16 @@ def as_points(values: pl.Series) -> Floats:
 
 
 def _held(edges: Floats, points: Floats, weight: Floats) -> Floats:
-    place = np.searchsorted(edges[1:-1], points, side="right")
-    return np.bincount(place, weight, edges.size - 1).astype(np.float64)
+    bin_of = np.searchsorted(edges[1:-1], points, side="right")
+    return np.bincount(bin_of, weight, edges.size - 1).astype(np.float64)
 
 
 def _round(low: float, high: float, most: float, whole: bool) -> Floats:
     step = max((high - low) / most, 1e-300)
     power = 10.0 ** math.floor(math.log10(step))
-    step = next(each * power for each in (1, 2, 2.5, 5, 10) if step <= each * power * (1 + 1e-9))
+    step = next(
+        factor * power for factor in (1, 2, 2.5, 5, 10) if step <= factor * power * (1 + 1e-9)
+    )
     if whole:
         step = max(1.0, math.ceil(step))
     if high <= low:
@@ -95,7 +97,7 @@ def _round(low: float, high: float, most: float, whole: bool) -> Floats:
 
 def _days(low: float, high: float, most: float) -> Floats:
     span = high - low + 1
-    name = next((each for each, length, _ in _CALENDAR if span / length <= most), "100y")
+    name = next((unit for unit, length, _ in _CALENDAR if span / length <= most), "100y")
     ends = pl.Series([int(low), int(high)]).cast(pl.Int32).cast(pl.Date)
     first = ends.dt.truncate(name)[0]
     last = ends.dt.truncate(name).dt.offset_by(name)[1]

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.base.roles import Role
 from shoal.show.charts import WIDTH, Chart, bars, histogram, paired_bars
 from shoal.show.charts.words import say
 from shoal.show.figures.bins import as_points, make_bins
-from shoal.show.figures.reading import Floats, Reading, numbers, read_column
+from shoal.show.figures.reading import ColumnReading, Floats, numbers, read_column
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
@@ -107,25 +106,24 @@ def distribution(subject: Subject, name: str) -> Distribution:
     """
     reading = read_column(subject, name)
     source = subject.original(name)
-    known = None if source is None else source.drop_nulls()
+    present = None if source is None else source.drop_nulls()
     notes = _notes(subject, name, reading)
     if reading.silent >= 1.0 or not len(reading.values):
         return Distribution(name, (), np.empty(0), None, False, notes)
-    tree = subject.taxonomies.get(name) if name in subject.quasi else None
-    if subject.shape != "generalized":
-        tree = None
+    opened = subject.opened
+    generalized = name in opened.quasi and not subject.exact
+    tree = opened.taxonomies.get(name) if generalized else None
     ranked = numbers(reading.values)
     if ranked is not None and ranked.len() >= _LEAST and not _masked(tree):
-        found = _binned(name, reading, ranked, known, subject.crowd, notes)
-        if found is not None:
-            return found
-    return _named(subject, name, reading, known, tree, notes)
+        binned = _binned(name, reading, ranked, present, subject.crowd, notes)
+        if binned is not None:
+            return binned
+    return _named(subject, name, reading, present, tree, notes)
 
 
-def _notes(subject: Subject, name: str, reading: Reading) -> tuple[str, ...]:
+def _notes(subject: Subject, name: str, reading: ColumnReading) -> tuple[str, ...]:
     notes = []
-    role = subject.column(name).role
-    if role is Role.QUASI and subject.shape == "generalized" and reading.silent:
+    if name in subject.opened.quasi and not subject.exact and reading.silent:
         if reading.silent >= 1:
             return ("Every cell of this column is published as *: it says nothing.",)
         notes.append(
@@ -134,8 +132,8 @@ def _notes(subject: Subject, name: str, reading: Reading) -> tuple[str, ...]:
         )
     elif reading.silent:
         notes.append(f"{say(reading.silent, 'share')} of the cells are empty and are not counted.")
-    if name in subject.sets:
-        notes.append("Estimated from the published sets.")
+    if subject.estimated(name) and subject.opened.words.estimated:
+        notes.append(subject.opened.words.estimated)
     return tuple(notes)
 
 
@@ -146,17 +144,17 @@ def _masked(tree: Taxonomy | None) -> bool:
 
 def _binned(
     name: str,
-    reading: Reading,
+    reading: ColumnReading,
     ranked: pl.Series,
-    known: pl.Series | None,
+    present: pl.Series | None,
     crowd: int,
     notes: tuple[str, ...],
 ) -> Distribution | None:
     order = np.argsort(as_points(ranked), kind="stable")
     ranked, weight = ranked.gather(order), reading.weight[order]
     before = None
-    if known is not None and len(known):
-        meant = numbers(known)
+    if present is not None and len(present):
+        meant = numbers(present)
         if meant is None or (meant.dtype == pl.Date) != (ranked.dtype == pl.Date):
             return None
         points, counts = np.unique(as_points(meant), return_counts=True)
@@ -170,8 +168,8 @@ def _binned(
 def _named(
     subject: Subject,
     name: str,
-    reading: Reading,
-    known: pl.Series | None,
+    reading: ColumnReading,
+    present: pl.Series | None,
     tree: Taxonomy | None,
     notes: tuple[str, ...],
 ) -> Distribution:
@@ -184,8 +182,8 @@ def _named(
     size = len(labels)
     after = np.bincount(category, reading.weight, size).astype(np.float64)
     before, beyond = None, 0.0
-    if known is not None and len(known):
-        counts = as_text(known).alias("text").value_counts(name="rows")
+    if present is not None and len(present):
+        counts = as_text(present).alias("text").value_counts(name="rows")
         at = counts["text"].replace_strict(
             texts, pl.Series(category), default=None, return_dtype=pl.Int64
         )
@@ -199,7 +197,7 @@ def _named(
             notes = (*notes, "Its cells cannot be compared with the original without a hierarchy.")
     if before is not None:
         allowed = allowed & (before >= subject.crowd)
-    ordered = bool(subject.column(name).order) or numbers(reading.values) is not None
+    ordered = bool(subject.opened.column(name).order) or numbers(reading.values) is not None
     chosen = _chosen(before if before is not None else after, allowed, ordered)
     rest = np.ones(size, np.bool_)
     rest[chosen] = False
@@ -212,7 +210,8 @@ def _named(
     if max(left) > 1e-9:
         shown.append(REST)
         values = [
-            None if each is None else np.append(each, left[i]) for i, each in enumerate(values)
+            None if counts_of is None else np.append(counts_of, left[i])
+            for i, counts_of in enumerate(values)
         ]
     assert values[0] is not None
     was = None if values[1] is None else _shares(values[1])
@@ -224,7 +223,7 @@ def _level(
 ) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Choose the finest level with few enough groups; a leaf's label only if it is published."""
     levels = tree.levels[:-1, at]
-    level = next((each for each in levels if np.unique(each).size <= _MOST + 2), levels[-1])
+    level = next((labels for labels in levels if np.unique(labels).size <= _MOST + 2), levels[-1])
     nodes, category = np.unique(level, return_inverse=True)
     published = np.zeros(tree.size, np.bool_)
     published[at] = named

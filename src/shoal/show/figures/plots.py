@@ -15,7 +15,7 @@ from shoal.measures.risks import AttributeRisk, Risk, assess, attribute_risk
 from shoal.show.charts import WIDTH, Chart, bars, histogram, intervals, paired_bars
 from shoal.show.charts.words import say
 from shoal.show.figures.distributions import Distribution, distribution
-from shoal.show.figures.subject import COUNT, GROUP, Subject
+from shoal.show.figures.subject import Subject
 
 _ORIGINAL = (
     "This figure compares with the original, which is not at hand. Draw it from the outcome of a "
@@ -56,34 +56,26 @@ class Plots:
         """Draw how many classes there are of each size."""
         sizes = self.sizes()
         labels, counts = size_bins(sizes)
-        what = "groups" if self.subject.shape == "anatomized" else "classes"
+        words = self.subject.opened.words
         text = (
-            f"{sizes.size:,} {what} of {int(sizes.min()):,} to {int(sizes.max()):,} rows, on "
-            f"average {say(float(sizes.mean()), 'count')}."
+            f"{sizes.size:,} {words.classes} of {int(sizes.min()):,} to {int(sizes.max()):,} rows, "
+            f"on average {say(float(sizes.mean()), 'count')}."
             if sizes.size
             else "There are no rows."
         )
-        title = {
-            "generalized": "How many people look alike",
-            "anatomized": "Sizes of the groups",
-            "dummies": "Rows with the same quasi-identifiers",
-        }[self.subject.shape]
         return histogram(
-            title,
+            words.sizes,
             counts,
             labels=labels,
-            x="rows in a group" if self.subject.shape == "anatomized" else "rows that look alike",
-            y=what,
+            x=words.rows,
+            y=words.classes,
             text=text,
             wide=self.wide,
         )
 
     def sizes(self) -> Any:
         """Return the size of every class, or of every group of Anatomy."""
-        if self.subject.shape == "anatomized":
-            table = self.subject.tables["st"]
-            return table.group_by(GROUP).agg(pl.col(COUNT).sum())[COUNT].to_numpy()
-        return self.subject.published.sizes
+        return self.subject.opened.shape.view.sizes(self.subject.opened)
 
     def distribution(self, column: str) -> Chart:
         """Draw how a column is distributed, before and after."""
@@ -91,29 +83,31 @@ class Plots:
 
     def compared(self, column: str) -> Distribution:
         """Return the numbers behind :meth:`distribution`."""
-        known = self.subject.names(Role.QUASI, Role.SENSITIVE, Role.OTHER)
-        if column not in known:
+        columns = self.subject.opened.names(Role.QUASI, Role.SENSITIVE, Role.OTHER)
+        if column not in columns:
             raise SchemaError(
-                f"There is no published column {column!r} to draw.{nearest(column, known)} There "
-                f"are: {listed(known)}."
+                f"There is no published column {column!r} to draw.{nearest(column, columns)} There "
+                f"are: {listed(columns)}."
             )
         return distribution(self.subject, column)
 
     def gaps(self) -> pl.DataFrame:
         """Return per published column the share of cells that say nothing, before and after."""
         rows = []
-        for name in self.subject.names(Role.QUASI, Role.SENSITIVE, Role.OTHER):
+        for name in self.subject.opened.names(Role.QUASI, Role.SENSITIVE, Role.OTHER):
             source = self.subject.original(name)
             before = None if source is None else source.null_count() / max(len(source), 1)
-            rows.append({"column": name, "before": before, "after": self.subject.silent(name)})
+            rows.append(
+                {"column": name, "before": before, "after": self.subject.opened.silent(name)}
+            )
         types = {"column": pl.String, "before": pl.Float64, "after": pl.Float64}
         return pl.DataFrame(rows, schema=types)
 
     def missing(self) -> Chart:
         """Draw which share of each column is missing, before and after."""
-        found = self.gaps()
-        title, labels = "Cells that say nothing", found["column"].to_list()
-        after = found["after"].to_list()
+        gaps = self.gaps()
+        title, labels = "Cells that say nothing", gaps["column"].to_list()
+        after = gaps["after"].to_list()
         if self.subject.source is None:
             return bars(
                 title,
@@ -124,7 +118,7 @@ class Plots:
                 of="column",
                 wide=self.wide,
             )
-        before = [value or 0.0 for value in found["before"]]
+        before = [value or 0.0 for value in gaps["before"]]
         names = ("missing in the original", "* or empty in the release")
         return paired_bars(
             title,
@@ -140,12 +134,12 @@ class Plots:
 
     def risks(self, threshold: float = 0.2) -> tuple[Risk | None, Risk]:
         """Return the risk of re-identification before (None without the original) and after."""
-        subject = self.subject
-        after = assess(subject.frame, subject.quasi, threshold=threshold)
-        if subject.source is None:
+        opened = self.subject.opened
+        after = assess(opened.frame, opened.quasi, threshold=threshold, published=opened.published)
+        if self.subject.source is None:
             return None, after
-        known = pl.DataFrame([subject.original(name) for name in subject.quasi])
-        return assess(known, subject.quasi, threshold=threshold), after
+        original = pl.DataFrame([self.subject.original(name) for name in opened.quasi])
+        return assess(original, opened.quasi, threshold=threshold), after
 
     def risk(self, threshold: float = 0.2) -> Chart:
         """Draw the risk of re-identification, before and after."""
@@ -197,19 +191,19 @@ class Plots:
 
     def beliefs(self) -> list[AttributeRisk]:
         """Return per sensitive column what is believed of somebody whose row is known."""
-        subject = self.subject
-        return [attribute_risk(subject.open(name), name) for name in subject.sensitive]
+        opened = self.subject.opened
+        return [attribute_risk(opened.view(name), name) for name in opened.sensitive]
 
     def belief(self) -> Chart:
         """Draw how sure somebody can be of a sensitive value who knows all quasi-identifiers."""
-        found = self.beliefs()
-        if not found:
+        risks = self.beliefs()
+        if not risks:
             raise SchemaError(
                 "The release has no sensitive column, so there is no belief to draw. Declare one "
                 "with --sensitive (sensitive=[...])."
             )
         labels, before, after = [], [], []
-        for risk in found:
+        for risk in risks:
             labels += [f"{risk.of}: on average", f"{risk.of}: at worst"]
             before += [risk.prior, risk.prior]
             after += [risk.mean, risk.worst]
@@ -217,7 +211,7 @@ class Plots:
             f"The likeliest value of {risk.of} is believed with {say(risk.mean, 'share')} on "
             f"average, {say(risk.worst, 'share')} at worst; a guess without looking anybody up "
             f"is right in {say(risk.prior, 'share')}."
-            for risk in found
+            for risk in risks
         )
         return paired_bars(
             "How sure one can be of the sensitive value",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shoal.releases.generalized.check import Verdict
+from shoal.privacy.base import reached
+from shoal.releases.verdict import Verdict
 from shoal.show.charts import CSS, FIGURE_CSS, Chart
-from shoal.show.charts.words import escape, say
+from shoal.show.charts.words import escape
 
 _CSS = """
 .shoal-summary { font-family: "Inter", "Segoe UI", "Helvetica Neue", Arial, sans-serif;
@@ -17,15 +18,6 @@ _CSS = """
 .shoal-summary dt { font-size: 12px; opacity: .7; }
 .shoal-summary dd { margin: 0; font-variant-numeric: tabular-nums; }
 """
-
-
-def reached(achieved: Mapping[str, object]) -> str:
-    """Say what the weakest class reaches."""
-    parts = (
-        f"{name} = {say(float(value)) if isinstance(value, (int, float)) else value}"
-        for name, value in achieved.items()
-    )
-    return ", ".join(parts)
 
 
 def summary(verdict: Verdict, figures: Mapping[str, str], charts: Sequence[Chart]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -107,6 +107,31 @@ def unsigned(column: pl.Series) -> pl.Series:
     if isinstance(dtype, (pl.Categorical, pl.Enum)) or dtype == pl.Null:
         return column.cast(pl.String)
     return column
+
+
+def fit(
+    column: pl.Series, types: Mapping[Any, str], *, decimal: str, texts: str
+) -> tuple[pl.Series, str] | None:
+    """Return a column as servers with rich types store it, and its SQL type."""
+    column = unsigned(column)
+    dtype = column.dtype
+    if isinstance(dtype, pl.Decimal):
+        return column, decimal.format(dtype)
+    if isinstance(dtype, pl.Datetime):
+        zoned = dtype.time_zone is not None
+        column = column.dt.convert_time_zone("UTC") if zoned else column
+        return column.dt.cast_time_unit("us"), "timestamptz" if zoned else "timestamp"
+    if dtype == pl.List(pl.String):
+        return column, texts
+    named = types.get(dtype.base_type())
+    return (column, named) if named else None
+
+
+def run(connection: Any, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    """Run a statement through ADBC and return its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values or None)
+        return list(cursor.fetchall()) if cursor.description else []
 
 
 def batches(columns: list[pl.Series], stop: threading.Event) -> Any:

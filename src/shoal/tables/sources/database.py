@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
 
 from shoal.base.address import Address
-from shoal.base.errors import MissingExtra
+from shoal.base.errors import InputError, MissingExtra
 from shoal.tables.sources.identifiers import Name
 
 BATCH = 65_536  # rows that travel at a time
@@ -28,6 +29,10 @@ class Found:
 class Database(Protocol):
     """An open connection; everything it does is one transaction until :meth:`commit`."""
 
+    def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows."""
+        ...
+
     def identity(self) -> object:
         """Return what tells this database from all others, by whatever address it is reached."""
         ...
@@ -42,6 +47,14 @@ class Database(Protocol):
 
     def home(self) -> str:
         """Return the schema that a new table without one goes to."""
+        ...
+
+    def confine(self, query: str | None, *, own: bool) -> None:
+        """From here on let a table, or this one query, be read and nothing else happen.
+
+        A text that is not exactly one SELECT is refused before any of it runs. ``own``: the words
+        are the user's, not those of a plan that somebody else may have written.
+        """
         ...
 
     def reads(self, select: str) -> set[tuple[str, str]]:
@@ -71,24 +84,12 @@ class Database(Protocol):
         """Return how many bytes of a name count, if that is limited."""
         ...
 
-    def create(self, name: Name, columns: Mapping[str, str]) -> None:
-        """Make a table with columns of the given SQL types."""
-        ...
-
     def insert(self, name: Name, batches: Any) -> None:
         """Add the rows of an Arrow reader to a table."""
         ...
 
     def cancel(self) -> None:
         """End an :meth:`insert` that another thread is in the middle of."""
-        ...
-
-    def drop(self, name: Name) -> None:
-        """Take a table away; not what depends on it."""
-        ...
-
-    def rename(self, name: Name, new: str) -> None:
-        """Give a table another name in its schema."""
         ...
 
     def commit(self) -> None:
@@ -102,6 +103,21 @@ class Database(Protocol):
     def close(self) -> None:
         """End the connection; what was not committed is undone."""
         ...
+
+
+def missing(address: Address) -> InputError:
+    """Say that a database file does not exist, and how absolute paths are written."""
+    assert address.path is not None
+    rooted = not address.path.is_absolute() and (Path("/") / address.path).exists()
+    hint = f" For a path from the root write {address.system}:/{address.path}." if rooted else ""
+    return InputError(f"{address} does not exist. Check the name of the file.{hint}")
+
+
+def file_identity(address: Address) -> object:
+    """Return what tells a file from all others, whatever path leads to it."""
+    assert address.path is not None
+    found = address.path.stat()
+    return (address.system, found.st_dev, found.st_ino)
 
 
 # The module of each system; it alone imports the library.

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Mapping
-from pathlib import Path
+import re
+from collections.abc import Generator
 from typing import Any
 
 import polars as pl
 
 from shoal.base.address import Address
 from shoal.base.errors import InputError, OutputError
-from shoal.tables.sources.arrow import frames, unsigned
-from shoal.tables.sources.database import Found
+from shoal.tables.sources.arrow import fit, frames
+from shoal.tables.sources.database import Found, file_identity, missing
 from shoal.tables.sources.faults import told
 from shoal.tables.sources.identifiers import Name, quote, read_name
-from shoal.tables.sources.wrapping import check_columns
+from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
 
 _TYPES = {
     pl.String: "varchar",
@@ -32,6 +32,8 @@ _TYPES = {
 # Types that Arrow or polars has no place for, or that say more as text.
 _AS_TEXT = ("INTERVAL", "BIT", "BIGNUM", "VARINT", "UNION", "MAP", "TIME WITH", "GEOMETRY", "UUID")
 _NEW = "shoal_rows"
+# What reads files in a query: read_csv(...), parquet_scan(...), glob(...), from 'file'.
+_FILES = re.compile(r"\b(?:read_\w+|\w+_scan|glob|sniff_csv)\s*\(|\b(?:from|join)\s*'", re.I)
 
 
 def connect(address: Address, *, write: bool) -> Duck:
@@ -51,14 +53,6 @@ def connect(address: Address, *, write: bool) -> Duck:
     return Duck(connection, address)
 
 
-def missing(address: Address) -> InputError:
-    """Say that a database file does not exist, and how absolute paths are written."""
-    assert address.path is not None
-    rooted = not address.path.is_absolute() and (Path("/") / address.path).exists()
-    hint = f" For a path from the root write {address.system}:/{address.path}." if rooted else ""
-    return InputError(f"{address} does not exist. Check the name of the file.{hint}")
-
-
 class Duck:
     """One connection to a DuckDB file."""
 
@@ -66,7 +60,8 @@ class Duck:
         self._connection = connection
         self._address = address
 
-    def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows."""
         return list(self._connection.execute(sql, list(values)).fetchall())
 
     def identity(self) -> object:
@@ -75,7 +70,7 @@ class Duck:
 
     def tables(self) -> list[Name]:
         """List tables and views."""
-        rows = self._run(
+        rows = self.run(
             "select table_schema, table_name from information_schema.tables "
             "where table_catalog = current_database() order by 1, 2"
         )
@@ -83,7 +78,7 @@ class Duck:
 
     def find(self, name: Name) -> Found | None:
         """Look a table up; capitals do not count."""
-        rows = self._run(
+        rows = self.run(
             "select table_schema, table_name, table_type from information_schema.tables "
             "where table_catalog = current_database() and lower(table_name) = lower(?) "
             "and lower(table_schema) = lower(?)",
@@ -97,7 +92,21 @@ class Duck:
 
     def home(self) -> str:
         """Return the schema in use."""
-        return str(self._run("select current_schema()")[0][0])
+        return str(self.run("select current_schema()")[0][0])
+
+    def confine(self, query: str | None, *, own: bool) -> None:
+        """Refuse other files than this one, unless the user's own query names them."""
+        import duckdb
+
+        if query is not None:
+            kinds = [statement.type for statement in duckdb.extract_statements(bare(query))]
+            if len(kinds) != 1:
+                raise not_one_select(self._address, f"it has {len(kinds)} statements")
+            if kinds[0] != duckdb.StatementType.SELECT:
+                raise not_one_select(self._address, f"it is of the kind {kinds[0].name}")
+        if query is None or not own or not _FILES.search(query):
+            self.run("set enable_external_access = false")
+        self.run("set lock_configuration = true")
 
     def reads(self, select: str) -> set[tuple[str, str]]:
         """Ask which tables a query names, those under views too."""
@@ -106,7 +115,7 @@ class Duck:
 
     def frames(self, select: str) -> Generator[pl.DataFrame]:
         """Stream the rows of a query."""
-        described = self._run(f"describe {select}")
+        described = self.run(f"describe {select}")
         names = [str(row[0]) for row in described]
         check_columns(names, self._address)
         cast = ", ".join(
@@ -133,29 +142,13 @@ class Duck:
 
     def fit(self, column: pl.Series) -> tuple[pl.Series, str] | None:
         """Choose the SQL type of a column."""
-        column = unsigned(column)
-        dtype = column.dtype
-        if isinstance(dtype, pl.Decimal):
-            return column, f"decimal({dtype.precision}, {dtype.scale})"
-        if isinstance(dtype, pl.Datetime):
-            zoned = dtype.time_zone is not None
-            column = column.dt.convert_time_zone("UTC") if zoned else column
-            return column.dt.cast_time_unit("us"), "timestamptz" if zoned else "timestamp"
-        if dtype == pl.List(pl.String):
-            return column, "varchar[]"
-        named = _TYPES.get(dtype.base_type())
-        return (column, named) if named else None
-
-    def create(self, name: Name, columns: Mapping[str, str]) -> None:
-        """Make a table."""
-        listed = ", ".join(f"{quote(column)} {kind}" for column, kind in columns.items())
-        self._run(f"create table {name.sql} ({listed})")
+        return fit(column, _TYPES, decimal="decimal({0.precision}, {0.scale})", texts="varchar[]")
 
     def insert(self, name: Name, batches: Any) -> None:
         """Insert the rows of a reader."""
         self._connection.register(_NEW, batches)
         try:
-            self._run(f"insert into {name.sql} select * from {_NEW}")
+            self.run(f"insert into {name.sql} select * from {_NEW}")
         finally:
             self._connection.unregister(_NEW)
 
@@ -163,14 +156,6 @@ class Duck:
         """Interrupt what runs."""
         with contextlib.suppress(Exception):
             self._connection.interrupt()
-
-    def drop(self, name: Name) -> None:
-        """Drop a table."""
-        self._run(f"drop table {name.sql}")
-
-    def rename(self, name: Name, new: str) -> None:
-        """Rename a table."""
-        self._run(f"alter table {name.sql} rename to {quote(new)}")
 
     def commit(self) -> None:
         """Commit the transaction and start the next."""
@@ -188,13 +173,6 @@ class Duck:
             self._connection.rollback()
         with contextlib.suppress(Exception):
             self._connection.close()
-
-
-def file_identity(address: Address) -> object:
-    """Return what tells a file from all others, whatever path leads to it."""
-    assert address.path is not None
-    found = address.path.stat()
-    return (address.system, found.st_dev, found.st_ino)
 
 
 def _last_two(text: str) -> Name:

@@ -16,7 +16,7 @@ _NEXT = (
         "Check the user and the password: PGPASSWORD, ~/.pgpass and PGSERVICE are read as usual",
     ),
     (
-        r"terminat|closed the connection|connection to server was lost|shut(?:ting)? ?down"
+        r"\bterminat|closed the connection|connection to server was lost|shut(?:ting)? ?down"
         r"|no connection to the server|not connected|broken pipe|reset by peer",
         "The connection was lost; run it again when the server is back",
     ),
@@ -41,7 +41,12 @@ _NEXT = (
     ),
     (r"lock|busy", "Somebody else is using it; run again later"),
     (r"does not exist|no such|not found", "Check the names"),
-    (r"syntax error|parser error", "Check the query"),
+    (
+        r"disabled by configuration",
+        "Neither a view nor a plan may read other files. Name them in a query of your own: --query "
+        "\"select * from read_csv('FILE')\"",
+    ),
+    (r"syntax error|parser error|data-modifying", "Check the query"),
     (r"disk|space|full", "Free some space and run again"),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from typing import Any
 from urllib.parse import quote as percent
 
@@ -14,12 +14,11 @@ from shoal.base.address import Address
 from shoal.base.errors import InputError, OutputError
 from shoal.tables.cells import dated
 from shoal.tables.set_cells import SETS, to_json
-from shoal.tables.sources.arrow import frames, unsigned
-from shoal.tables.sources.database import BATCH, Found
-from shoal.tables.sources.duck import file_identity, missing
+from shoal.tables.sources.arrow import frames, run, unsigned
+from shoal.tables.sources.database import BATCH, Found, file_identity, missing
 from shoal.tables.sources.faults import told
 from shoal.tables.sources.identifiers import Name, quote
-from shoal.tables.sources.wrapping import check_columns
+from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
 
 _TYPES = {
     pl.String: "TEXT",
@@ -31,24 +30,37 @@ _TYPES = {
 }
 # The first row says what every column is, because the driver looks at the first rows only.
 _FIRST = {"integer": "0", "real": "0.0", "text": "''", "blob": "x''"}
+# All that a query may do; what attaches files, sets pragmas or writes is not among it.
+_READING = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+}
+_LOADING = "load_extension"  # the one function that runs code from a file
 
 
 def connect(address: Address, *, write: bool) -> Lite:
     """Open the file; a new one is made only for writing."""
-    import adbc_driver_sqlite.dbapi as driver
-
     assert address.path is not None
     if not write and not address.path.exists():
         raise missing(address)
-    mode = "rwc" if write else "ro"
     with told(address, f"Cannot open {address}", OutputError if write else InputError):
-        lite = Lite(driver.connect(_uri(address, mode)), address)
+        lite = Lite(_connected(address, "rwc" if write else "ro"), address)
         try:
             lite.tables()  # a file that is no database says so only now
+            if write:  # the pages of a table that is replaced stay in the file: as zeros
+                lite.erase()
         except BaseException:
             lite.close()
             raise
         return lite
+
+
+def _connected(address: Address, mode: str) -> Any:
+    import adbc_driver_sqlite.dbapi as driver
+
+    return driver.connect(_uri(address, mode))
 
 
 def _uri(address: Address, mode: str) -> str:
@@ -65,10 +77,13 @@ class Lite:
         self._texts: list[str] = []
         self._flags: list[str] = []
 
-    def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._connection.cursor() as cursor:
-            cursor.execute(sql, values or None)
-            return list(cursor.fetchall()) if cursor.description else []
+    def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows."""
+        return run(self._connection, sql, values)
+
+    def erase(self) -> None:
+        """Let SQLite overwrite whatever it deletes from now on."""
+        self.run("pragma secure_delete = on")
 
     def identity(self) -> object:
         """Tell the file, by whatever name it is reached."""
@@ -76,7 +91,7 @@ class Lite:
 
     def tables(self) -> list[Name]:
         """List tables and views."""
-        rows = self._run(
+        rows = self.run(
             "select name from sqlite_master where type in ('table', 'view') "
             "and name not like 'sqlite\\_%' escape '\\' order by 1"
         )
@@ -86,7 +101,7 @@ class Lite:
         """Look a table up; capitals do not count."""
         if name.schema is not None and name.schema.casefold() != "main":
             return None
-        rows = self._run(
+        rows = self.run(
             "select name, type from sqlite_master where type in ('table', 'view') "
             "and lower(name) = lower(?)",
             name.table,
@@ -96,6 +111,32 @@ class Lite:
     def home(self) -> str:
         """Return ``main``, the only schema of a file."""
         return "main"
+
+    def confine(self, query: str | None, *, own: bool) -> None:
+        """Let SQLite tell, while it prepares the query, whether it does more than read."""
+        if query is None:
+            return
+        refused: list[str] = []
+
+        def judge(action: int, _: str | None, function: str | None, *__: Any) -> int:
+            loads = action == sqlite3.SQLITE_FUNCTION and function == _LOADING
+            if action in _READING and not loads:
+                return sqlite3.SQLITE_OK
+            refused.append(function or "")
+            return sqlite3.SQLITE_DENY
+
+        self.close()  # as in `reads`: only Python's own library can tell, and one at a time
+        with contextlib.closing(sqlite3.connect(_uri(self._address, "ro"), uri=True)) as judging:
+            judging.set_authorizer(judge)
+            try:
+                judging.execute(f"explain {bare(query)}").close()
+            except sqlite3.ProgrammingError:
+                raise not_one_select(self._address, "it has several statements") from None
+            except sqlite3.DatabaseError:
+                if refused:
+                    raise not_one_select(self._address, "it does more than that") from None
+                raise
+        self._connection = _connected(self._address, "ro")
 
     def reads(self, select: str) -> set[tuple[str, str]]:
         """Let SQLite tell what it would read while it prepares the query."""
@@ -118,9 +159,9 @@ class Lite:
 
     def _declared(self, select: str) -> dict[str, str]:
         """Return what type the columns of a query were declared to have, where SQLite knows."""
-        self._run(f"create temp view shoal_view as {select}")
-        rows = self._run("select name, type from pragma_table_info('shoal_view', 'temp')")
-        self._run("drop view temp.shoal_view")
+        self.run(f"create temp view shoal_view as {select}")
+        rows = self.run("select name, type from pragma_table_info('shoal_view', 'temp')")
+        self.run("drop view temp.shoal_view")
         return {str(name): str(kind).upper() for name, kind in rows}
 
     def frames(self, select: str) -> Generator[pl.DataFrame]:
@@ -155,7 +196,7 @@ class Lite:
             for i, name in enumerate(names)
             for kind in ("integer", "real", "text", "blob")
         )
-        row = self._run(f"select {asked} from ({select})")[0]
+        row = self.run(f"select {asked} from ({select})")[0]
         kinds = {}
         for i, name in enumerate(names):
             integer, real, text, blob = row[4 * i : 4 * i + 4]
@@ -208,11 +249,6 @@ class Lite:
         named = _TYPES.get(dtype.base_type())
         return (column, named) if named else None
 
-    def create(self, name: Name, columns: Mapping[str, str]) -> None:
-        """Make a table."""
-        listed = ", ".join(f"{quote(column)} {kind}" for column, kind in columns.items())
-        self._run(f"create table {name.sql} ({listed})")
-
     def insert(self, name: Name, batches: Any) -> None:
         """Insert the rows of a reader."""
         with self._connection.cursor() as cursor:
@@ -220,14 +256,6 @@ class Lite:
 
     def cancel(self) -> None:
         """Do nothing: SQLite asks for the next batch soon, and there is none."""
-
-    def drop(self, name: Name) -> None:
-        """Drop a table."""
-        self._run(f"drop table {name.sql}")
-
-    def rename(self, name: Name, new: str) -> None:
-        """Rename a table."""
-        self._run(f"alter table {name.sql} rename to {quote(new)}")
 
     def commit(self) -> None:
         """Commit the transaction."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from typing import Any
 
 import polars as pl
 
 from shoal.base.address import Address
 from shoal.base.errors import InputError, OutputError
-from shoal.tables.sources.arrow import frames, numbers, unsigned
+from shoal.tables.sources.arrow import fit, frames, numbers, run
 from shoal.tables.sources.database import Found
 from shoal.tables.sources.faults import told
 from shoal.tables.sources.identifiers import Name, quote
-from shoal.tables.sources.wrapping import check_columns
+from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
 
 _KINDS = {"r": "table", "p": "partitioned table", "v": "view", "m": "view", "f": "foreign table"}
 # Read as they are; enumerations and domains arrive under their base type. Whatever is not here
@@ -65,17 +65,16 @@ class Postgres:
         self._address = address
         self._exact: list[str] = []
         self._inserting: Any = None
-        if not write:
-            self._run("set transaction read only")
+        # Whoever reads the old release must not keep the new one waiting for ever.
+        self.run("set local lock_timeout = '20s'" if write else "set transaction read only")
 
-    def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._connection.cursor() as cursor:
-            cursor.execute(sql, values or None)
-            return list(cursor.fetchall()) if cursor.description else []
+    def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a statement and return its rows."""
+        return run(self._connection, sql, values)
 
     def identity(self) -> object:
         """Tell the cluster and the database, so that a replica counts as the same."""
-        row = self._run(
+        row = self.run(
             "select (select system_identifier::text from pg_control_system()), oid::bigint "
             "from pg_database where datname = current_database()"
         )[0]
@@ -83,7 +82,7 @@ class Postgres:
 
     def tables(self) -> list[Name]:
         """List what can be read: tables, views and partitioned tables outside the catalogs."""
-        rows = self._run(
+        rows = self.run(
             "select n.nspname::text, c.relname::text from pg_class c "
             "join pg_namespace n on n.oid = c.relnamespace "
             "where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^pg_' "
@@ -93,7 +92,7 @@ class Postgres:
 
     def find(self, name: Name) -> Found | None:
         """Look a name up as the server would, by the search path when it has no schema."""
-        rows = self._run(
+        rows = self.run(
             "select n.nspname::text, c.relkind::text from pg_class c "
             "join pg_namespace n on n.oid = c.relnamespace "
             "where c.relname = $1 and case when $2 = '' then pg_table_is_visible(c.oid) "
@@ -107,12 +106,24 @@ class Postgres:
 
     def home(self) -> str:
         """Return the schema that a new table without one goes to."""
-        found = self._run("select current_schema()::text")[0][0]
+        found = self.run("select current_schema()::text")[0][0]
         if found is None:
             raise InputError(
                 f"{self._address} has no schema on its search path. Name one: --into schema.table"
             )
         return str(found)
+
+    def confine(self, query: str | None, *, own: bool) -> None:
+        """Let the server prepare the text alone: it must be whole, and one statement."""
+        if query is None:
+            return
+        with self._connection.cursor() as cursor:
+            try:
+                cursor.adbc_execute_schema(bare(query))
+            except Exception as fault:
+                if "multiple commands" not in str(fault):
+                    raise
+                raise not_one_select(self._address, "it has several statements") from None
 
     def reads(self, select: str) -> set[tuple[str, str]]:
         """Ask the planner which tables it would visit."""
@@ -161,23 +172,7 @@ class Postgres:
 
     def fit(self, column: pl.Series) -> tuple[pl.Series, str] | None:
         """Choose the SQL type of a column."""
-        column = unsigned(column)
-        dtype = column.dtype
-        if isinstance(dtype, pl.Decimal):
-            return column, "numeric"
-        if isinstance(dtype, pl.Datetime):
-            zoned = dtype.time_zone is not None
-            column = column.dt.convert_time_zone("UTC") if zoned else column
-            return column.dt.cast_time_unit("us"), "timestamptz" if zoned else "timestamp"
-        if dtype == pl.List(pl.String):
-            return column, "text[]"
-        named = _TYPES.get(dtype.base_type())
-        return (column, named) if named else None
-
-    def create(self, name: Name, columns: Mapping[str, str]) -> None:
-        """Make a table."""
-        listed = ", ".join(f"{quote(column)} {kind}" for column, kind in columns.items())
-        self._run(f"create table {name.sql} ({listed})")
+        return fit(column, _TYPES, decimal="numeric", texts="text[]")
 
     def insert(self, name: Name, batches: Any) -> None:
         """Copy rows in."""
@@ -191,16 +186,6 @@ class Postgres:
         with contextlib.suppress(Exception):
             if self._inserting is not None:
                 self._inserting.adbc_cancel()
-
-    def drop(self, name: Name) -> None:
-        """Drop a table, unless something depends on it."""
-        # Whoever reads the old release must not keep the new one waiting for ever.
-        self._run("set local lock_timeout = '20s'")
-        self._run(f"drop table {name.sql}")
-
-    def rename(self, name: Name, new: str) -> None:
-        """Rename a table."""
-        self._run(f"alter table {name.sql} rename to {quote(new)}")
 
     def commit(self) -> None:
         """Commit the transaction."""

@@ -48,6 +48,7 @@ def exists(source: Source) -> bool:
 
 def selection(database: Database, source: Source) -> str:
     """Return the SQL that reads a source."""
+    database.confine(source.query, own=source.own)
     if source.query is not None:
         return subquery(source.query)
     if source.table is None:

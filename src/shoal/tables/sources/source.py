@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from shoal.base.address import Address, file_address, is_address, parse
+from shoal.base.address import Address, file_address, is_address, parse, refuse_pairs
 from shoal.base.errors import ParameterError
 from shoal.tables.sources.identifiers import read_name
 
@@ -30,12 +30,14 @@ class Source:
     """A table or a query of a database, standing where a file could stand.
 
     Printed, it is the address without its password. As a path it is the file of the database, so
-    that whatever guards input files guards it too.
+    that whatever guards input files guards it too. ``own`` is false when the query is that of a
+    plan, which somebody else may have written.
     """
 
     address: Address
     table: str | None = None
     query: str | None = None
+    own: bool = True
 
     def __post_init__(self) -> None:
         if self.table is not None and self.query is not None:
@@ -84,6 +86,7 @@ def place(
     table, query
         What to read there; only for databases.
     """
+    refuse_pairs(given)
     if isinstance(given, Source):
         found = given
     elif is_address(given):
@@ -113,6 +116,7 @@ def place(
 
 def target(given: str | os.PathLike[str], into: str | None = None) -> Path | Source:
     """Return where a release goes: a file, or the table ``into`` of a database."""
+    refuse_pairs(given)
     if is_address(given):
         address, named = parse(str(given))
         if named is not None and into is not None and named != into:

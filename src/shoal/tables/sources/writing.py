@@ -17,7 +17,7 @@ from shoal.base.errors import OutputError, listed
 from shoal.tables.sources.arrow import batches
 from shoal.tables.sources.database import Database, Found, opened
 from shoal.tables.sources.faults import told
-from shoal.tables.sources.identifiers import Name, read_name
+from shoal.tables.sources.identifiers import Name, quote, read_name
 from shoal.tables.sources.reading import selection
 from shoal.tables.sources.source import Place, Source
 
@@ -51,8 +51,8 @@ def check_target(
         for target in targets:
             name, found = _place(database, target, force)
             if found:
-                database.drop(found.name)
-            database.create(name, {"shoal": "integer"})
+                database.run(f"drop table {found.name.sql}")
+            _create(database, name, {"shoal": "integer"})
         database.rollback()
 
 
@@ -89,11 +89,16 @@ def _write(database: Database, target: Source, frame: pl.DataFrame, force: bool)
     columns = _fitted(database, frame, target)
     # Readers keep the old release until the new one is complete: it takes its place last.
     aside = Name(name.schema, f"shoal_{secrets.token_hex(8)}") if found else name
-    database.create(aside, {series.name: kind for series, kind in columns})
+    _create(database, aside, {series.name: kind for series, kind in columns})
     _insert(database, aside, [series for series, _ in columns])
     if found:
-        database.drop(found.name)
-        database.rename(aside, name.table)
+        database.run(f"drop table {found.name.sql}")  # unless something depends on it
+        database.run(f"alter table {aside.sql} rename to {quote(name.table)}")
+
+
+def _create(database: Database, name: Name, columns: Mapping[str, str]) -> None:
+    typed = ", ".join(f"{quote(column)} {kind}" for column, kind in columns.items())
+    database.run(f"create table {name.sql} ({typed})")
 
 
 def _insert(database: Database, name: Name, columns: list[pl.Series]) -> None:

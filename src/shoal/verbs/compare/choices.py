@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.base.errors import ParameterError, listed, nearest
-from shoal.catalog import DEFAULT_RULE, find_method
+from shoal.catalog import DEFAULT_RULE, METHODS, find_method
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_flags, rules_asked
 
-DEFAULT_METHODS = ("shoal", "k-member", "mondrian")
 DEFAULT_K = (2, 5, 10, 50)
 
 
@@ -95,8 +94,8 @@ def default_grid(plan: Plan) -> dict[str, list[Any]]:
 
 def _default(plan: Plan) -> list[str]:
     """Return the plan's own method and the usual ones."""
-    usual = plan.method.name in DEFAULT_METHODS
-    return list(DEFAULT_METHODS) if usual else [plan.method.name, *DEFAULT_METHODS]
+    usual = [entry.name for entry in METHODS.values() if entry.baseline]
+    return usual if plan.method.name in usual else [plan.method.name, *usual]
 
 
 def read_method(text: str) -> tuple[str, dict[str, Any]]:

@@ -11,12 +11,12 @@ from typing import Any
 
 import polars as pl
 
+from shoal.base.notebook import table_html
 from shoal.plan.plan import Plan
 from shoal.show.charts import Chart, Point, scatter
-from shoal.verbs.anonymize import Outcome
 from shoal.verbs.compare.choices import say
-from shoal.verbs.compare.frontier import COSTS, RISKS, Advice, Axes, advise, frontier
-from shoal.verbs.compare.measuring import FIGURES
+from shoal.verbs.compare.frontier import RISKS, Advice, Axes, advise, costs, frontier
+from shoal.verbs.compare.measuring import figures_of_settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Setting:
         What was measured; means over the repeats, of risks the highest.
     spread
         Lowest and highest loss of the repeats.
-    outcome
+    release
         The release of the first repeat with its figures, unless it was not to be kept.
     """
 
@@ -57,10 +57,10 @@ class Setting:
     detail: str = field(default="", repr=False)
     figures: Mapping[str, float] = field(default_factory=dict)
     spread: tuple[float, float] | None = None
-    outcome: Outcome | None = field(default=None, repr=False)
+    release: Any = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """All settings in the order asked for.
 
@@ -173,7 +173,7 @@ class Comparison:
         columns["frontier"] = [each.label in on for each in self.settings]
         columns["recommended"] = [each is chosen for each in self.settings]
         columns["reason"] = [each.reason or None for each in self.settings]
-        for name in FIGURES:
+        for name in figures_of_settings():
             values = [each.figures.get(name) for each in self.settings]
             columns[name] = pl.Series(name, values, dtype=pl.Float64)
         for place, name in enumerate(("loss_low", "loss_high")):
@@ -193,10 +193,23 @@ class Comparison:
             "What privacy costs",
             points,
             x=RISKS[self.axes.risk][1],
-            y=COSTS[self.axes.cost][1],
+            y=costs()[self.axes.cost][1],
             log_x=bool(points) and all(point.x > 0 for point in points),
             frontier=True,
         )
+
+    def __repr__(self) -> str:
+        chosen = "none" if self.recommended is None else self.recommended.label
+        return (
+            f"Comparison({len(self.settings)} settings, {len(self.verified)} verified; "
+            f"recommended: {chosen})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the table of settings in a notebook, with what is recommended and why."""
+        frame = self.frame()
+        told = [name for name in frame.columns if frame[name].null_count() < frame.height]
+        return table_html("Settings compared", told, frame.select(told).rows(), self.why)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything found as plain data: no value of the table, no seed."""
@@ -211,7 +224,7 @@ class Comparison:
             "stopped": self.stopped,
             "axes": {
                 "risk": RISKS[self.axes.risk][0],
-                "cost": COSTS[self.axes.cost][0],
+                "cost": costs()[self.axes.cost][0],
                 "risk_allowed": self.axes.limit,
             },
             "settings": [_plain(each) for each in self.settings],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.base.errors import ParameterError, listed, nearest
+from shoal.catalog import LOSSES
 from shoal.show.charts import Point, best_of
 
 # The word of an axis: the figure behind it, and what it is called.
@@ -16,11 +17,15 @@ RISKS = {
     "mean": ("risk_mean", "mean re-identification risk"),
     "belief": ("belief_worst", "strongest belief in a sensitive value"),
 }
-COSTS = {
-    "loss": ("loss", "information loss"),
+_COSTS = {
     "queries": ("query_median", "median error of counting queries"),
     "classifier": ("accuracy", "share of wrong predictions"),
 }
+
+
+def costs() -> dict[str, tuple[str, str]]:
+    """Return what can be kept low: every loss of the catalog, and what else is measured."""
+    return {name: (name, entry.title) for name, entry in LOSSES.items()} | _COSTS
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Axes:
     def place(self, figures: Mapping[str, Any]) -> tuple[float, float]:
         """Return risk and cost of a setting; what was not measured is not a number."""
         risk = figures.get(RISKS[self.risk][0], math.nan)
-        cost = figures.get(COSTS[self.cost][0], math.nan)
+        cost = figures.get(costs()[self.cost][0], math.nan)
         # Of the classifier what it gets wrong counts, so that less is better on every axis.
         return float(risk), 1 - float(cost) if self.cost == "classifier" else float(cost)
 
@@ -90,7 +95,7 @@ def advise(labels: Sequence[str], places: Sequence[tuple[float, float]], axes: A
     ``labels`` and ``places`` are those of the verified settings only. Of equal costs the lower risk
     wins, then the first.
     """
-    risk, cost = RISKS[axes.risk][1], COSTS[axes.cost][1]
+    risk, cost = RISKS[axes.risk][1], costs()[axes.cost][1]
     on = frontier(places)
     if not on:
         return Advice(None, None, f"No verified setting has both a {risk} and a {cost} to compare.")

@@ -9,33 +9,27 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
+from shoal.catalog import LOSSES
 from shoal.measures.losses import classifier
 from shoal.measures.losses.classifier import Score, Task
-from shoal.measures.losses.features import Reading, read_beside
+from shoal.measures.losses.features import PairedCells, read_beside
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.measures.risks.reidentification import assess, attribute_risk
-from shoal.releases.anatomy.make import Anatomized
-from shoal.releases.base import Query, Release
-from shoal.releases.dummies.make import Dummies
-from shoal.releases.generalized.view import GeneralizedView, Spread
-from shoal.releases.opening import open_release
+from shoal.releases.base import Query, View
 from shoal.tables.cells import natural
 from shoal.tables.domain import Taxonomy
 from shoal.tables.prepare import Taken
 from shoal.tables.schema import Schema
-from shoal.verbs.anonymize import Outcome
-from shoal.verbs.shaping import Shape
+from shoal.verbs.anonymize import Made
 
 QUERIES = 300
 COLUMNS, SHARE = 3, 0.07  # of a query, see losses.queries.workload
 
-# Every figure of a setting, and whether more of it is better (True), less (False), or neither.
-FIGURES: dict[str, bool | None] = {
-    "loss": False,
+# Every figure of a setting beside its losses, and whether more of it is better (True), less
+# (False), or neither.
+_FIGURES: dict[str, bool | None] = {
     "left_out": False,
     "classes": True,
-    "class_size": False,
-    "discernibility": False,
     "risk_highest": False,
     "risk_mean": False,
     "risk_above": False,
@@ -49,6 +43,11 @@ FIGURES: dict[str, bool | None] = {
     "seconds": False,
     "measuring_seconds": None,
 }
+
+
+def figures_of_settings() -> dict[str, bool | None]:
+    """Return every figure of a setting, and whether more of it is better."""
+    return dict.fromkeys(LOSSES, False) | _FIGURES
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,28 +80,31 @@ class Yardstick:
     baselines: Mapping[str, Score] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def measure(self, outcome: Outcome, release: Shape) -> dict[str, float]:
+    def measure(self, made: Made) -> dict[str, float]:
         """Return the figures of one release, all but its times."""
         start = time.perf_counter()
-        exact = isinstance(release, (Dummies, Anatomized))
-        frame = release.frame
-        figures = {"loss": outcome.loss.rate, "left_out": outcome.rows_in - outcome.rows_out}
+        run, opened = made.run, made.opened
+        frame = opened.frame
+        figures = {**run.loss.by_name, "left_out": run.rows_in - run.rows_out}
         if frame.height:
-            risk = assess(frame, self.schema.quasi, threshold=self.threshold)
-            sizes = np.rint(1 / risk.per_row)
+            risk = assess(frame, opened.quasi, threshold=self.threshold, published=opened.published)
             figures |= {
                 "classes": risk.classes,
-                "class_size": risk.rows / risk.classes,
-                # A row left out cannot be told from any row of the table.
-                "discernibility": sizes.sum() + (outcome.rows_in - risk.rows) * outcome.rows_in,
                 "risk_highest": risk.prosecutor_highest,
                 "risk_mean": risk.prosecutor_mean,
                 "risk_above": risk.above,
             }
-            reading = read_beside(frame, self.original, self.schema, self.taxonomies, exact=exact)
-            views = {of: self._open(release, reading, of) for of in self.schema.sensitive}
+            reading = read_beside(
+                opened.published,
+                self.original,
+                self.schema,
+                self.taxonomies,
+                exact=opened.shape.exact,
+            )
+            beside = opened.beside(reading.sides)
+            views = {of: beside.view(of) for of in self.schema.sensitive}
             figures |= self._beliefs(views) | self._answers(views)
-            figures |= self._learn(release, reading)
+            figures |= self._learn(made, reading)
         return {name: float(value) for name, value in figures.items()} | {
             "measuring_seconds": time.perf_counter() - start
         }
@@ -117,16 +119,7 @@ class Yardstick:
                 shares.append(float(counts.to_numpy().max() / len(known)))
         return max(shares)
 
-    def _open(self, release: Shape, reading: Reading, of: str) -> Release:
-        if isinstance(release, (Dummies, Anatomized)):
-            return _exact(release, release.frame, of, self.schema)
-        cleaned = [self.schema[name].clean(release.frame[name]) for name in self.schema.sensitive]
-        spreads = {name: Spread.of(side) for name, side in reading.sides.items()}
-        return GeneralizedView(
-            release.frame.with_columns(cleaned), self.schema.quasi, self.taxonomies, given=spreads
-        )
-
-    def _beliefs(self, views: Mapping[str, Release]) -> dict[str, float]:
+    def _beliefs(self, views: Mapping[str, View]) -> dict[str, float]:
         """Return the strongest and the mean belief, of the sensitive column that has it worst."""
         found = [attribute_risk(view, of) for of, view in views.items()]
         if not found:
@@ -136,7 +129,7 @@ class Yardstick:
             "belief_mean": max(each.mean for each in found),
         }
 
-    def _answers(self, views: Mapping[str, Release]) -> dict[str, float]:
+    def _answers(self, views: Mapping[str, View]) -> dict[str, float]:
         if self.truth is None:
             return {}
         error = query_error(views[self.queries[0].of], self.queries, self.truth)
@@ -146,23 +139,18 @@ class Yardstick:
             "query_median": error.median,
         }
 
-    def _learn(self, release: Shape, reading: Reading) -> dict[str, float]:
-        task = self.task
+    def _learn(self, made: Made, reading: PairedCells) -> dict[str, float]:
+        task, opened = self.task, made.opened
         if task is None:
             return {}
         blurred = None
-        if isinstance(release, (Dummies, Anatomized)) and task.target in self.schema.sensitive:
-            rows = release.frame[classifier.training_rows(task, release.order)]
-            blurred = _exact(release, rows, task.target, self.schema)
+        if opened.shape.view.estimated(opened, task.target):
+            rows = classifier.training_rows(task, made.order)
+            blurred = opened.only(rows).view(task.target)
         score = classifier.on_release(
-            task, reading, release.order, self.original, self.schema, self.taxonomies, blurred
+            task, reading, made.order, self.original, self.schema, self.taxonomies, blurred
         )
         return {"accuracy": score.accuracy, "balanced_accuracy": score.balanced}
-
-
-def _exact(release: Dummies | Anatomized, frame: pl.DataFrame, of: str, schema: Schema) -> Release:
-    table = release.values if isinstance(release, Anatomized) else None
-    return open_release(frame, of, table=table, quasi=schema.quasi)
 
 
 def make_yardstick(

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from shoal.base.errors import ParameterError
+from shoal.base.roles import Role
 from shoal.catalog import find_method
 from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity, Rule
-from shoal.releases.opening import open_release
 from shoal.tables.cells import natural
 from shoal.tables.domain import Taxonomy
-from shoal.verbs.anonymize import anonymize
+from shoal.tables.prepare import merge, take_in
+from shoal.verbs.anonymize import Clock, execute
 
 METHODS = ("dummies", "anatomy", "tp", "mondrian")
 
@@ -64,26 +66,17 @@ def compare_queries(
     truth = true_counts(frame, quasi, queries)
     # What values there are is no secret; without it a table of stars would say nothing at all.
     domains = {name: natural(frame[name]) for name in quasi}
+    roles = {Role.QUASI: list(quasi), Role.SENSITIVE: sensitive}
+    trees = dict(hierarchies or {})
     rows: list[dict[str, Any]] = []
     for name in methods:
         start = time.perf_counter()
-        outcome = anonymize(
-            frame,
-            quasi=list(quasi),
-            sensitive=sensitive,
-            method=name,
-            rules=[_rule(name, l, sensitive)],
-            hierarchies=dict(hierarchies or {}),
-        )
+        rules = [_rule(name, l, sensitive)]
+        plan = merge(None, roles=roles, instead=rules, method=name, hierarchies=trees)
+        taken = take_in(frame, plan.filled(), trees)
+        made = execute(taken, taken.plan, Clock(lambda stage: None))
         seconds = time.perf_counter() - start
-        release = open_release(
-            outcome.tables["release"],
-            sensitive,
-            table=outcome.tables.get("st"),
-            quasi=list(quasi),
-            taxonomies=hierarchies,
-            domains=domains,
-        )
+        release = replace(made.opened, domains=domains).view(sensitive)
         error = query_error(release, queries, truth)
         rows.append(
             {
@@ -94,7 +87,7 @@ def compare_queries(
                 "queries": error.queries,
                 "release_seconds": seconds,
                 "query_seconds": error.seconds,
-                "loss": outcome.loss.rate,
+                "loss": made.run.loss.rate,
             }
         )
     return pl.DataFrame(rows)

@@ -5,136 +5,70 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.params import Param
-from shoal.base.roles import Role
-from shoal.catalog import find_method
+from shoal.catalog import DEFAULT_LOSS, find_method, find_rule
 from shoal.coding.encode import Encoded, encode
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, rule_spec
-from shoal.privacy import Rule, flatten
-from shoal.tables.prepare import Hierarchies, Names, Taken, merge, take_in
-from shoal.verbs.anonymize import Clock, Outcome, Progress, execute, heard
+from shoal.plan.rule_specs import build_rules
+from shoal.privacy import Rule
+from shoal.tables.prepare import Taken
+from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard
 from shoal.verbs.compare.choices import Choice, choices
 from shoal.verbs.compare.comparison import Comparison, Setting
-from shoal.verbs.compare.frontier import COSTS, RISKS, Axes, check_axis
+from shoal.verbs.compare.frontier import RISKS, Axes, check_axis, costs
 from shoal.verbs.compare.measuring import QUERIES, Yardstick, make_yardstick
-from shoal.verbs.shaping import Shape
 
 REPEATS = Param("repeats", "runs per setting", int, default=1, low=1)
 ASKED = Param("queries", "number of counting queries, 0 for none", int, default=QUERIES, low=0)
 THRESHOLD = Param("threshold", "largest risk allowed", float, 0.2, low=0, high=1, open_low=True)
 BELIEF = Param("belief", "largest belief allowed", float, low=0, high=1, open_low=True)
-# Rules that say how many rows must look alike; the others speak of sensitive values only.
-_CROWDS = ("k-anonymity", "alpha-k-anonymity")
 
 
 def compare(
-    data: Any,
+    taken: Taken,
+    plan: Plan,
+    extra: tuple[Rule, ...] = (),
     *,
-    quasi: Names | None = None,
-    sensitive: Names | None = None,
-    identifier: Names | None = None,
-    other: Names | None = None,
-    hierarchies: Hierarchies | None = None,
-    plan: Plan | str | Path | None = None,
-    methods: Sequence[str] | str | None = None,
-    k: Sequence[int] | int | None = None,
-    l: Sequence[int] | int | None = None,  # noqa: E741 -- the papers' letter
+    methods: Sequence[str] | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
-    rules: Sequence[Rule] | None = None,
-    seed: int | None = None,
-    missing: Sequence[str] | None = None,
     repeats: int = 1,
-    queries: int = QUERIES,
+    queries: int | None = None,
     classifier: bool | None = None,
     target: str | None = None,
     risk: str | None = None,
     cost: str | None = None,
     threshold: float = 0.2,
     belief: float | None = None,
-    keep: bool = True,
+    keep: Callable[[Made], Any] | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run methods and settings side by side and recommend one of them.
+    """Run methods and settings side by side on one table and recommend one of them.
 
-    The table is read once. Every release is verified; a setting that is not possible (its rule
-    cannot be met, or its method cannot keep it) says why instead of figures.
-
-    Parameters
-    ----------
-    data, quasi, sensitive, identifier, other, hierarchies, plan, seed, missing
-        As in :func:`shoal.anonymize`. A second run of a setting takes ``seed + 1``, and so on.
-    methods
-        Names of methods, with options if wanted (``"shoal:effort=max"``). By default the plan's
-        own, ``shoal``, ``k-member`` and ``mondrian``.
-    k, l
-        The values to try. Without any, and without ``grid``: k = 2, 5, 10, 50 and the plan's own.
-    grid
-        Values of other flags of the rules, for instance ``{"t": [0.1, 0.2]}``; every combination
-        is tried.
-    rules
-        Rules that every setting keeps, instead of the plan's.
-    repeats
-        Runs per setting; figures are their means, of the risks the highest.
-    queries
-        Number of random counting queries on the first sensitive column, the same for all; 0: none.
-    classifier, target
-        Train a classifier on each release and test it on the original: True insists, None does so
-        if scikit-learn is there. ``target``: the column to predict, else the first sensitive one.
-    risk, cost
-        What is weighed: ``highest``, ``mean`` or ``belief``; ``loss``, ``queries`` or
-        ``classifier``. By default the highest re-identification risk, or the belief when only
-        rules on sensitive values were asked for; the loss, or the queries when a release leaves
-        the quasi-identifiers as they are.
-    threshold, belief
-        Largest re-identification risk and largest belief that a recommended setting may have. The
-        belief is by default halfway from the share of the commonest value to certainty.
-    keep
-        Keep the release of every setting, as its ``outcome``.
-    progress
-        Called with the label of each setting as it starts, and again while it refines; True ends
-        the comparison, with what is done by then.
+    Every release is verified; a setting that is not possible (its rule cannot be met, or its method
+    cannot keep it) says why instead of figures. The parameters are those of
+    :meth:`shoal.Table.compare`; ``keep`` makes what is kept of the first run of every setting.
     """
     check_axis(risk, RISKS, "risk")
-    check_axis(cost, COSTS, "cost")
+    check_axis(cost, costs(), "cost")
     repeats = REPEATS.check(repeats, "compare")
-    queries = ASKED.check(queries, "compare")
+    queries = ASKED.check(QUERIES if queries is None else queries, "compare")
     threshold = THRESHOLD.check(threshold, "compare")
     belief = None if belief is None else BELIEF.check(belief, "compare")
-    base = merge(
-        plan,
-        roles={
-            Role.QUASI: quasi,
-            Role.SENSITIVE: sensitive,
-            Role.IDENTIFIER: identifier,
-            Role.OTHER: other,
-        },
-        instead=rules,
-        missing=missing,
-        hierarchies=hierarchies,
-        seed=seed,
-    )
-    shorthand = {"k": k, "l": l}
-    asked = {flag: _several(each) for flag, each in shorthand.items() if each is not None}
-    wanted = None if methods is None else _several(methods), asked | dict(grid or {})
-    choices(base, *wanted)  # whatever is wrong with them is said before the table is read
+    wanted = methods, grid or {}
     tell = progress or (lambda label: None)
     with heard() as said:
-        taken = take_in(data, base, hierarchies)
-        full = [_settled(choice, taken) for choice in choices(taken.plan, *wanted)]
+        full = [_settled(choice, taken) for choice in choices(plan, *wanted)]
         yardstick = make_yardstick(
             taken,
             threshold=threshold,
             queries=queries,
             classify=classifier,
             target=target,
-            seed=base.seed or 0,
+            seed=plan.seed or 0,
         )
-        extra = tuple(rule for rule in flatten(rules or ()) if not rule_spec(rule))
         runner = _Runner(taken, yardstick, extra, repeats, keep, tell)
         settings = []
         for choice in full:
@@ -155,14 +89,10 @@ def compare(
         },
         repeats=repeats,
         stopped=len(settings) < len(full),
-        seeded=base.seed is not None,
+        seeded=plan.seed is not None,
         notes=yardstick.notes,
         warnings=tuple(dict.fromkeys(said)),
     )
-
-
-def _several(given: Any) -> list[Any]:
-    return [given] if isinstance(given, (str, int, float)) else list(given)
 
 
 def _settled(choice: Choice, taken: Taken) -> Choice:
@@ -181,7 +111,7 @@ class _Runner:
         yardstick: Yardstick,
         extra: tuple[Rule, ...],
         repeats: int,
-        keep: bool,
+        keep: Callable[[Made], Any] | None,
         tell: Callable[[str], object],
     ) -> None:
         self.taken = taken
@@ -203,21 +133,21 @@ class _Runner:
                 return replace(blank, reason=short(str(error)), detail=str(error))
             if done is None:
                 return None
-            outcome, figures = done
+            made, figures = done
             if not repeat:
-                first = outcome
+                first = made
             runs.append(figures)
-        losses = [figures["loss"] for figures in runs]
+        losses = [figures[DEFAULT_LOSS] for figures in runs]
         return replace(
             blank,
-            verified=first.verdict.holds,
-            promised=tuple(result.promise for result in first.verdict.rules),
+            verified=first.run.verdict.holds,
+            promised=tuple(result.promise for result in first.run.verdict.rules),
             figures=_together(runs),
             spread=(min(losses), max(losses)) if self.repeats > 1 else None,
-            outcome=first if self.keep else None,
+            release=None if self.keep is None else self.keep(first),
         )
 
-    def _once(self, choice: Choice, repeat: int) -> tuple[Outcome, dict[str, float]] | None:
+    def _once(self, choice: Choice, repeat: int) -> tuple[Made, dict[str, float]] | None:
         cut = False
 
         def progress(stage: str) -> bool:
@@ -232,26 +162,21 @@ class _Runner:
 
         plan = choice.plan
         if plan.seed is not None and repeat:
-            plan = plan.override(seed=plan.seed + repeat)
+            plan = plan.with_seed(plan.seed + repeat)
         clock = Clock(progress)
         form = find_method(plan.method.name).flat_sets
         if form not in self.encoded:
             self.encoded[form] = encode(
                 self.taken.frame, self.taken.schema, self.taken.taxonomies, flat_sets=form
             )
-        outcome, release = execute(self.taken, plan, clock, self.extra, self.encoded[form])
+        made = execute(self.taken, plan, clock, self.extra, self.encoded[form])
         if cut:  # its groups are not what they would have become
             return None
         spent = sum(clock.seconds[stage] for stage in ("group", "recode", "verify"))
-        figures = self.yardstick.measure(outcome, release)
+        figures = self.yardstick.measure(made)
         figures["seconds"] = spent - clock.compiling
-        outcome.seconds["total"] = spent
-        return _whole(outcome, release), figures
-
-
-def _whole(outcome: Outcome, release: Shape) -> Outcome:
-    tables = release.tables()
-    return replace(outcome, release=tables["release"], tables=tables)
+        made.run.seconds["total"] = spent
+        return made, figures
 
 
 def _together(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -280,13 +205,15 @@ def _axes(
     """Choose what settings are weighed by, unless it was said."""
     figures = [each.figures for each in settings if each.verified]
     believed = any("belief_worst" in each for each in figures)
-    crowds = any(part.name in _CROWDS for choice in tried for part in choice.plan.rules)
+    crowds = any(find_rule(part.name).crowd for choice in tried for part in choice.plan.rules)
     if risk is None:
         risk = "highest" if crowds or not believed else "belief"
     if cost is None:
-        shapes = {find_method(each.plan.method.name).release for each in settings if each.verified}
+        exact = any(
+            find_method(each.plan.method.name).shape.exact for each in settings if each.verified
+        )
         asked = any("query_median" in each for each in figures)
-        cost = "queries" if shapes - {"generalized"} and asked else "loss"
+        cost = "queries" if exact and asked else DEFAULT_LOSS
     if risk != "belief":
         return Axes(risk, cost, threshold)
     if belief is None:

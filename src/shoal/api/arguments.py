@@ -1,0 +1,179 @@
+"""The arguments of the public functions, each said once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from shoal.base.roles import Kind, Role
+from shoal.plan.plan import Plan
+from shoal.plan.rule_specs import rules_asked
+
+if TYPE_CHECKING:
+    from shoal.engines.spark.settings import Spark
+    from shoal.privacy import Rule
+    from shoal.tables.prepare import Hierarchies, Names
+    from shoal.verbs.anonymize import Progress
+
+
+class Roles(TypedDict, total=False):
+    """Names of columns by role."""
+
+    quasi: Names | None
+    sensitive: Names | None
+    identifier: Names | None
+    other: Names | None
+
+
+class Declared(Roles, total=False):
+    """What :func:`shoal.open` takes besides the table."""
+
+    hierarchies: Hierarchies | None
+    plan: Plan | str | Path | None
+    kinds: Mapping[str, Kind | str] | None
+    importance: Mapping[str, float] | None
+    missing: Names | None
+    delimiter: str | None
+    table: str | None
+    query: str | None
+
+
+class Promised(TypedDict, total=False):
+    """The promise, as flags of the command line and as rules."""
+
+    k: int | None
+    l: float | None  # noqa: E741 -- the papers' letter
+    l_kind: str | None
+    alpha: float | None
+    t: float | None
+    beta: float | None
+    rules: Sequence[Rule] | Rule | None
+
+
+class Anonymized(Declared, Promised, total=False):
+    """What :func:`anonymize` takes besides the table."""
+
+    method: str | None
+    options: Mapping[str, Any] | None
+    effort: str | None
+    threads: int | None
+    seed: int | None
+    typed: bool | None
+    progress: Progress | None
+    time_limit: float | None
+    strict: bool
+    engine: Spark | None
+
+
+class Compared(Declared, total=False):
+    """What :func:`compare` takes besides the table."""
+
+    methods: Sequence[str] | str | None
+    k: Sequence[int] | int | None
+    l: Sequence[int] | int | None  # noqa: E741 -- the papers' letter
+    grid: Mapping[str, Sequence[Any]] | None
+    rules: Sequence[Rule] | Rule | None
+    seed: int | None
+    threads: int | None
+    repeats: int
+    queries: int | None
+    classifier: bool | None
+    target: str | None
+    risk: str | None
+    cost: str | None
+    threshold: float
+    belief: float | None
+    keep: bool
+    progress: Progress | None
+
+
+class Opening(TypedDict, total=False):
+    """What :func:`shoal.open_release` takes besides the release."""
+
+    quasi: Names | None
+    sensitive: Names | None
+    identifier: Names | None
+    plan: Plan | str | Path | None
+    original: Any
+    st: Any
+    hierarchies: Hierarchies | None
+    kinds: Mapping[str, Kind | str] | None
+    missing: Names | None
+    delimiter: str | None
+
+
+class Audited(Opening, Promised, total=False):
+    """What :func:`audit` takes besides the release."""
+
+
+class Risked(Opening, total=False):
+    """What :func:`risk` takes besides the release."""
+
+    population: Any
+    threshold: float
+    belief: float
+
+
+class Attacked(TypedDict, total=False):
+    """What :func:`attack` takes besides the release and the original."""
+
+    known: Names | None
+    sensitive: Names | None
+    plan: Plan | str | Path | None
+    st: Any
+    hierarchies: Hierarchies | None
+    missing: Names | None
+    delimiter: str | None
+    kinds: Sequence[str] | str | None
+    targets: int | None
+    noise: float
+    gaps: float
+    rule_out: int
+    belief: float
+    control: Any
+    seed: int | None
+
+
+def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Part arguments into those of opening and those of the verb."""
+    opening = of.__optional_keys__
+    return (
+        {key: value for key, value in given.items() if key in opening},
+        {key: value for key, value in given.items() if key not in opening},
+    )
+
+
+def promised(**flags: Any) -> list[dict[str, Any]]:
+    """Return the rules of a plan that flags of the command line ask for."""
+    return rules_asked({name.replace("_", "-"): value for name, value in flags.items()})
+
+
+def several(given: Any) -> list[Any]:
+    """Take one value for a list of one."""
+    return [given] if isinstance(given, (str, int, float)) else list(given)
+
+
+def grid_of(
+    k: Sequence[int] | int | None,
+    l: Sequence[int] | int | None,  # noqa: E741 -- the papers' letter
+    grid: Mapping[str, Sequence[Any]] | None,
+) -> dict[str, Any]:
+    """Return what is tried, with the usual flags written out."""
+    short = {"k": k, "l": l}
+    return {f: several(v) for f, v in short.items() if v is not None} | dict(grid or {})
+
+
+def roles_of(
+    quasi: Names | None = None,
+    sensitive: Names | None = None,
+    identifier: Names | None = None,
+    other: Names | None = None,
+) -> dict[Role, Names | None]:
+    """Return the names by role."""
+    return {
+        Role.QUASI: quasi,
+        Role.SENSITIVE: sensitive,
+        Role.IDENTIFIER: identifier,
+        Role.OTHER: other,
+    }

@@ -1,0 +1,189 @@
+"""The verbs as functions: a line or two each over the two nouns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+
+import polars as pl
+
+from shoal.api.arguments import (
+    Anonymized,
+    Attacked,
+    Audited,
+    Compared,
+    Declared,
+    Opening,
+    Promised,
+    Risked,
+    Roles,
+    grid_of,
+    parted,
+    promised,
+    roles_of,
+    several,
+)
+from shoal.api.opening import open, open_release, read  # noqa: A004 -- shoal.open
+from shoal.api.release import Release
+from shoal.api.table import anonymize_on_spark, refuse_strict, wants_spark
+from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.tables.prepare import Hierarchies, extra_rules, locate, merge
+
+if TYPE_CHECKING:
+    from shoal.measures.risks.results import Attacks
+    from shoal.privacy import Rule
+    from shoal.releases.base import By
+    from shoal.releases.verdict import Verdict
+    from shoal.verbs.anonymize import Progress
+    from shoal.verbs.compare.comparison import Comparison
+    from shoal.verbs.estimate import Estimates
+    from shoal.verbs.inspect import Inspection
+    from shoal.verbs.risk import Risks
+
+FrameT = TypeVar("FrameT")
+
+
+def _released(released: Any, opening: Mapping[str, Any]) -> Release[Any]:
+    """Open a release, unless it is open already."""
+    if not isinstance(released, Release):
+        found: Release[Any] = open_release(released, **opening)
+        return found
+    original = opening.get("original")
+    return released if original is None else released.beside(original)
+
+
+@overload
+def anonymize(
+    data: str | PathLike[str] | None = ..., **given: Unpack[Anonymized]
+) -> Release[pl.DataFrame]: ...
+@overload
+def anonymize(data: FrameT, **given: Unpack[Anonymized]) -> Release[FrameT]: ...
+def anonymize(data: Any = None, **given: Any) -> Release[Any]:
+    """Anonymize a table and check the release before handing it over.
+
+    The arguments are those of :func:`shoal.open`, which opens the table, and of
+    :meth:`shoal.Table.anonymize`. A Spark frame is anonymized on Spark, and so is a folder or file
+    of Parquet or CSV with ``engine=Spark()``.
+
+    Raises
+    ------
+    Infeasible
+        When no release of this table can keep the promise.
+    NotVerified
+        When the release does not keep it; nothing is handed over.
+    """
+    if wants_spark(data, given.get("engine"), given.get("table"), given.get("query")):
+        return _on_spark(data, **given)
+    declared, asked = parted(given, Declared)
+    if (progress := asked.get("progress")) is not None:
+        progress("read")
+    made: Release[Any] = open(data, **declared).anonymize(**asked)
+    return made
+
+
+def _on_spark(
+    data: Any,
+    *,
+    engine: Spark | None = None,
+    progress: Progress | None = None,
+    hierarchies: Hierarchies | None = None,
+    rules: Sequence[Rule] | Rule | None = None,
+    options: Mapping[str, Any] | None = None,
+    effort: str | None = None,
+    strict: bool = False,
+    **given: Any,
+) -> Release[Any]:
+    refuse_strict(strict)
+    roles, rest = parted(given, Roles)
+    promise, rest = parted(rest, Promised)
+    plan = merge(
+        rest.pop("plan", None),
+        roles=roles_of(**roles),
+        instead=rules,
+        rules=promised(**promise),
+        hierarchies=hierarchies,
+        options={**(options or {}), **({} if effort is None else {"effort": effort})},
+        **rest,
+    )
+    return anonymize_on_spark(data, plan, hierarchies, extra_rules(rules), engine, progress)
+
+
+def inspect(data: Any = None, **declared: Unpack[Declared]) -> Inspection:
+    """Look at a table and suggest roles, with reasons; takes what :func:`shoal.open` does."""
+    given: dict[str, Any] = dict(declared)
+    table, query = given.pop("table", None), given.pop("query", None)
+    roles, rest = parted(given, Roles)
+    plan = merge(rest.pop("plan", None), roles=roles_of(**roles), **rest)
+    named = roles.get("quasi") is not None
+    trees = rest.get("hierarchies")
+    return read(locate(data, plan, table, query), plan, hierarchies=trees, only=named).inspect()
+
+
+def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
+    """Run methods and settings side by side on one table and recommend one of them.
+
+    The arguments are those of :func:`shoal.open`, which opens the table once, and of
+    :meth:`shoal.Table.compare`.
+    """
+    from shoal.verbs.compare.choices import choices
+
+    declared, asked = parted(given, Declared)
+    # Whatever is wrong with the settings is said before the table is read.
+    methods, grid = asked.get("methods"), grid_of(asked.get("k"), asked.get("l"), asked.get("grid"))
+    choices(merge(declared.get("plan")), None if methods is None else several(methods), grid)
+    return open(data, **declared).compare(**asked)
+
+
+def audit(released: Any, **given: Unpack[Audited]) -> Verdict:
+    """Say what a release achieves, from its published cells alone.
+
+    The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.audit`.
+    """
+    opening, promise = parted(given, Opening)
+    return _released(released, opening).audit(**promise)
+
+
+def risk(released: Any, **given: Unpack[Risked]) -> Risks:
+    """Measure how likely people are found in a table, and what is then believed of them.
+
+    The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.risk`.
+    """
+    opening, asked = parted(given, Opening)
+    return _released(released, opening).risk(**asked)
+
+
+def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attacks:
+    """Attack some people of the original through the release, and say how often that succeeds.
+
+    ``known``: the columns that the attacker knows; the quasi-identifiers of the plan by default.
+    The other arguments are those of :func:`shoal.open_release` and of
+    :meth:`shoal.Release.attack`.
+    """
+    asked: dict[str, Any] = dict(given)
+    kinds, known = asked.pop("kinds", None), asked.pop("known", None)
+    opening, asked = parted(asked, Opening)
+    opening |= {"quasi": known, "original": original}
+    return _released(released, opening).attack(known=known, kinds=kinds, **asked)
+
+
+def estimate(
+    released: Any,
+    of: str,
+    by: Sequence[str | By] | str = (),
+    *,
+    method: str = "iterative",
+    level: float = 0.95,
+    **opening: Unpack[Opening],
+) -> Estimates:
+    """Estimate how many rows have each sensitive value, by categories of quasi-identifiers.
+
+    The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.estimate`.
+    """
+    split = [by] if isinstance(by, str) else by
+    if is_spark_frame(released):
+        from shoal.engines.spark.counting import rows_of
+        from shoal.verbs.estimate import columns_asked
+
+        released = rows_of(released, *columns_asked(of, split, released.columns))
+    return _released(released, opening).estimate(of, split, method=method, level=level)

@@ -1,0 +1,194 @@
+"""Open tables and releases: each is read once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar, Unpack, overload
+
+import polars as pl
+
+from shoal.api.arguments import Declared, Opening, roles_of
+from shoal.api.release import Release
+from shoal.api.table import Table
+from shoal.base.errors import ParameterError
+from shoal.base.roles import Kind, Role
+from shoal.engines.spark.settings import is_spark_frame
+from shoal.plan.plan import Plan
+from shoal.releases.reading import open_published
+from shoal.tables.native import Native
+from shoal.tables.prepare import Hierarchies, Names, gather, is_path, load, locate, merge, settled
+
+FrameT = TypeVar("FrameT")
+Named = Callable[[Sequence[str]], Mapping[Role, list[str]]]
+
+
+def read(
+    data: Any,
+    plan: Plan,
+    *,
+    roles: Named | None = None,
+    hierarchies: Hierarchies | None = None,
+    only: bool = False,
+) -> Table[Any]:
+    """Read a table, once. ``roles`` may depend on the columns, which are known only then."""
+    start = time.perf_counter()
+    frame = load(data, plan)
+    seconds = time.perf_counter() - start
+    plan = plan if roles is None else plan.with_roles(roles(frame.columns))
+    taxonomies = gather(plan, frame.columns, hierarchies)
+    return Table(data, plan, frame, taxonomies, only, seconds)
+
+
+@overload
+def open(  # noqa: A001 -- shoal.open
+    data: str | PathLike[str] | None = ..., **declared: Unpack[Declared]
+) -> Table[pl.DataFrame]: ...
+@overload
+def open(data: FrameT, **declared: Unpack[Declared]) -> Table[FrameT]: ...  # noqa: A001
+def open(  # noqa: A001 -- shoal.open
+    data: Any = None,
+    *,
+    quasi: Names | None = None,
+    sensitive: Names | None = None,
+    identifier: Names | None = None,
+    other: Names | None = None,
+    hierarchies: Hierarchies | None = None,
+    plan: Plan | str | Path | None = None,
+    kinds: Mapping[str, Kind | str] | None = None,
+    importance: Mapping[str, float] | None = None,
+    missing: Names | None = None,
+    delimiter: str | None = None,
+    table: str | None = None,
+    query: str | None = None,
+) -> Table[Any]:
+    """Open a table with personal data: read, cleaned, typed and declared, once.
+
+    Parameters
+    ----------
+    data
+        A file (CSV, Parquet, Arrow, Feather), the address of a database, or a pandas, polars or
+        pyarrow frame. It is never changed. Without it, the source that the plan names.
+    quasi, sensitive, identifier, other
+        Names of columns by role, one or a list; columns that are not named are not released.
+        Without any name, and without a plan, roles are guessed with a warning.
+    hierarchies
+        A folder of ``COLUMN.csv`` files, or taxonomies (or their files) by column.
+    plan
+        A plan or its file; the other arguments override it.
+    kinds, importance
+        Per quasi-identifier how it is generalized (``ordered``, ``taxonomy``, ``set``), and how
+        much its loss counts while rows are grouped (1 for an ordinary column).
+    missing
+        Texts that mean missing besides the empty one, for instance ``["?", "NA"]``.
+    delimiter
+        Of a CSV file; found out when not given.
+    table, query
+        What to read from a database: ``table="schema.table"``, or the text of a query.
+    """
+    if is_spark_frame(data):
+        raise ParameterError(
+            "A Spark frame stays where it is and cannot be opened as a table on this machine. "
+            "Anonymize it with shoal.anonymize(frame, ...)."
+        )
+    full = merge(
+        plan,
+        roles=roles_of(quasi, sensitive, identifier, other),
+        kinds=kinds,
+        importance=importance,
+        missing=missing,
+        delimiter=delimiter,
+        hierarchies=hierarchies,
+    )
+    opened = read(
+        locate(data, full, table, query), full, hierarchies=hierarchies, only=quasi is not None
+    )
+    if full.columns:
+        _ = opened.taken  # whatever is wrong with the roles is said now
+    return opened
+
+
+def read_release(
+    released: Any,
+    plan: Plan,
+    *,
+    roles: Named | None = None,
+    st: Any = None,
+    hierarchies: Hierarchies | None = None,
+    original: Any = None,
+) -> Release[Any]:
+    """Read a release, once. ``roles`` may depend on the columns, which are known only then."""
+
+    def declared(columns: Sequence[str]) -> Plan:
+        return plan if roles is None else plan.with_roles(roles(columns))
+
+    opened = open_published(
+        released, declared, st=st, hierarchies=hierarchies, complete=bool(plan.columns)
+    )
+    kind = Native() if is_path(released) else Native.of(released)
+    release: Release[Any] = Release(opened, None, kind)
+    return release if original is None else release.beside(original)
+
+
+@overload
+def open_release(
+    released: str | PathLike[str], **opening: Unpack[Opening]
+) -> Release[pl.DataFrame]: ...
+@overload
+def open_release(released: FrameT, **opening: Unpack[Opening]) -> Release[FrameT]: ...
+def open_release(
+    released: Any,
+    *,
+    quasi: Names | None = None,
+    sensitive: Names | None = None,
+    identifier: Names | None = None,
+    plan: Plan | str | Path | None = None,
+    original: Any = None,
+    st: Any = None,
+    hierarchies: Hierarchies | None = None,
+    kinds: Mapping[str, Kind | str] | None = None,
+    missing: Names | None = None,
+    delimiter: str | None = None,
+) -> Release[Any]:
+    """Open a published table, whoever made it: its shape known once, its classes grouped once.
+
+    The shape is told by the file's own marks and by what is declared: Anatomy by its second table,
+    dummy values by sets in a column that is declared sensitive. Everything else is read as a
+    generalized table, whose cells are values, intervals, sets or ``*``.
+
+    Parameters
+    ----------
+    released
+        The published table, a file, the address of a database, or a frame.
+    quasi, sensitive, identifier
+        Its columns by role, one name or a list, unless the plan declares them.
+    plan
+        The plan of the run; the other arguments override it.
+    original
+        The table it was made from, see :meth:`Release.beside`. A :class:`shoal.Table` also tells
+        the roles of the columns when neither a plan nor names do.
+    st
+        Anatomy's second table; next to a file ``x.csv`` it is found as ``x.st.csv``.
+    hierarchies
+        The hierarchies that it was made with, to understand generalized cells.
+    kinds
+        Per quasi-identifier how it was generalized.
+    missing, delimiter
+        Texts that mean missing in the original, besides the empty one, and what parts its cells.
+    """
+    declared = getattr(original, "taken", None)
+    if plan is None and declared is not None:
+        plan = declared.plan
+    # Kinds belong to columns, which are named last.
+    full = merge(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    named = {Role.QUASI: quasi, Role.SENSITIVE: sensitive, Role.IDENTIFIER: identifier}
+
+    def roles(_columns: Sequence[str]) -> dict[Role, list[str]]:
+        return settled(named)
+
+    if kinds:
+        full = merge(full, roles=named, kinds=kinds)
+    trees = declared.taxonomies if hierarchies is None and declared is not None else hierarchies
+    return read_release(released, full, roles=roles, st=st, hierarchies=trees, original=original)

@@ -1,0 +1,398 @@
+"""A release: made here, or opened; ready to be asked. It does not hold the original.
+
+Whatever compares with the original takes a release that was put beside it:
+``release.beside(table)``, or ``open_release(..., original=table)``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import polars as pl
+
+from shoal.api.arguments import promised
+from shoal.base.errors import ParameterError, ShoalError
+from shoal.plan.plan import Plan
+from shoal.privacy import Rule
+from shoal.privacy.base import reached
+from shoal.releases.base import By, Ints, View
+from shoal.releases.opened import Opened, check_release
+from shoal.releases.verdict import Verdict
+from shoal.tables.files import write_release
+from shoal.tables.native import Native
+from shoal.tables.prepare import (
+    Names,
+    extra_rules,
+    listed_names,
+    load,
+    merge,
+)
+
+if TYPE_CHECKING:
+    from shoal.engines.run import Run
+    from shoal.measures.losses import Loss
+    from shoal.measures.risks.results import Attacks
+    from shoal.show.figures.plots import Plots
+    from shoal.show.figures.subject import Subject
+    from shoal.verbs.estimate import Estimates
+    from shoal.verbs.risk import Risks
+
+FrameT = TypeVar("FrameT")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(Generic[FrameT]):
+    """A release, made by :meth:`shoal.Table.anonymize` or opened by :func:`shoal.open_release`.
+
+    Parameters
+    ----------
+    opened
+        The published tables as they were read; None on Spark, where they stay.
+    run
+        How it was made; None when it was opened.
+    kind
+        Which kind of frame it is handed out as.
+    original
+        The table that it was put beside, see :meth:`beside`; never by itself.
+    """
+
+    opened: Opened | None
+    run: Run | None = None
+    kind: Native = field(default_factory=Native)
+    spark: Mapping[str, Any] = field(default_factory=dict)
+    original: pl.DataFrame | None = None
+
+    # What it is
+
+    @cached_property
+    def tables(self) -> Mapping[str, FrameT]:
+        """Everything that is published, by name: ``release``, and for Anatomy ``st``."""
+        if self.opened is None:
+            return self.spark
+        return {name: self.kind.back(table) for name, table in self.opened.tables.items()}
+
+    @property
+    def frame(self) -> FrameT:
+        """The published table, in the kind of frame that came in (polars for a file)."""
+        return self.tables["release"]
+
+    @property
+    def here(self) -> Opened:
+        """The published tables on this machine."""
+        if self.opened is None:
+            raise ShoalError(
+                "This release is on Spark, and what was asked needs its tables on this machine. "
+                "Write it, and open a part of it with shoal.open_release, or take the figures of "
+                "the run (to_dict)."
+            )
+        return self.opened
+
+    @property
+    def shape(self) -> str:
+        """Which shape of release it is: ``generalized``, ``dummies``, ``anatomized``."""
+        return self.here.shape.name
+
+    @property
+    def classes(self) -> Ints:
+        """The class of every row: rows with the same number cannot be told apart."""
+        return self.here.published.labels
+
+    @property
+    def plan(self) -> Plan:
+        """The plan it was made with, or what is declared of it."""
+        return self.here.plan if self.run is None else self.run.plan
+
+    @property
+    def made(self) -> Run:
+        """How it was made, for a release that was made here."""
+        if self.run is None:
+            raise ShoalError(
+                "This release was opened, not made here, so how it was made is not known. What it "
+                "reaches is: see audit() and risk()."
+            )
+        return self.run
+
+    @property
+    def loss(self) -> Loss:
+        """What it costs, for a release that was made here."""
+        return self.made.loss
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What was found in the published cells, by the run or by an audit of its promise."""
+        return self.audit() if self.run is None else self.run.verdict
+
+    @property
+    def achieved(self) -> dict[str, Any]:
+        """What the weakest class reaches, by parameter name."""
+        return self.verdict.achieved
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader should know."""
+        return () if self.run is None else self.run.warnings
+
+    # What it can be asked
+
+    def beside(self, original: Any) -> Release[FrameT]:
+        """Return the release put beside the table it was made from.
+
+        Then audits compare cells, risks show before and after, attacks are possible, and reports
+        and figures show both. ``original``: a :class:`shoal.Table`, a file or a frame.
+        """
+        return replace(self, original=self._rows(original))
+
+    def _rows(self, data: Any) -> pl.DataFrame:
+        """Return a table of people as it is read beside this release."""
+        return data.frame if hasattr(data, "taken") else load(data, self.plan)
+
+    def audit(
+        self,
+        *,
+        k: int | None = None,
+        l: float | None = None,  # noqa: E741 -- the papers' letter
+        l_kind: str | None = None,
+        alpha: float | None = None,
+        t: float | None = None,
+        beta: float | None = None,
+        rules: Sequence[Rule] | Rule | None = None,
+    ) -> Verdict:
+        """Say what the release achieves, from its published cells alone.
+
+        Beside the original every released cell must also cover its source.
+
+        Parameters
+        ----------
+        k, l, l_kind, alpha, t, beta
+            The promise to check, as the flags of the command line say it. Without any: what the
+            plan promises, k-anonymity with k = 10 without one, whatever the shape.
+        rules
+            Rules instead of the plan's, one or several.
+        """
+        from shoal.verbs.audit import audit
+
+        plan = merge(
+            self.plan,
+            instead=rules,
+            rules=promised(k=k, l=l, l_kind=l_kind, alpha=alpha, t=t, beta=beta),
+        )
+        return audit(self.here, plan, extra_rules(rules), self.original)
+
+    def risk(self, *, population: Any = None, threshold: float = 0.2, belief: float = 0.5) -> Risks:
+        """Measure how likely people are found in the release, and what is then believed of them.
+
+        Parameters
+        ----------
+        population
+            A list of people with the quasi-identifiers, those of the table among them: then the
+            journalist's risk and k-map are measured against it.
+        threshold, belief
+            Rows with a higher risk of re-identification are counted, and rows whose likeliest
+            sensitive value is believed more.
+        """
+        from shoal.verbs.risk import risk
+
+        people = None if population is None else self._rows(population)
+        return risk(
+            self.here,
+            original=self.original,
+            population=people,
+            threshold=threshold,
+            belief=belief,
+        )
+
+    def attack(
+        self,
+        *,
+        known: Names | None = None,
+        kinds: Sequence[str] | str | None = None,
+        targets: int | None = None,
+        noise: float = 0.0,
+        gaps: float = 0.0,
+        rule_out: int = 1,
+        belief: float = 0.9,
+        control: Any = None,
+        seed: int | None = None,
+    ) -> Attacks:
+        """Attack some people of the original through the release; say how often that succeeds.
+
+        Parameters
+        ----------
+        known
+            Columns that the attacker knows of his targets; the quasi-identifiers by default.
+        kinds
+            Which of ``linkage``, ``homogeneity``, ``inference`` and ``background``; all by default,
+            or linkage alone when there is no sensitive column.
+        targets
+            How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
+        noise, gaps
+            Shares of what is known that are wrong (the value of a random other row instead), and
+            that the attacker does not know after all.
+        rule_out, belief
+            Background knowledge: how many values he can rule out, the likeliest false ones; people
+            whose true value is then believed more are counted too.
+        control
+            People who are *not* in the table, with the same columns. By default the control attacks
+            every target with what is known of somebody else.
+        seed
+            Repeats the draw of targets, noise and gaps.
+        """
+        from shoal.verbs.attack import attack
+
+        if self.original is None:
+            raise ParameterError(
+                "An attack needs the original, the truth about the people it is tried on. Put the "
+                "release beside it: release.beside(table).attack(...), or give original=..."
+            )
+        opened = self.here if known is None else self.here.known_by(listed_names(known))
+        return attack(
+            opened,
+            self.original,
+            kinds=kinds,
+            targets=targets,
+            noise=noise,
+            gaps=gaps,
+            rule_out=rule_out,
+            belief=belief,
+            control=None if control is None else self._rows(control),
+            seed=seed,
+        )
+
+    def estimate(
+        self,
+        of: str,
+        by: Sequence[str | By] | str = (),
+        *,
+        method: str = "iterative",
+        level: float = 0.95,
+    ) -> Estimates:
+        """Estimate how many rows have each sensitive value, by categories of quasi-identifiers.
+
+        Parameters
+        ----------
+        of
+            The sensitive column, or ``disease=flu`` for one of its values.
+        by
+            ``"sex"``: every value; ``"age:10"``: intervals of ten; ``"sex=f"``: that value only.
+        method
+            For dummy values: ``iterative`` (the paper's), ``closed`` or ``em``.
+        level
+            How often an interval holds the truth.
+        """
+        from shoal.verbs.estimate import estimate
+
+        split = [by] if isinstance(by, str) else by
+        return estimate(self.here, of, split, method=method, level=level)
+
+    def ask(self, of: str) -> View:
+        """Return the release ready to be asked about a sensitive column: counts, beliefs."""
+        opened = self.here.about(of)
+        check_release(opened, of)
+        return opened.view(of)
+
+    # What it shows and leaves behind
+
+    @property
+    def subject(self) -> Subject:
+        """What figures are drawn from."""
+        from shoal.show.figures.subject import Subject
+
+        loss = None if self.run is None else self.run.loss
+        return Subject(self.here, self.original, loss)
+
+    @property
+    def plot(self) -> Plots:
+        """Its figures: ``release.plot.loss()``, ``.classes()``, ``.risk()``, ..."""
+        from shoal.show.figures.plots import Plots
+
+        return Plots(self.subject)
+
+    def page(self, **asked: Any) -> str:
+        """Return the report as one HTML file, see :meth:`report`."""
+        from shoal.api.showing import page  # jinja is loaded only for this
+
+        return page(self, **asked)
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        audience: str = "steward",
+        verdict: Verdict | None = None,
+        attacks: Attacks | bool = True,
+        title: str = "",
+        force: bool = False,
+    ) -> None:
+        """Write a report as one HTML file that needs no network and no script.
+
+        Parameters
+        ----------
+        path
+            Where it goes, a name that ends in ``.html``; an existing file is replaced only with
+            ``force``.
+        audience
+            ``steward``: everything. ``public``: nothing that is computed from the original.
+        verdict
+            What :meth:`audit` found, for a release that was opened; of what its plan promises by
+            default.
+        attacks
+            Results of :meth:`attack`, True to attack a sample of people now if the release is
+            beside its original, False for none. The public is never shown any.
+        title
+            The heading of the page.
+        """
+        from shoal.api.showing import write_page
+
+        asked: dict[str, Any] = {"verdict": verdict, "attacks": attacks, "title": title}
+        write_page(self, Path(path), force=force, audience=audience, **asked)
+
+    def write(
+        self, path: str | PathLike[str], *, force: bool = False, into: str | None = None
+    ) -> None:
+        """Write the release whole or not at all, its second table next to it (``x.st.csv``).
+
+        Parameters
+        ----------
+        path
+            A file, in the format that its ending says, or the address of a database.
+        force, into
+            Replace what is there; the table of a database, unless the address names it.
+        """
+        write_release(self.here.tables, path, force, into=into)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its figures as plain data: no value of the table, no seed."""
+        if self.run is not None:
+            return self.run.to_dict()
+        opened = self.here
+        return {
+            "shape": self.shape,
+            "rows": opened.frame.height,
+            "classes": opened.published.sizes.size,
+            "quasi": opened.quasi,
+            "sensitive": opened.sensitive,
+            **self.verdict.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def __repr__(self) -> str:
+        if self.run is None:
+            return f"Release({self.shape}; {self.here.frame.height:,} rows; opened)"
+        run = self.run
+        told = f"{run.rows_out:,} rows; made by {run.method}; loss {run.loss.rate:.4f}"
+        return f"Release({told}; reached: {reached(self.achieved)})"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: what was promised and what it cost, no row of the table."""
+        from shoal.api.showing import html
+
+        return html(self)

@@ -1,0 +1,352 @@
+"""A table that was opened: read, cleaned, typed, declared, once."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import polars as pl
+
+from shoal.api.arguments import grid_of, promised, several
+from shoal.api.release import Release
+from shoal.base.errors import ParameterError, ShoalWarning
+from shoal.base.notebook import table_html
+from shoal.base.roles import Role
+from shoal.base.threads import limit
+from shoal.catalog import find_method
+from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.measures.exposure import exposure
+from shoal.plan.plan import Plan
+from shoal.privacy import Rule
+from shoal.tables.domain import Taxonomy
+from shoal.tables.native import Native
+from shoal.tables.prepare import (
+    Hierarchies,
+    Names,
+    Taken,
+    check_no_database,
+    extra_rules,
+    is_path,
+    merge,
+    take,
+)
+from shoal.tables.schema import Schema
+
+if TYPE_CHECKING:
+    from shoal.verbs.anonymize import Made, Progress
+    from shoal.verbs.compare.comparison import Comparison
+    from shoal.verbs.inspect import Inspection
+
+FrameT = TypeVar("FrameT")
+Roles = Mapping[Role, Names | None] | Callable[[Sequence[str]], Mapping[Role, Names | None]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(Generic[FrameT]):
+    """A table with personal data, and what is declared of it; see :func:`shoal.open`.
+
+    Parameters
+    ----------
+    data
+        Where it is, or the frame that was given.
+    plan
+        What is declared.
+    taxonomies
+        The hierarchies by column.
+    frame
+        Its rows as a polars frame, every gap a null.
+    only
+        Somebody named the quasi-identifiers: none is to be guessed besides.
+    """
+
+    data: Any
+    plan: Plan
+    frame: pl.DataFrame
+    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    only: bool = False
+    seconds: float = 0.0
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.frame.height
+
+    @cached_property
+    def _settled(self) -> tuple[Taken, tuple[str, ...]]:
+        """The table with every role and kind settled, and the warnings that this took."""
+        from shoal.verbs.anonymize import heard
+
+        with heard() as said:
+            taken = take(self.frame, self.plan, self.taxonomies)
+        return taken, tuple(dict.fromkeys(said))
+
+    @property
+    def taken(self) -> Taken:
+        """The table with every role and kind settled; roles are guessed if none is declared."""
+        return self._settled[0]
+
+    @property
+    def schema(self) -> Schema:
+        """The role and kind of every column."""
+        return self.taken.schema
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader should know of how it was taken in."""
+        return self._settled[1]
+
+    def anonymize(
+        self,
+        *,
+        k: int | None = None,
+        l: float | None = None,  # noqa: E741 -- the papers' letter
+        l_kind: str | None = None,
+        alpha: float | None = None,
+        t: float | None = None,
+        beta: float | None = None,
+        rules: Sequence[Rule] | Rule | None = None,
+        method: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        effort: str | None = None,
+        threads: int | None = None,
+        seed: int | None = None,
+        typed: bool | None = None,
+        progress: Progress | None = None,
+        time_limit: float | None = None,
+        engine: Spark | None = None,
+        strict: bool = False,
+    ) -> Release[FrameT]:
+        """Anonymize the table and check the release before handing it over.
+
+        Parameters
+        ----------
+        k, l, l_kind, alpha, t, beta
+            The promise, as the flags of the command line say it: ``k=5`` for k-anonymity, ``l=3,
+            l_kind="entropy"`` and so on. Without any, and without a plan's: k-anonymity, k = 10.
+        rules
+            Rules instead of the plan's, for instance ``KAnonymity(5)`` or a list of several.
+        method, options
+            A name of :func:`shoal.methods` and its options.
+        effort
+            How long the method ``shoal`` looks for a lower loss: fast, normal or max.
+        threads
+            Share the work by so many threads. The release is the same for every number.
+        seed
+            Repeats the run byte for byte. Keep it secret: it also tells the order of the rows.
+        typed
+            Publish ordered columns as two columns ``x_lo`` and ``x_hi``.
+        progress
+            Called with the name of each stage as it starts, and ``"compile"`` once if kernels have
+            to be compiled. During ``"refine"`` True ends the work with the best so far.
+        time_limit
+            Seconds after which a method that refines its result takes the best so far.
+        engine
+            Carry the plan out on Spark instead, from where the table lies.
+        strict
+            Refuse instead of warning: whatever would be warned about ends the run.
+
+        Raises
+        ------
+        Infeasible
+            When no release of this table can keep the promise.
+        NotVerified
+            When the release does not keep it; nothing is handed over.
+        Cautioned
+            When there is something to warn about and ``strict`` was asked for.
+        """
+        from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
+
+        limit(threads)
+        plan = merge(
+            self.plan,
+            instead=rules,
+            rules=promised(k=k, l=l, l_kind=l_kind, alpha=alpha, t=t, beta=beta),
+            method=method,
+            options={**(options or {}), **({} if effort is None else {"effort": effort})},
+            seed=seed,
+            typed=typed,
+        ).filled()
+        extra = extra_rules(rules)
+        if engine is not None:
+            refuse_strict(strict)
+            return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
+        clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
+        start = time.perf_counter()
+        taken, said = self._settled
+        plan = plan.declaring(taken.plan)
+        with heard() as warned:
+            caution(taken, plan, extra, strict=strict)
+        made = execute(taken, plan, clock, extra)
+        clock.seconds["read"] += self.seconds
+        clock.seconds["total"] = time.perf_counter() - start + self.seconds
+        texts = [*said, *warned, *made.run.warnings]
+        exposed = exposure(made.opened.published, made.opened.sensitive)
+        if exposed is not None and exposed.warns:
+            texts.append(exposed.describe())
+            warnings.warn(exposed.describe(), ShoalWarning, stacklevel=2)
+        refuse_if(texts if strict else ())
+        texts += advice(plan)
+        run = replace(made.run, warnings=tuple(dict.fromkeys(texts)), exposure=exposed)
+        return Release(made.opened, run, self._kind)
+
+    @property
+    def _kind(self) -> Native:
+        return Native() if is_path(self.data) or self.data is None else Native.of(self.data)
+
+    def inspect(self) -> Inspection:
+        """Say what the table holds: columns, missing values, how unique its rows are, roles."""
+        from shoal.verbs.inspect import inspect
+
+        return inspect(self.frame, self.plan, self.taxonomies, only=self.only)
+
+    def compare(
+        self,
+        *,
+        methods: Sequence[str] | str | None = None,
+        k: Sequence[int] | int | None = None,
+        l: Sequence[int] | int | None = None,  # noqa: E741 -- the papers' letter
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        rules: Sequence[Rule] | Rule | None = None,
+        seed: int | None = None,
+        threads: int | None = None,
+        repeats: int = 1,
+        queries: int | None = None,
+        classifier: bool | None = None,
+        target: str | None = None,
+        risk: str | None = None,
+        cost: str | None = None,
+        threshold: float = 0.2,
+        belief: float | None = None,
+        keep: bool = True,
+        progress: Progress | None = None,
+    ) -> Comparison:
+        """Run methods and settings side by side and recommend one of them.
+
+        Every release is verified; a setting that is not possible (its rule cannot be met, or its
+        method cannot keep it) says why instead of figures.
+
+        Parameters
+        ----------
+        methods
+            Names of methods, with options if wanted (``"shoal:effort=max"``). By default the
+            plan's own, ``shoal``, ``k-member`` and ``mondrian``.
+        k, l
+            The values to try. Without any, and without ``grid``: k = 2, 5, 10, 50 and the plan's
+            own.
+        grid
+            Values of other flags of the rules, for instance ``{"t": [0.1, 0.2]}``; every
+            combination is tried.
+        rules
+            Rules that every setting keeps, instead of the plan's.
+        seed, threads
+            As in :meth:`anonymize`. A second run of a setting takes ``seed + 1``, and so on.
+        repeats
+            Runs per setting; figures are their means, of the risks the highest.
+        queries
+            Number of random counting queries on the first sensitive column, the same for all (300
+            by default); 0: none.
+        classifier, target
+            Train a classifier on each release and test it on the original: True insists, None does
+            so if scikit-learn is there. ``target``: the column to predict, else the first
+            sensitive one.
+        risk, cost
+            What is weighed: ``highest``, ``mean`` or ``belief``; a loss of the catalog,
+            ``queries`` or ``classifier``. By default the highest re-identification risk, or the
+            belief when only rules on sensitive values were asked for; the loss, or the queries
+            when a release leaves the quasi-identifiers as they are.
+        threshold, belief
+            Largest re-identification risk and largest belief that a recommended setting may have.
+            The belief is by default halfway from the share of the commonest value to certainty.
+        keep
+            Keep the release of every setting, as its ``release``.
+        progress
+            Called with the label of each setting as it starts, and again while it refines; True
+            ends the comparison, with what is done by then.
+        """
+        from shoal.verbs.compare.running import compare
+
+        limit(threads)
+        plan = merge(self.plan, instead=rules, seed=seed)
+        taken, said = self._settled
+        found = compare(
+            taken,
+            plan.declaring(taken.plan),
+            extra_rules(rules),
+            methods=None if methods is None else several(methods),
+            grid=grid_of(k, l, grid),
+            repeats=repeats,
+            queries=queries,
+            classifier=classifier,
+            target=target,
+            risk=risk,
+            cost=cost,
+            threshold=threshold,
+            belief=belief,
+            keep=self._kept if keep else None,
+            progress=progress,
+        )
+        return replace(found, warnings=tuple(dict.fromkeys([*said, *found.warnings])))
+
+    def _kept(self, made: Made) -> Release[FrameT]:
+        return Release(made.opened, made.run, self._kind)
+
+    def __repr__(self) -> str:
+        return f"Table({self.rows:,} rows, {self.frame.width} columns{self._told()})"
+
+    def _told(self) -> str:
+        told = (
+            f"; {role.value}: {', '.join(names)}"
+            for role in Role
+            if (names := self.plan.names(role))
+        )
+        return "".join(told)
+
+    def _repr_html_(self) -> str:
+        """Show what is declared, in a notebook; no cell of the table."""
+        rows = []
+        for name in self.frame.columns:
+            part = self.plan.columns.get(name)
+            kind = part.kind.value if part is not None and part.kind is not None else ""
+            rows.append((name, "" if part is None else part.role.value, kind))
+        return table_html(f"Table of {self.rows:,} rows", ("column", "role", "kind"), rows)
+
+
+def _quiet(_stage: str) -> None:
+    return None
+
+
+def refuse_strict(strict: bool) -> None:
+    """Refuse to be strict on Spark."""
+    if strict:
+        raise ParameterError(
+            "strict (--strict) looks at the whole table for what to warn about, which Spark does "
+            "not. Leave it out, or leave out the engine."
+        )
+
+
+def anonymize_on_spark(
+    data: Any,
+    plan: Plan,
+    hierarchies: Hierarchies | None,
+    extra: tuple[Rule, ...],
+    engine: Spark | None,
+    progress: Progress | None,
+) -> Release[Any]:
+    """Carry a plan out on Spark, where the table stays."""
+    from shoal.verbs.anonymize import Clock, on_spark
+
+    clock = Clock(progress or _quiet)
+    run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
+    return Release(None, run, Native(), {"release": frame})
+
+
+def wants_spark(data: Any, engine: Spark | None, table: str | None, query: str | None) -> bool:
+    """Tell whether Spark does the work, and refuse a database there."""
+    if engine is None and not is_spark_frame(data):
+        return False
+    check_no_database(data, table, query)
+    return True

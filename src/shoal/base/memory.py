@@ -1,0 +1,80 @@
+"""How much a table may take: what would fill the memory is refused before it does."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from shoal.base.errors import InputError, ParameterError
+
+VARIABLE = "SHOAL_MAX_UNPACKED"
+DEFAULT = 16 * 10**9  # bytes that a gzip file may unpack to
+LEAST = 2  # bytes of memory for a byte of text, measured: 2 for long texts, 18 for single digits
+PAGE = 4  # the page is one program among others: it takes this part of what a command may
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_UNITS |= {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?I?)B?")
+
+
+def available() -> int | None:
+    """Return how many bytes of memory are free, None where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def size(text: str) -> int:
+    """Read a size such as ``500MB``, ``16 GB`` or ``2GiB``."""
+    match = _SIZE.fullmatch(text.strip().upper())
+    number = 0 if match is None or match[2] not in _UNITS else float(match[1]) * _UNITS[match[2]]
+    if number < 1:
+        raise ParameterError(
+            f"--max-unpacked ({VARIABLE}) must be a size such as 500MB or 16GB. Got {text!r} "
+            "instead."
+        )
+    return int(number)
+
+
+def told(number: float) -> str:
+    """Say a size in the largest unit that it fills."""
+    for unit in ("TB", "GB", "MB", "kB"):
+        if number >= (scale := _UNITS[unit[0].upper()]):
+            return f"{number / scale:,.1f} {unit}"
+    return f"{number:,.0f} bytes"
+
+
+def limit_unpacked(text: str | None) -> None:
+    """Let gzip files unpack to so much from here on, also in processes started from here."""
+    if text is not None:
+        os.environ[VARIABLE] = str(size(text))
+
+
+def most_unpacked() -> int:
+    """Return how many bytes a gzip file may unpack to: never more than the free memory allows."""
+    named = os.environ.get(VARIABLE, "").strip()
+    most = size(named) if named else DEFAULT
+    free = available()
+    return most if free is None else min(most, free // LEAST)
+
+
+def check_fits(path: Path, factor: int) -> None:
+    """Refuse a file that is too large to be read here, by its size alone.
+
+    ``factor``: the least memory that a byte of the file takes.
+    """
+    length, free = path.stat().st_size, available()
+    if free is not None and length * factor > free:
+        raise InputError(
+            f"{path} has {told(length)}, and reading it takes {told(length * factor)} of memory or "
+            f"more; {told(free)} are free. Nothing was read. Take a machine with more memory, or "
+            "let Spark do the work, which leaves the table on disk: shoal anonymize --engine spark "
+            "(pip install 'shoal[spark]')."
+        )

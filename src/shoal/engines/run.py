@@ -1,0 +1,97 @@
+"""How a release was made: figures only, no row of any table."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from shoal.measures.exposure import Exposure
+from shoal.measures.losses import Loss
+from shoal.plan.plan import Plan
+from shoal.releases.verdict import Verdict
+from shoal.tables.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """How a release was made, on whichever engine.
+
+    Parameters
+    ----------
+    loss
+        What it costs.
+    verdict
+        What was found in the published cells.
+    method, plan, schema
+        How it was made.
+    rows_in, rows_out, groups
+        Rows read and released, and groups made.
+    notes
+        What the method has to tell besides: the levels of a full-domain release, the rows that
+        were suppressed, ...
+    seconds
+        Time per stage and in total.
+    warnings
+        What the reader should know.
+    exposure
+        The columns released as they are, and how many rows are unique with them; None if there are
+        none, or the rows are on Spark.
+    """
+
+    loss: Loss
+    verdict: Verdict
+    method: str
+    plan: Plan
+    schema: Schema
+    rows_in: int
+    rows_out: int
+    groups: int
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    exposure: Exposure | None = None
+
+    @property
+    def undecided(self) -> dict[str, str]:
+        """The columns that were held back because nobody decided about them, with the reason."""
+        return {name: self.schema[name].reason for name in self.schema.undecided}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures of the run as plain data: no value of the table, no seed."""
+        return {
+            "method": self.method,
+            "rows_in": self.rows_in,
+            "rows_out": self.rows_out,
+            "groups": self.groups,
+            "notes": dict(self.notes),
+            "warnings": list(self.warnings),
+            "loss": {
+                "rate": self.loss.rate,
+                "generalization": self.loss.generalization,
+                "removal": self.loss.removal,
+                "by_column": self.loss.by_column,
+            },
+            "losses": dict(self.loss.by_name),
+            "achieved": self.verdict.achieved,
+            "promised": [result.promise for result in self.verdict.rules],
+            "verified": self.verdict.holds,
+            "undecided": self.undecided,
+            "exposure": None if self.exposure is None else self.exposure.to_dict(),
+            "seeded": self.plan.seed is not None,
+            "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
+            "versions": _versions(),
+            "plan": self.plan.public(),
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _versions() -> dict[str, str]:
+    names = ("shoal", "numpy", "numba", "polars")
+    return {name: version(name) for name in names} | {"python": platform.python_version()}

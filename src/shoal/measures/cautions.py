@@ -1,0 +1,189 @@
+"""What is allowed and still a risk that nobody would see: said at every door, in the same words.
+
+Each function looks at one risk and yields a sentence for every column that has it. A sentence names
+columns and counts, never a value that only the table has: it also stands in the figures of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.base.roles import Role
+from shoal.plan.plan import Plan
+from shoal.privacy import Rule
+from shoal.tables.cells import as_text
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import Schema
+
+NEARLY_ALL = 0.9  # of the known cells differ: the column is as good as a name
+FEW_ROWS = 20  # in a smaller table most columns are nearly unique
+RARE = 5  # rows; a value of fewer is rare, whatever k is
+_SHORTEST = 3  # of a word with its two spaces: a single letter names nothing
+PLACEHOLDERS = (
+    "unknown", "not known", "unk", "null", "none", "nil", "nan", "n/a", "na", "missing", "other",
+    "?", "-", "--", ".", "x", "xx", "xxx",
+)  # fmt: skip
+
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
+FORMULA = r"(?s)^[=+\-@\t\r]."  # a sign that stands alone is run by nobody
+NUMBER = r"^[+-][0-9 .,]*[0-9](?:[eE][+-]?[0-9]+)?%?$"  # also a telephone number
+
+
+@dataclass(frozen=True, eq=False)
+class Matter:
+    """What a run is about: the table, what the plan says of it, and the rules."""
+
+    frame: pl.DataFrame
+    schema: Schema
+    plan: Plan
+    taxonomies: Mapping[str, Taxonomy]
+    rules: tuple[Rule, ...]
+
+
+def cautions(matter: Matter) -> tuple[str, ...]:
+    """Return what the keeper of the table should know before a release leaves the house."""
+    return tuple(text for look in CAUTIONS for text in look(matter))
+
+
+def planned(schema: Schema, plan: Plan, rules: tuple[Rule, ...]) -> tuple[str, ...]:
+    """Return what can be told of a table that is not at hand."""
+    matter = Matter(pl.DataFrame(), schema, plan, {}, rules)
+    return tuple(text for look in PLANNED for text in look(matter))
+
+
+def _unique_others(matter: Matter) -> Iterator[str]:
+    """Columns passed through that tell nearly every row from all others."""
+    for name in matter.schema.names(Role.OTHER):
+        known = matter.frame[name].drop_nulls()
+        if len(known) < FEW_ROWS or known.dtype.is_nested():
+            continue
+        different = known.n_unique()
+        if different >= NEARLY_ALL * len(known):
+            yield (
+                f"Column {name!r} is passed through as it is, and {different:,} of its "
+                f"{len(known):,} cells differ: whoever knows the cell of a person finds the row. "
+                "Make it an identifier (left out), or a quasi-identifier."
+            )
+
+
+def _kept_order(matter: Matter) -> Iterator[str]:
+    if not matter.plan.release.shuffle:
+        yield (
+            "The rows are released in the order of the input (shuffle = false): whoever knows "
+            "that order, for instance by date or by name, finds rows by their place. Leave "
+            "shuffle out."
+        )
+
+
+def _bare_sensitive(matter: Matter) -> Iterator[str]:
+    """Sensitive columns without a rule beside others that have one."""
+    ruled = {rule.column for rule in matter.rules if rule.column is not None}
+    for name in matter.schema.sensitive:
+        if ruled and name not in ruled:
+            yield (
+                f"The sensitive column {name!r} has no rule of its own, others have: everybody in "
+                "a class may share its value. Add a rule for it, or name no column in the rule."
+            )
+
+
+def _placeholders(matter: Matter) -> Iterator[str]:
+    """Words for a missing value that a rule counts as one value more."""
+    ruled = dict.fromkeys(rule.column for rule in matter.rules if rule.column is not None)
+    for name in ruled:
+        if name not in matter.schema or name not in matter.frame.columns:
+            continue
+        texts = as_text(matter.schema[name].clean(matter.frame[name])).unique().drop_nulls()
+        words = texts.filter(texts.str.strip_chars().str.to_lowercase().is_in(PLACEHOLDERS))
+        if len(words):
+            shown = ", ".join(repr(word.strip()) for word in words.sort())
+            yield (
+                f"The sensitive column {name!r} holds {shown}, which counts as a value like any "
+                "other when diversity is measured. If it stands for a missing value, say so with "
+                f"--missing ({_missing(words.sort())})."
+            )
+
+
+def _missing(words: pl.Series) -> str:
+    return "missing=[" + ", ".join(repr(word.strip()) for word in words) + "]"
+
+
+def _named_leaves(matter: Matter) -> Iterator[str]:
+    """Hierarchies in which the label of a group names a rare value of it."""
+    k = max((int(part.spec.get("k", 0)) for part in matter.plan.rules), default=0)
+    for name in matter.schema.quasi:
+        tree = matter.taxonomies.get(name)
+        if tree is None or name not in matter.frame.columns:
+            continue
+        found = _named(tree, as_text(matter.frame[name]), max(k, RARE))
+        if found:
+            yield (
+                f"{found:,} labels of the hierarchy of {name!r} name a value that fewer than "
+                f"{max(k, RARE)} rows have: a cell generalized to such a label still says it. "
+                "Give these groups labels of their own."
+            )
+
+
+def _named(tree: Taxonomy, texts: pl.Series, few: int) -> int:
+    """Count the inner labels that hold the text of a rare leaf below them as a word."""
+    counts = texts.drop_nulls().value_counts(name="rows")
+    rare = counts.filter(pl.col("rows") < few).to_series(0).to_list()
+    places = {text: place for place, text in enumerate(tree.values)}
+    # A number in a label is the end of an interval, not a name.
+    texted = [places[text] for text in rare if text in places and not text[:1].isdigit()]
+    leaves = np.array(texted, np.int64)
+    labels = np.array(tree.labels, dtype=object)
+    named: set[int] = set()
+    for level in tree.levels[1:, leaves]:
+        inner = (level != tree.root) & (tree.hi[level] > tree.lo[level])
+        pairs = pl.DataFrame(
+            {
+                "node": level[inner],
+                "label": pl.Series(labels[level[inner]].tolist(), dtype=pl.String),
+                "leaf": pl.Series(labels[leaves[inner]].tolist(), dtype=pl.String),
+            }
+        )
+        padded = pairs.with_columns(_words("label"), _words("leaf"))
+        padded = padded.filter(pl.col("leaf").str.len_chars() > _SHORTEST)
+        hits = padded.filter(pl.col("label").str.contains(pl.col("leaf"), literal=True))
+        named |= set(hits["node"].to_list())
+    return len(named)
+
+
+def _words(side: str) -> pl.Expr:
+    """Return a text as words between spaces, so that a word is never found inside another."""
+    spaced = pl.col(side).str.replace_all(r"[^\pL\pN]+", " ").str.strip_chars()
+    return pl.concat_str(pl.lit(" "), spaced, pl.lit(" ")).alias(side)
+
+
+def _formulas(matter: Matter) -> Iterator[str]:
+    """Columns whose texts a spreadsheet would take for a formula and run."""
+    for column in matter.schema.columns:
+        name = column.name
+        if not column.role.published or matter.frame[name].dtype not in TEXTS:
+            continue
+        texts = matter.frame[name].cast(pl.String).drop_nulls()
+        cells = int((texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)).sum())
+        if cells:
+            yield (
+                f"{cells:,} cells of column {name!r} begin with =, +, -, @, a tab or a line break: "
+                "a spreadsheet that opens them from a CSV file takes them for formulas and runs "
+                "them. Look at them and correct them, write Parquet instead of CSV, or tell "
+                "readers to import the column as text."
+            )
+
+
+PLANNED: tuple[Callable[[Matter], Iterator[str]], ...] = (_kept_order, _bare_sensitive)
+"""What can be told from the plan alone, wherever the table lies."""
+
+CAUTIONS: tuple[Callable[[Matter], Iterator[str]], ...] = (
+    _unique_others,
+    *PLANNED,
+    _placeholders,
+    _named_leaves,
+    _formulas,
+)
+"""What is looked at, in the order in which it is told."""

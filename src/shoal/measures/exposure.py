@@ -1,0 +1,147 @@
+"""What is released as it is: how many rows it makes unique beside the quasi-identifiers.
+
+A rule such as k-anonymity speaks of the quasi-identifiers alone. Columns that leave the house
+exactly may single out rows that look alike on them, and nothing in the verdict says so. This is
+counted on the published cells, so it can be told to everybody who may see those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.base.partition import Ints
+from shoal.releases.anatomy import GROUP
+from shoal.releases.published import Published
+from shoal.tables.schema import plain
+from shoal.tables.set_cells import read_sets
+
+LIMIT = 0.01  # share of the rows from which it is a warning
+_NAMED = 4  # columns that a sentence names
+_LONGEST = 40  # letters of a name in it
+_TRIED = 8  # columns that are tried one by one: those with most values
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Columns released as they are, and the rows that are unique with them.
+
+    Parameters
+    ----------
+    columns
+        Their names.
+    rows
+        Published rows.
+    before
+        Rows that are unique by the published quasi-identifiers alone.
+    unique
+        Rows that are unique when these columns are known besides.
+    worst, worst_unique
+        The column that makes most rows unique by itself, and how many.
+    secret
+        There is one such column and it is sensitive: whoever knows it learns nothing more.
+    """
+
+    columns: tuple[str, ...]
+    rows: int
+    before: int
+    unique: int
+    worst: str
+    worst_unique: int
+    secret: bool = False
+
+    @property
+    def share(self) -> float:
+        """Share of the rows that are unique."""
+        return self.unique / max(self.rows, 1)
+
+    @property
+    def warns(self) -> bool:
+        """Whether it is a warning: there is more to learn about many people who are found so."""
+        return self.share > LIMIT and self.unique > self.before and not self.secret
+
+    def describe(self) -> str:
+        """Return the finding as a sentence."""
+        names = [_short(name) for name in self.columns[:_NAMED]]
+        if len(self.columns) > _NAMED:
+            names.append(f"{len(self.columns) - _NAMED} more")
+        known = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        are = "released as it is" if len(self.columns) == 1 else "released as they are"
+        text = f"With {known}, {are}, {self._percent(self.unique)} of the rows are unique"
+        if len(self.columns) > 1:
+            text += f" (with {_short(self.worst)} alone {self._percent(self.worst_unique)})"
+        if self.before:
+            text += f"; by the quasi-identifiers alone {self._percent(self.before)}"
+        if self.warns:
+            text += ". Whoever knows them of a person finds the row: give such columns another role"
+        return f"{text}."
+
+    def _percent(self, rows: int) -> str:
+        return f"{100 * rows / max(self.rows, 1):.1f} %"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        return {
+            "columns": list(self.columns),
+            "unique": self.unique,
+            "share": self.share,
+            "by_quasi_alone": self.before,
+            "worst": self.worst,
+            "warning": self.warns,
+            "sentence": self.describe(),
+        }
+
+
+def _short(name: str) -> str:
+    """Return a name as a sentence holds it."""
+    return repr(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")
+
+
+def exposure(published: Published, sensitive: Sequence[str] = ()) -> Exposure | None:
+    """Count the rows that are unique by everything that is published; None if nothing is exact.
+
+    Parameters
+    ----------
+    published
+        The published table and its classes: every plain column besides the quasi-identifiers is
+        taken for exact.
+    sensitive
+        Those of the others that are sensitive.
+    """
+    released = published.frame
+    rest = [name for name in released.columns if name not in published.columns]
+    exact = [name for name in rest if _exact(released, name)]
+    if not exact:
+        return None
+    # By number: a published column may be called anything.
+    cells = pl.DataFrame([pl.Series("0", published.labels)]).with_columns(
+        released[name].alias(str(place)) for place, name in enumerate(exact, 1)
+    )
+    tried = sorted(range(1, len(exact) + 1), key=lambda place: -cells[str(place)].n_unique())
+    alone = {place: _unique(cells.select("0", str(place))) for place in tried[:_TRIED]}
+    worst = max(alone, key=lambda place: alone[place])
+    return Exposure(
+        columns=tuple(exact),
+        rows=released.height,
+        before=int((published.sizes == 1).sum()),
+        unique=_unique(cells),
+        worst=exact[worst - 1],
+        worst_unique=alone[worst],
+        secret=len(exact) == 1 and exact[0] in sensitive,
+    )
+
+
+def _exact(released: pl.DataFrame, name: str) -> bool:
+    """Tell whether a column holds single values; sets of which one is true are none."""
+    if name == GROUP or not plain(released[name].dtype):
+        return False
+    return read_sets(released[name].head(1000)) is None
+
+
+def _unique(cells: pl.DataFrame) -> int:
+    sizes: Ints = cells.group_by(cells.columns).len()["len"].to_numpy().astype(np.int64)
+    return int((sizes == 1).sum())

@@ -1,0 +1,107 @@
+"""What is wrong with a plan, each fault in one sentence with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from shoal.base.address import plan_fault
+from shoal.base.errors import ParameterError, nearest
+from shoal.base.params import Param, check_options
+from shoal.base.roles import Kind, Role
+from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
+from shoal.plan import text as plan_text
+
+
+def said(fault: Any, fields: Mapping[str, Iterable[str]], source: str, text: str) -> str:
+    """Turn one pydantic fault into our sentence: where, what was got, what is allowed.
+
+    ``fields``: the keys that each table of a plan may have, those outside of all tables under "".
+    """
+    # Validation walks through unions and keys of its own; only real keys help the reader.
+    loc = tuple(part for part in fault["loc"] if part != "[key]")
+    where = where_is(loc, source, text)
+    key = ".".join(map(str, loc))
+    if loc == ("seed",):  # it may be the secret but for one sign
+        return (
+            f"{where}'seed' must be a whole number, from 0 on. What was got is not repeated here."
+        )
+    if fault["type"] == "extra_forbidden":
+        allowed = list(fields.get(str(loc[0]) if len(loc) > 1 else "", ()))
+        return (
+            f"{where}unknown key {key!r}. Allowed here: {', '.join(allowed)}."
+            f"{nearest(str(loc[-1]), allowed)}"
+        )
+    if fault["type"] == "enum":
+        choices = [kind.value for kind in (Role if loc[-1] == "role" else Kind)]
+        return (
+            f"{where}{key!r} must be one of {', '.join(map(repr, choices))}. "
+            f"Got {fault['input']!r} instead.{nearest(str(fault['input']), choices)}"
+        )
+    if fault["type"] == "missing":
+        return f"{where}{key!r} is missing."
+    return f"{where}{key!r}: {fault['msg']}. Got {fault['input']!r} instead."
+
+
+def where_is(loc: Sequence[Any], source: str, text: str) -> str:
+    """Say on which line of a plan's text a key stands."""
+    if not source:
+        return ""
+    line = plan_text.find_line(text, loc)
+    return f"{source}, line {line}: " if line else f"{source}: "
+
+
+def option_faults(tree: Mapping[str, Any], source: str, text: str) -> list[str]:
+    """Check names and options of the method and the rules against the catalog."""
+    faults: list[str] = []
+    data = tree.get("data", {})
+    if isinstance(data, dict) and (fault := plan_fault(data.get("source"))):
+        faults.append(where_is(("data", "source"), source, text) + fault)
+    method = tree.get("method", {})
+    if isinstance(method, dict) and isinstance(method.get("name", DEFAULT_METHOD), str):
+        name = method.get("name", DEFAULT_METHOD)
+        if name in METHODS:
+            options = {key: value for key, value in method.items() if key != "name"}
+            declared = METHODS[name].params
+            faults += _check(options, declared, name, ("method",), source, text)
+        else:
+            faults.append(_unknown("method", name, METHODS, ("method", "name"), source, text))
+    rules = tree.get("rules", [])
+    for i, rule in enumerate(rules if isinstance(rules, list) else []):
+        if not isinstance(rule, dict) or not isinstance(rule.get("name"), str):
+            continue
+        name = rule["name"]
+        if name in RULES:
+            options = {k: v for k, v in rule.items() if k not in ("name", "column")}
+            declared = RULES[name].params
+            faults += _check(options, declared, name, ("rules", i), source, text)
+        else:
+            faults.append(_unknown("rule", name, RULES, ("rules", i, "name"), source, text))
+    return faults
+
+
+def _check(
+    options: Mapping[str, Any],
+    declared: tuple[Param, ...],
+    owner: str,
+    loc: tuple[Any, ...],
+    source: str,
+    text: str,
+) -> list[str]:
+    faults = []
+    for key, value in options.items():
+        try:
+            check_options({key: value}, declared, owner)
+        except ParameterError as error:
+            faults.append(f"{where_is((*loc, key), source, text)}{error}")
+    return faults
+
+
+def _unknown(
+    what: str, name: str, known: Iterable[str], loc: tuple[Any, ...], source: str, text: str
+) -> str:
+    names = list(known)
+    return (
+        f"{where_is(loc, source, text)}there is no {what} {name!r}; there "
+        f"{'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names))}.{nearest(name, names)}"
+    )

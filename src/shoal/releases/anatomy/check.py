@@ -1,0 +1,156 @@
+"""Does Anatomy keep its promise? Asked of the two published tables alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from shoal.base.errors import InputError, SchemaError, listed
+from shoal.base.partition import GroupStats, Histogram, Ints
+from shoal.privacy.base import Rule
+from shoal.releases.anatomy import COUNT, GROUP
+from shoal.releases.exact import check as exact
+from shoal.releases.exact.check import compare, judge, kept, some, truth
+from shoal.releases.opened import Opened
+from shoal.releases.published import Published, read
+from shoal.releases.verdict import Original, Verdict
+from shoal.tables.cells import as_text, blank, natural
+
+
+def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
+    """Check an opened release; with its source, also that it says nothing wrong."""
+    table = opened.tables["st"]
+    held = [name for name in table.columns if name not in (GROUP, COUNT)]
+    if unknown := [name for name in opened.sensitive if name not in held]:
+        raise SchemaError(
+            f"The second table has no sensitive column {unknown[0]!r}; it has {listed(held)}."
+        )
+    ordered = source if source is not None and source.order is not None else None
+    faults = opened.forbidden()
+    if source is not None and ordered is None:
+        faults += plausible(opened.frame, table, source.frame, kept(opened, source), held[0])
+    return verify_tables(
+        opened.frame, table, opened.quasi, rules, ordered, published=opened.published, faults=faults
+    )
+
+
+def verify_tables(
+    released: pl.DataFrame,
+    table: pl.DataFrame,
+    quasi: Sequence[str],
+    rules: Sequence[Rule],
+    source: Original | None = None,
+    *,
+    published: Published | None = None,
+    faults: Sequence[str] = (),
+) -> Verdict:
+    """Check Anatomy's two tables: what the second one says of every group of the first.
+
+    With the source, the first must have the quasi-identifiers as they were, and the second count
+    the true values of every group.
+    """
+    wanted = some(rules)
+    columns = [name for name in table.columns if name not in (GROUP, COUNT)]
+    if GROUP not in released.columns or len(columns) != 1 or not {GROUP, COUNT} <= {*table.columns}:
+        raise InputError(
+            f"Anatomy publishes a table with the column {GROUP!r} and a second one with {GROUP!r}, "
+            f"one sensitive column and {COUNT!r}. Got {listed(released.columns)} and "
+            f"{listed(table.columns)}."
+        )
+    if released[GROUP].dtype != table[GROUP].dtype:
+        raise InputError(
+            f"The groups of the two tables cannot be compared: {GROUP!r} is of type "
+            f"{released[GROUP].dtype} in the first and {table[GROUP].dtype} in the second. Write "
+            "the numbers of groups alike in both."
+        )
+    published = published or read(released, quasi)
+    name = columns[0]
+    listing = table.select(
+        pl.col(GROUP), as_text(blank(table[name])).alias(name), pl.col(COUNT).cast(pl.Int64)
+    )
+    told = [*faults, *_table_faults(released, listing)]
+    groups = listing[GROUP].unique().sort()
+    sizes = listing.group_by(GROUP).agg(pl.col(COUNT).sum()).sort(GROUP)[COUNT].to_numpy()
+    at = groups.search_sorted(listing[GROUP]).to_numpy()
+    known = listing[name].is_not_null().to_numpy()
+    hist = _histogram(
+        at[known], listing[name].filter(known), listing[COUNT].filter(known), sizes.size
+    )
+    stats = {None: GroupStats(published.sizes, {}), name: GroupStats(sizes, {name: hist})}
+    if source is not None:
+        told += compare(released, source, own=[GROUP])
+        told += _true_counts(released, listing, name, source)
+    return judge(wanted, stats, told, released.height, published.sizes.size)
+
+
+def plausible(
+    released: pl.DataFrame,
+    table: pl.DataFrame,
+    original: pl.DataFrame,
+    columns: Sequence[str],
+    name: str,
+) -> list[str]:
+    """Compare with an original whose rows stand in another order, and return the faults found.
+
+    The second table must also count every value as often as the original has it.
+    """
+    faults = exact.plausible(released, original, columns, [name])
+    said = table.select(as_text(blank(table[name])).alias(name), COUNT).group_by(name).sum()
+    true = pl.DataFrame({name: as_text(blank(original[name]))}).group_by(name).len("true")
+    both = true.join(said, on=name, how="full", nulls_equal=True)
+    differ = both.filter(pl.col("true").cast(pl.Int64).ne_missing(pl.col(COUNT))).height
+    if differ:
+        faults.append(
+            f"{differ:,} values of {name!r} are not counted in the second table as often as the "
+            "original has them."
+        )
+    return faults
+
+
+def _histogram(groups: Ints, values: pl.Series, counts: pl.Series, size: int) -> Histogram:
+    names = natural(values)
+    code = np.asarray(names.cast(pl.String).search_sorted(values), np.int64)
+    if not names.is_sorted():  # numbers by size are not sorted as texts
+        places = pl.Series(np.arange(len(names), dtype=np.int64))
+        code = values.replace_strict(names, places, return_dtype=pl.Int64).to_numpy()
+    frame = (
+        pl.DataFrame({"group": groups, "value": code, "count": counts})
+        .group_by("group", "value")
+        .agg(pl.col("count").sum())
+        .sort("group", "value")
+    )
+    own = frame["group"].to_numpy()
+    each, many = frame["value"].to_numpy(), frame["count"].to_numpy().astype(np.int64)
+    whole = np.bincount(each, many, len(names)).astype(np.int64)
+    starts = np.searchsorted(own, np.arange(size + 1)).astype(np.int64)
+    return Histogram(starts, each, many, whole, tuple(as_text(names).to_list()))
+
+
+def _table_faults(released: pl.DataFrame, listing: pl.DataFrame) -> list[str]:
+    faults = []
+    own = released.group_by(GROUP).agg(pl.len().cast(pl.Int64).alias("rows"))
+    said = listing.group_by(GROUP).agg(pl.col(COUNT).sum())
+    both = own.join(said, on=GROUP, how="full", coalesce=True)
+    wrong = both.filter(pl.col("rows").ne_missing(pl.col(COUNT))).height
+    if wrong:
+        faults.append(
+            f"{wrong:,} groups have another number of rows in the first table than in the second."
+        )
+    if listing.select(pl.exclude(COUNT)).is_duplicated().any() or (listing[COUNT] < 1).any():
+        faults.append("The second table lists a value of a group twice, or a count below 1.")
+    return faults
+
+
+def _true_counts(
+    released: pl.DataFrame, listing: pl.DataFrame, name: str, source: Original
+) -> list[str]:
+    true = (
+        pl.DataFrame({GROUP: released[GROUP], name: truth(name, source)})
+        .group_by(GROUP, name)
+        .agg(pl.len().cast(pl.Int64).alias("true"))
+    )
+    both = true.join(listing, on=[GROUP, name], how="full", coalesce=True, nulls_equal=True)
+    wrong = both.filter(pl.col("true").ne_missing(pl.col(COUNT))).height
+    return [f"{wrong:,} counts of the second table are wrong."] if wrong else []

@@ -1,0 +1,73 @@
+"""Look at the memory of a release, not at its cells, for what they do not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+_INLINE = 12  # bytes of a text that stand in its view
+
+
+def foreign(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
+    """Name the columns whose memory holds what no cell says, or in an order of its own."""
+    return tuple(
+        f"Column {column.name!r} holds {what} in its memory: whoever writes it to a file would "
+        "publish that."
+        for frame in tables.values()
+        for column in frame
+        for what in dict.fromkeys(_held(column))
+    )
+
+
+def _held(column: pl.Series) -> Iterator[str]:
+    if isinstance(column.dtype, pl.Enum):
+        if column.drop_nulls().n_unique() < len(column.dtype.categories):
+            yield "categories that no cell has"
+        return
+    if column.dtype in (pl.Categorical, pl.Object):
+        return
+    table: Any = column.to_frame().to_arrow(compat_level=pl.CompatLevel.newest())
+    for array in table.column(0).chunks:
+        yield from _inside(array)
+
+
+def _inside(array: Any) -> Iterator[str]:
+    """Look into an Arrow array and what is nested in it."""
+    import pyarrow as pa
+
+    kind = array.type
+    gaps = array.is_null().to_numpy(zero_copy_only=False)
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        yield from _texts(array, gaps)
+    elif pa.types.is_large_list(kind):
+        inner = array.values
+        if len(inner) != int(np.diff(array.offsets.to_numpy())[~gaps].sum()):
+            yield "elements that no cell has"
+        yield from _inside(inner)
+    elif pa.types.is_struct(kind):
+        for place in range(kind.num_fields):
+            yield from _inside(array.field(place))
+    elif pa.types.is_primitive(kind) and kind.bit_width % 8 == 0 and gaps.any():
+        width = kind.bit_width // 8
+        cells = np.frombuffer(array.buffers()[1], np.uint8)[array.offset * width :]
+        if cells[: gaps.size * width].reshape(-1, width)[gaps].any():
+            yield "values under nulls"
+
+
+def _texts(array: Any, gaps: npt.NDArray[np.bool_]) -> Iterator[str]:
+    """Check that the texts stand one after the other, as the rows do, and nothing besides."""
+    _, views, *buffers = array.buffers()
+    words = np.frombuffer(views, np.uint32).reshape(-1, 4)[array.offset :][: gaps.size]
+    if words[gaps].any():
+        yield "texts under nulls"
+    lengths = np.where(gaps, 0, words[:, 0]).astype(np.int64)
+    if sum(buffer.size for buffer in buffers) > lengths.sum():
+        yield "texts that no cell has"
+    long = lengths > _INLINE
+    places = words[long, 2].astype(np.int64) * 2**32 + words[long, 3]
+    if (np.diff(places) < lengths[long][:-1]).any():
+        yield "its texts in another order than the rows"

@@ -1,0 +1,155 @@
+"""Do dummy values keep their promise? Asked of the published table alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.base.errors import InputError, listed
+from shoal.base.partition import GroupStats, Histogram, Ints
+from shoal.privacy.base import Rule
+from shoal.releases.exact.check import compare, judge, kept, plausible, some, truth
+from shoal.releases.opened import Opened
+from shoal.releases.published import Published, read
+from shoal.releases.verdict import Original, Verdict
+from shoal.tables.cells import as_text, natural
+from shoal.tables.set_cells import read_sets
+
+
+def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
+    """Check an opened release; with its source, also that it says nothing wrong."""
+    ordered = source if source is not None and source.order is not None else None
+    faults = opened.forbidden()
+    if source is not None and ordered is None:
+        columns = kept(opened, source)
+        faults += plausible(opened.frame, source.frame, columns, opened.sensitive)
+    return verify_sets(
+        opened.frame, opened.quasi, rules, ordered, published=opened.published, faults=faults
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sets:
+    """The sets of a column: values in order, codes set after set, which rows have a set."""
+
+    names: pl.Series
+    codes: Ints
+    lengths: Ints
+    kept: npt.NDArray[np.bool_]
+
+    @classmethod
+    def read(cls, lists: pl.Series, names: pl.Series | None = None) -> _Sets:
+        known = lists.drop_nulls()
+        flat = known.list.explode(empty_as_null=False)
+        names = natural(flat) if names is None else names
+        places = pl.Series(np.arange(len(names), dtype=np.int64))
+        numbers = flat.replace_strict(names, places, default=None, return_dtype=pl.Int64)
+        if numbers.null_count():
+            raise InputError(
+                f"{numbers.null_count():,} values in the sets of column {lists.name!r} are no "
+                "values of the column."
+            )
+        codes = numbers.to_numpy()
+        lengths = known.list.len().to_numpy().astype(np.int64)
+        return cls(names, codes, lengths, lists.is_not_null().to_numpy())
+
+    @property
+    def owner(self) -> Ints:
+        return np.repeat(np.arange(self.lengths.size), self.lengths)
+
+    @property
+    def unsorted(self) -> int:
+        """Sets in another order than the values' own: an order could carry a message."""
+        owner = self.owner
+        wrong = (np.diff(self.codes) <= 0) & (np.diff(owner) == 0)
+        return int(np.unique(owner[1:][wrong]).size)
+
+    def histogram(self) -> Histogram:
+        """Count each set as a group of its own, a value that it has twice once."""
+        span = max(len(self.names), 1)
+        keys = self.owner * span + self.codes
+        if self.unsorted:
+            keys = np.unique(keys)
+        codes = keys % span
+        starts = np.searchsorted(keys, np.arange(self.lengths.size + 1) * span)
+        whole = np.bincount(codes, minlength=span).astype(np.int64)
+        ones = np.ones(codes.size, np.int64)
+        return Histogram(starts.astype(np.int64), codes, ones, whole, tuple(as_text(self.names)))
+
+    def lacking(self, truth: pl.Series) -> int:
+        """Count the rows whose true value is known and not in their set."""
+        places = pl.Series(np.arange(len(self.names), dtype=np.int64))
+        code = truth.replace_strict(self.names, places, default=-1, return_dtype=pl.Int64)
+        wanted = code.to_numpy()[self.kept]
+        has = np.zeros(self.lengths.size, np.bool_)
+        owner = self.owner
+        has[owner[self.codes == wanted[owner]]] = True
+        known = truth.is_not_null().to_numpy()
+        return int((~has & known[self.kept]).sum() + (known & ~self.kept).sum())
+
+
+def verify_sets(
+    released: pl.DataFrame,
+    quasi: Sequence[str],
+    rules: Sequence[Rule],
+    source: Original | None = None,
+    values: Mapping[str, pl.Series] | None = None,
+    *,
+    published: Published | None = None,
+    faults: Sequence[str] = (),
+) -> Verdict:
+    """Check a table with dummy values.
+
+    Every row is a group of its own whose values are those of its set, each once. With the source,
+    every set must hold the true value, be sorted, and everything else be as it was.
+
+    Parameters
+    ----------
+    values
+        The values that each sensitive column can have, in their order, when ``released`` is only a
+        part of a release; else those that its sets name.
+    published
+        The classes of its rows, if they were grouped before.
+    faults
+        What was found elsewhere.
+
+    Notes
+    -----
+    A cell without a set (a missing value that the plan keeps missing) promises nothing and is not
+    asked about.
+    """
+    published = published or read(released, quasi)
+    wanted = some(rules)
+    sets: dict[str, _Sets] = {}
+    told = list(faults)
+    for name in dict.fromkeys(rule.column for rule in wanted if rule.column is not None):
+        lists = read_sets(released[name]) if name in released.columns else None
+        if lists is None:
+            raise InputError(
+                f"Column {name!r} holds no sets of values: a cell of a release with dummy values "
+                'is a list such as ["asthma", "flu"]. Its columns are '
+                f"{listed(released.columns)}."
+            )
+        sets[name] = _Sets.read(lists, (values or {}).get(name))
+    stats: dict[str | None, GroupStats] = {None: GroupStats(published.sizes, {})}
+    for name, found in sets.items():
+        stats[name] = GroupStats(found.lengths, {name: found.histogram()})
+        if found.unsorted:
+            told.append(
+                f"{found.unsorted:,} sets of column {name!r} are not sorted, or hold a value twice."
+            )
+        if (different := np.unique(found.lengths)).size > 1:
+            told.append(
+                f"The sets of column {name!r} have {different.size} different lengths "
+                f"({listed(different.tolist(), 5)}): dummy values make sets of one length."
+            )
+    if source is not None:
+        told += compare(released, source)
+        for name, found in sets.items():
+            if lacking := found.lacking(truth(name, source)):
+                told.append(f"{lacking:,} sets of column {name!r} lack the true value.")
+    return judge(wanted, stats, told, released.height, published.sizes.size)

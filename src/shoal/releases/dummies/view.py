@@ -1,0 +1,171 @@
+"""A table with dummy values, as an analyst and an attacker read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.base.errors import InputError
+from shoal.releases.base import By, Counts, Floats, Ints, Query
+from shoal.releases.categories import Field
+from shoal.releases.estimates import METHODS, Observed, estimate, iterative, set_interval
+from shoal.releases.exact import view as exact
+from shoal.releases.exact.view import Exact
+from shoal.releases.opened import Opened
+from shoal.releases.posterior import Posterior
+from shoal.tables.cells import as_text
+from shoal.tables.set_cells import read_sets
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """The sets of one column: values, codes ``[rows, l]``, and which rows have a set."""
+
+    values: tuple[str, ...]
+    codes: npt.NDArray[np.int64]
+    kept: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class DummiesView(Exact):
+    """A table with dummy values; ``sets`` are its sensitive columns as lists."""
+
+    sets: dict[str, pl.Series]
+    estimators = METHODS
+
+    @cached_property
+    def columns(self) -> dict[str, _Column]:
+        """The sets as codes."""
+        return {name: _coded(name, lists) for name, lists in self.sets.items()}
+
+    def values(self, of: str) -> tuple[str, ...]:
+        """Return all values that occur in the sets of a column."""
+        return self.columns[of].values
+
+    def observed(self, of: str, labels: Ints, groups: int) -> Observed:
+        """Count the sets by category of their row."""
+        column = self.columns[of]
+        if column.kept.size < labels.size:
+            labels = labels[column.kept]
+        return Observed.of(column.codes, labels, len(column.values), groups)
+
+    def expect(self, query: Query, method: str = "iterative", **options: float) -> Floats:
+        """Return the estimated count of every value."""
+        labels = np.where(self.matching(query), 0, -1)
+        seen = self.observed(query.of, labels, 1)
+        found: Floats = seen.dense(estimate(seen, method, **options))[0]
+        return found
+
+    def counts(
+        self, of: str, by: Sequence[By], *, method: str = "iterative", level: float = 0.95
+    ) -> Counts:
+        """Estimate all combinations at once; intervals follow from the draw of the dummies."""
+        combined, labels = self.sorted(by)
+        seen = self.observed(of, labels, len(combined))
+        count = seen.dense(estimate(seen, method))
+        rows = seen.rows.astype(np.float64)
+        low, high = set_interval(seen.dense(seen.seen), rows[:, None], seen.q, level)
+        low, high = np.minimum(low, count), np.maximum(high, count)
+        names = tuple(each.column for each in by)
+        return Counts(of, names, combined, self.values(of), rows, count, low, high)
+
+    def posterior(self, of: str) -> Posterior:
+        """Weigh the values of every set by how frequent they are in the table.
+
+        Every value of a set explains it equally well, so by Bayes' rule frequent values are the
+        likelier ones: a set of l values is not always 1/l.
+        """
+        column = self.columns[of]
+        seen = self.observed(of, np.zeros(self.frame.height, np.int64), 1)
+        prior = seen.dense(iterative(seen))[0]
+        share = np.maximum(prior[column.codes], 1e-12)
+        share /= share.sum(axis=1, keepdims=True)
+        rows = np.repeat(column.kept, column.codes.shape[1])
+        size = len(column.values)
+        return Posterior.of(self.classes, rows, column.codes.ravel(), share.ravel(), size)
+
+    def beliefs(self, of: str, rows: npt.NDArray[np.integer]) -> Floats:
+        """Return the attacker's probability of every value, for some released rows."""
+        return self.posterior(of).beliefs(rows)
+
+    def risk(self, of: str) -> dict[str, float]:
+        """Return the worst and the mean posterior."""
+        return self.posterior(of).risk()
+
+
+def _coded(name: str, lists: pl.Series) -> _Column:
+    kept = np.flatnonzero(lists.is_not_null().to_numpy())
+    lengths = lists.drop_nulls().list.len().unique().sort()
+    if len(lengths) != 1:
+        raise InputError(
+            f"The sets of column {name!r} have {len(lengths)} different lengths "
+            f"({lengths.head(5).to_list()}), but dummy values make sets of one length. Check that "
+            "the file is a release as it was published."
+        )
+    elements = lists.drop_nulls().explode()
+    field = Field.of(elements)
+    values = tuple(as_text(field.values).to_list())
+    return _Column(values, field.codes.reshape(-1, int(lengths[0])), kept)
+
+
+def marked(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> bool:
+    """Tell whether a column that was declared sensitive holds sets of values."""
+    frame = tables["release"]
+    return any(
+        name in frame.columns and read_sets(frame[name].head(1000)) is not None
+        for name in sensitive
+    )
+
+
+def hidden(_tables: Mapping[str, pl.DataFrame]) -> list[str]:
+    """Return the sensitive columns that the tables tell by themselves: a list proves nothing."""
+    return []
+
+
+def candidates(tables: Mapping[str, pl.DataFrame], _of: str) -> list[str]:
+    """Return the columns that may be quasi-identifiers."""
+    return [column.name for column in tables["release"] if read_sets(column) is None]
+
+
+def open_view(opened: Opened, of: str) -> DummiesView:
+    """Return the release, ready to be asked about a column of sets."""
+    sets = {
+        name: lists
+        for name in (of, *opened.sensitive)
+        if (lists := _sets(opened, name)) is not None
+    }
+    if of not in sets:
+        raise InputError(
+            f"Column {of!r} holds no sets of values, although other sensitive columns do: it is "
+            "published as it is. Give it another role, or leave it out."
+        )
+    return DummiesView(opened.frame, tuple(opened.quasi), sets)
+
+
+def _sets(opened: Opened, name: str) -> pl.Series | None:
+    return read_sets(opened.frame[name]) if opened.has(name) else None
+
+
+def estimated(opened: Opened, name: str) -> bool:
+    """Tell whether a column can only be estimated."""
+    return name in opened.sensitive and _sets(opened, name) is not None
+
+
+def silent(opened: Opened, name: str) -> float:
+    """Return the share of cells of a column that say nothing."""
+    return exact.silent(opened, name)
+
+
+def sizes(opened: Opened) -> Ints:
+    """Return the size of every class."""
+    return opened.published.sizes
+
+
+def examples(opened: Opened) -> tuple[pl.DataFrame, list[tuple[str, int]] | None]:
+    """Return some published rows."""
+    return opened.frame, None

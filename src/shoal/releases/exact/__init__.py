@@ -1,0 +1,1 @@
+"""What shapes share that publish quasi-identifiers as they were."""

@@ -1,0 +1,18 @@
+"""What reports and figures call things in a generalized release."""
+
+from __future__ import annotations
+
+from shoal.releases.base import ShapeWords
+
+WORDS = ShapeWords(
+    classes="classes",
+    sizes="How many people look alike",
+    rows="rows that look alike",
+    made="{quasi} quasi-identifiers generalized",
+    examples="",
+    risk="Somebody knows all quasi-identifiers of a person and looks for that person's row. The "
+    "risk is one divided by the number of rows that fit.",
+    gaps="A missing quasi-identifier is published as *, the same as a value that was hidden, so "
+    "nobody can tell which is which.",
+    shares="A generalized cell counts in equal parts for everything that it covers.",
+)

@@ -1,0 +1,250 @@
+"""A publication that was opened: its shape known once, its classes grouped once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import polars as pl
+
+from shoal.base.errors import InputError, SchemaError, listed, nearest
+from shoal.base.roles import Role
+from shoal.catalog import GENERALIZED, SHAPES, Shape
+from shoal.plan.plan import Plan
+from shoal.releases.base import Ints, ShapeWords, View
+from shoal.releases.published import Published, read
+from shoal.releases.readback import Sides
+from shoal.releases.verdict import held_back, undeclared
+from shoal.tables.cells import blank
+from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.schema import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A release and what is declared of it, ready to be asked. It never holds the original.
+
+    Parameters
+    ----------
+    tables
+        The published tables by name: ``release``, and whatever its shape publishes beside it.
+    columns
+        The declared columns; ``missing`` of a sensitive one lists every text that means missing.
+    taxonomies
+        Hierarchies by column, to understand generalized cells.
+    domains
+        The values that generalized columns can have, ascending, when they are known from
+        elsewhere; else those that the cells name.
+    shape
+        Which shape of release it is.
+    plan
+        The plan of the run, as far as it is known.
+    complete
+        The plan declares every column, and not only those that somebody named.
+    sides
+        Generalized cells that were understood beside the original, by column.
+    """
+
+    tables: Mapping[str, pl.DataFrame]
+    columns: tuple[Column, ...]
+    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    domains: Mapping[str, pl.Series] = field(default_factory=dict)
+    shape: Shape = GENERALIZED
+    plan: Plan = field(default_factory=Plan)
+    complete: bool = True
+    sides: Mapping[str, Sides] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        tables: Mapping[str, pl.DataFrame],
+        columns: Sequence[Column],
+        taxonomies: Mapping[str, Taxonomy] | None = None,
+        domains: Mapping[str, pl.Series] | None = None,
+        plan: Plan | None = None,
+        *,
+        complete: bool = True,
+    ) -> Opened:
+        """Open published tables; what they tell of themselves joins what is declared."""
+        declared = [column.name for column in columns]
+        sensitive = [column.name for column in columns if column.role is Role.SENSITIVE]
+        shape = recognise(tables, sensitive)
+        told = [name for name in shape.view.hidden(tables) if name not in declared]
+        return cls(
+            tables,
+            (*columns, *(Column(name, Role.SENSITIVE) for name in told)),
+            taxonomies or {},
+            domains or {},
+            shape,
+            plan or Plan(),
+            complete,
+        )
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The published table."""
+        return self.tables["release"]
+
+    @property
+    def words(self) -> ShapeWords:
+        """What things are called in a release of this shape."""
+        words: ShapeWords = self.shape.words
+        return words
+
+    def names(self, *roles: Role) -> list[str]:
+        """Return the columns that play one of some roles."""
+        return [column.name for column in self.columns if column.role in roles]
+
+    @property
+    def quasi(self) -> list[str]:
+        """The quasi-identifiers."""
+        return self.names(Role.QUASI)
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The sensitive columns."""
+        return self.names(Role.SENSITIVE)
+
+    def column(self, name: str) -> Column:
+        """Return a declared column by its name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def has(self, name: str) -> bool:
+        """Tell whether the published table has a column of this name."""
+        return name in self.frame.columns
+
+    def forbidden(self) -> list[str]:
+        """Say which published columns should not be there.
+
+        Those with a role that is never released, and, where a plan declares every column, those
+        that it does not name: an identifier by another name would pass otherwise.
+        """
+        faults = [
+            held_back(column.name, column.role)
+            for column in self.columns
+            if self.has(column.name) and not column.role.published
+        ]
+        if self.complete and self.plan.columns:
+            pairs = {f"{name}{end}" for name in self.quasi for end in ("_lo", "_hi")}
+            declared = {*self.plan.columns, *pairs, *self.shape.own}
+            faults += [undeclared(name) for name in self.frame.columns if name not in declared]
+        return faults
+
+    def known_by(self, quasi: Sequence[str]) -> Opened:
+        """Return the same release, looked up by other columns."""
+        if list(quasi) == self.quasi:
+            return self
+        rest = [column for column in self.columns if column.name not in quasi]
+        own = {column.name: column for column in self.columns}
+        asked = [
+            replace(own.get(name, Column(name, Role.QUASI)), role=Role.QUASI) for name in quasi
+        ]
+        others = [replace(c, role=Role.OTHER) if c.role is Role.QUASI else c for c in rest]
+        return replace(self, columns=(*asked, *others))
+
+    def beside(self, sides: Mapping[str, Sides]) -> Opened:
+        """Return the same release with its cells understood beside the original."""
+        return replace(self, sides=sides)
+
+    def only(self, rows: Ints) -> Opened:
+        """Return some rows of the release."""
+        return replace(self, tables={**self.tables, "release": self.frame[rows]})
+
+    def about(self, of: str) -> Opened:
+        """Return the same release with the column declared sensitive that is asked about.
+
+        Without quasi-identifiers every column counts as one that may be.
+        """
+        shape = recognise(self.tables, [of, *self.sensitive])
+        rest = shape.view.candidates(self.tables, of)
+        quasi = [name for name in self.quasi if name != of] or rest
+        if unknown := [name for name in quasi if name not in rest]:
+            raise SchemaError(
+                f"The release has no quasi-identifier {unknown[0]!r}.{nearest(unknown[0], rest)} "
+                f"It has: {listed(rest)}."
+            )
+        own = {column.name: column for column in self.columns}
+        asked = own.get(of, Column(of, Role.SENSITIVE))
+        others = [column for column in self.known_by(quasi).columns if column.name != of]
+        columns = (*others, replace(asked, role=Role.SENSITIVE, kind=None))
+        return replace(self, columns=columns, shape=shape)
+
+    @cached_property
+    def published(self) -> Published:
+        """The classes of rows that nobody can tell apart."""
+        return read(self.frame, self.quasi)
+
+    @cached_property
+    def _views(self) -> dict[str, View]:
+        return {}
+
+    def view(self, of: str) -> View:
+        """Return the release, ready to be asked about a sensitive column; opened once."""
+        if of not in self._views:
+            self._views[of] = self.shape.view.open_view(self, of)
+        return self._views[of]
+
+    def texts(self, name: str) -> pl.Series:
+        """Return the cells of a published column, with ``*`` for a cell that says nothing."""
+        column = self.frame[name if self.has(name) else f"{name}_lo"]
+        return blank(column.cast(pl.String)).fill_null(STAR)
+
+    def silent(self, name: str) -> float:
+        """Return the share of published cells of a column that say nothing."""
+        share: float = self.shape.view.silent(self, name)
+        return share
+
+
+def recognise(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> Shape:
+    """Tell the shape of a release from its own marks and the columns declared sensitive.
+
+    Lists in a column that nobody declared sensitive are no mark: they could stand in any table.
+    """
+    marked = (
+        shape
+        for shape in SHAPES.values()
+        if shape is not GENERALIZED and shape.view.marked(tables, sensitive)
+    )
+    return next(marked, GENERALIZED)
+
+
+def read_view(
+    frame: pl.DataFrame,
+    of: str,
+    *,
+    table: pl.DataFrame | None = None,
+    quasi: Sequence[str] | None = None,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
+    domains: Mapping[str, pl.Series] | None = None,
+) -> View:
+    """Return the release that the tables hold, ready to be asked about a sensitive column.
+
+    Parameters
+    ----------
+    frame, table
+        The published table, and Anatomy's second one.
+    of
+        The sensitive column.
+    quasi
+        The quasi-identifiers; by default every column but the sensitive ones.
+    taxonomies, domains
+        As for :class:`Opened`.
+    """
+    tables = {"release": frame} | ({} if table is None else {"st": table})
+    columns = [Column(name, Role.QUASI) for name in quasi or ()]
+    opened = Opened(tables, tuple(columns), taxonomies or {}, domains or {}).about(of)
+    check_release(opened, of)
+    return opened.view(of)
+
+
+def check_release(opened: Opened, of: str) -> None:
+    """Refuse a table that nobody published: what it says need not be estimated."""
+    if opened.taxonomies or opened.domains or opened.shape.view.marked(opened.tables, [of]):
+        return
+    raise InputError(
+        f"This does not look like a release: column {of!r} holds single values, not sets of "
+        "them, no other cell is generalized (*, [20-39], {a, b}, or a pair x_lo, x_hi), and "
+        "there is no second table of Anatomy. Give a release; one made with hierarchies needs "
+        "--hierarchies (hierarchies=...), and exact tables can simply be counted."
+    )

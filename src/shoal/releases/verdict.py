@@ -1,0 +1,173 @@
+"""What checking a release found."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import polars as pl
+
+from shoal.base.notebook import table_html
+from shoal.base.partition import GroupStats, Ints
+from shoal.base.roles import Role
+from shoal.privacy.base import reached
+from shoal.tables.domain import Taxonomy
+from shoal.tables.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Original:
+    """The table that was released.
+
+    ``order``: the input row of every released row, known inside a run only.
+    """
+
+    frame: pl.DataFrame
+    schema: Schema
+    order: Ints | None = None
+    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Uncovered:
+    """Released cells of one column that do not stand for their source.
+
+    ``cells`` counts them; ``example`` is one of them as published (None for a column that should
+    have been passed through unchanged).
+    """
+
+    column: str
+    cells: int
+    example: str | None = None
+
+    def describe(self) -> str:
+        """Return the finding as a sentence."""
+        many = "1 released cell" if self.cells == 1 else f"{self.cells:,} released cells"
+        if self.example is None:
+            differ = "differs" if self.cells == 1 else "differ"
+            return f"In column {self.column!r} {many} {differ} from the source."
+        do = "does" if self.cells == 1 else "do"
+        return (
+            f"In column {self.column!r} {many} {do} not cover the source, for instance "
+            f"{self.example!r}."
+        )
+
+
+@dataclass(frozen=True)
+class RuleResult:
+    """How one rule fared: its promise in words, how many classes break it, what is reached."""
+
+    name: str
+    promise: str
+    holds: bool
+    failing: int
+    achieved: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class WorstGroup:
+    """A class that breaks a rule, told by its published cells and nothing else."""
+
+    cells: dict[str, str]
+    size: int
+    breaks: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """What was found.
+
+    Parameters
+    ----------
+    holds
+        Every rule holds, there is at least one row, and there are no other faults.
+    rules
+        One result per rule.
+    achieved
+        What the weakest class reaches, by parameter name, over all rules.
+    rows, classes
+        Number of published rows, and of classes that a reader can tell apart.
+    worst
+        The classes that break most rules, smallest first.
+    uncovered
+        Per column how many cells do not cover their source; None when cells were not compared one
+        by one.
+    faults
+        Every reason not to trust the release, a sentence each.
+    models
+        What the file reaches under every privacy model, asked for or not; only an audit fills it.
+    stats
+        The counts behind it all: class sizes, and how often each sensitive value occurs in each.
+    """
+
+    holds: bool
+    rules: tuple[RuleResult, ...]
+    achieved: dict[str, Any]
+    rows: int
+    classes: int
+    worst: tuple[WorstGroup, ...] = ()
+    uncovered: tuple[Uncovered, ...] | None = None
+    faults: tuple[str, ...] = field(default=())
+    models: dict[str, Any] = field(default_factory=dict)
+    stats: GroupStats | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        kept = "holds" if self.holds else f"broken, {len(self.faults)} faults"
+        told = f"{kept}; {self.rows:,} rows, {self.classes:,} classes"
+        return f"Verdict({told}; reached: {reached(self.achieved)})"
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: every rule, and every fault."""
+        rows = [
+            ("holds" if rule.holds else "BROKEN", rule.promise, reached(rule.achieved))
+            for rule in self.rules
+        ]
+        title = "The promise is kept" if self.holds else "The promise is broken"
+        return table_html(title, ("", "promise", "reached"), rows, " ".join(self.faults))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything found as plain data; what has no bound is None."""
+        verdict = {
+            "holds": self.holds,
+            "rows": self.rows,
+            "classes": self.classes,
+            "achieved": self.achieved,
+            "rules": [asdict(result) for result in self.rules],
+            "faults": list(self.faults),
+            "worst": [asdict(group) for group in self.worst],
+        }
+        found: dict[str, Any] = _finite({**self.models, "verdict": verdict})
+        return found
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+
+def held_back(name: str, role: Role) -> str:
+    """Say that a column is published whose role forbids it."""
+    if role is Role.UNDECIDED:
+        return (
+            f"The release has the column {name!r}, whose role is undecided: leave it out, or "
+            "decide about it."
+        )
+    return f"The release has the {role.value} {name!r}: {role.value}s are left out."
+
+
+def undeclared(name: str) -> str:
+    """Say that a column is published that nobody declared."""
+    return (
+        f"The release has a column {name!r} that was not declared: leave it out, or give it a role."
+    )
+
+
+def _finite(value: Any) -> Any:
+    """Return plain data without infinities and NaN, which JSON cannot say."""
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

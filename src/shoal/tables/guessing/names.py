@@ -1,0 +1,106 @@
+"""What the name of a column says about its role, in seven languages."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+
+PERSON, NUMBER, QUASI, SENSITIVE = "person", "number", "quasi", "sensitive"
+
+_UMLAUTS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}
+)
+# What is often written behind a word without a separator: agegrp, statenum, deathmon.
+_TAILS = re.compile(r"(?<=...)(?:num|nbr|no|nr|grp|group|cat|cd|code|mon|yr|dt|txt)$")
+# Runs of capitals (GP), capitalized words (Practice) and small letters, without digits.
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of one meaning: whole ones, beginnings, ends and middles of words."""
+
+    whole: frozenset[str]
+    starts: tuple[str, ...]
+    ends: tuple[str, ...]
+    inner: tuple[str, ...]
+
+    def has(self, word: str) -> bool:
+        """Tell whether a word, folded before, has this meaning."""
+        return (
+            word in self.whole
+            or word.startswith(self.starts)
+            or word.endswith(self.ends)
+            or any(stem in word for stem in self.inner)
+        )
+
+
+@cache
+def vocabulary() -> dict[str, Words]:
+    """Return the words of every meaning, of all languages together."""
+    text = files(__package__).joinpath("words.toml").read_text("utf-8")
+    return {
+        meaning: _words(" ".join(by_language.values()))
+        for meaning, by_language in tomllib.loads(text).items()
+    }
+
+
+def _words(listed: str) -> Words:
+    spelled = {form.lower() for word in listed.split() for form in _ascii(word)}
+
+    def stems(*, before: bool, behind: bool) -> tuple[str, ...]:
+        kinds = ((word.startswith("*"), word.endswith("*"), word) for word in sorted(spelled))
+        return tuple(word.strip("*") for b, e, word in kinds if (b, e) == (before, behind))
+
+    return Words(
+        frozenset(stems(before=False, behind=False)),
+        stems(before=False, behind=True),
+        stems(before=True, behind=False),
+        stems(before=True, behind=True),
+    )
+
+
+def _ascii(text: str) -> set[str]:
+    """Return a text without accents, umlauts written both ways: größe, groesse, grosse."""
+    return {
+        "".join(c for c in unicodedata.normalize("NFKD", form) if not unicodedata.combining(c))
+        for form in (text.translate(_UMLAUTS), text.replace("ß", "ss"))
+    }
+
+
+def words(name: str) -> list[str]:
+    """Split a column name at signs, digits and capitals; neighbours are also joined.
+
+    ``birth_Place2`` gives birth, place, birthplace; a plural is also its singular, and ``agegrp``
+    is also age.
+    """
+    found: list[str] = []
+    for form in sorted(_ascii(name)):
+        parts = [part.lower() for part in _PARTS.findall(form)]
+        joined = [a + b for a, b in pairwise(parts)]
+        every = [*parts, *joined, "".join(parts)]
+        found += [*every, *(part[:-1] for part in every if len(part) > 3 and part.endswith("s"))]
+        found += [_TAILS.sub("", part) for part in parts]
+    return list(dict.fromkeys(found))
+
+
+def telling(name: str, meaning: str) -> str | None:
+    """Return the first word of a name that has this meaning."""
+    listed = vocabulary()[meaning]
+    return next((word for word in words(name) if listed.has(word)), None)
+
+
+def without_prefix(names: list[str]) -> dict[str, str]:
+    """Return every name without what all names of the table begin with, as in iage, isex, irace."""
+    first = {name[:1] for name in names}
+    if len(names) < 4 or len(first) > 1 or not all(len(name) > 3 for name in names):
+        return {name: name for name in names}
+    start = 1
+    while len({name[: start + 1] for name in names}) == 1:
+        start += 1
+    return {name: name[start:] for name in names}

@@ -1,0 +1,248 @@
+"""The pages Run, Understand and Take away."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from shoal.base.errors import ShoalError
+from shoal.catalog import DEFAULT_RULE, METHODS
+from shoal.web.pages.tables import table_of
+from shoal.web.respond import back, bench, error_page, form_of, page, texts
+from shoal.web.state import STAGES, OpenTable, WebRun
+
+_MOST = 24  # runs that one click may order
+
+# What can be taken away: the file, its type, and what it is.
+FILES = {
+    "release.csv": ("text/csv; charset=utf-8", "The release, as text"),
+    "release.parquet": ("application/vnd.apache.parquet", "The release, as Parquet"),
+    "release.st.csv": ("text/csv; charset=utf-8", "The second table of the release, as text"),
+    "release.st.parquet": ("application/vnd.apache.parquet", "The second table, as Parquet"),
+    "plan.toml": ("application/toml; charset=utf-8", "The plan, which repeats the run"),
+    "report.html": ("text/html; charset=utf-8", "The report, for you: keep it to yourself"),
+    "report.public.html": (
+        "text/html; charset=utf-8",
+        "The report for everybody: nothing in it is computed from the original",
+    ),
+    "result.json": ("application/json", "The figures of the run, for programs"),
+}
+
+
+def run_of(request: Request) -> tuple[OpenTable, WebRun]:
+    """Return the run that an address names."""
+    table = table_of(request)
+    run = table.runs.get(int(request.path_params["run"]))
+    if run is None:
+        raise HTTPException(404)
+    return table, run
+
+
+def told(run: WebRun) -> dict[str, Any]:
+    """Return how far a run is, and its main figures once it is done."""
+    view = run.view or {}
+    summary = view.get("summary")
+    stages_done = STAGES.index("group" if run.stage == "refine" else run.stage) if run.stage else 0
+    return {
+        "number": run.number,
+        "title": run.title,
+        "method": run.method,
+        "status": run.status,
+        "stage": run.stage,
+        "stages": list(STAGES),
+        "place": stages_done,
+        "compiling": run.compiling,
+        "can_stop": run.anytime and run.stage == "refine" and not run.enough,
+        "enough": run.enough,
+        "seconds": round(run.seconds, 1),
+        "error": run.error,
+        "loss": summary["loss"]["rate"] if summary else None,
+        "classes": view["groups"]["number"] if view else None,
+        "rows_out": summary["rows_out"] if summary else None,
+        "risk": view.get("risk"),
+        "achieved": summary["achieved"] if summary else {},
+        "command": run.command,
+    }
+
+
+async def runs(request: Request) -> Response:
+    """Show all runs side by side."""
+    table = table_of(request)
+    shown = {
+        "runs": [told(run) for run in table.runs.values()],
+        "busy": any(run.busy for run in table.runs.values()),
+        "methods": _able(table),
+        "chosen": table.draft["method"]["name"],
+        "frontier": await run_in_threadpool(_frontier, table),
+    }
+    return page(request, "run", shown, table=table)
+
+
+def _able(table: OpenTable) -> list[str]:
+    """Return the methods that can keep the rules of the draft, and k-anonymity with them."""
+    asked = {rule["name"] for rule in table.draft["rules"]} | {DEFAULT_RULE}
+    return [
+        method.name
+        for method in METHODS.values()
+        if (not method.needs or asked & {*method.needs})
+        and (method.rules is None or asked <= {*method.rules})
+    ]
+
+
+def _frontier(table: OpenTable) -> str | None:
+    """Draw loss against risk; every point leads to its run."""
+    from shoal.show.charts import Point, scatter
+
+    points = [
+        Point(
+            run.view["summary"]["loss"]["rate"],
+            run.view["risk"]["after"]["highest"],
+            f"{run.number}: {run.title.partition(' · ')[0]}",
+            run.method,
+            href=f"/tables/{table.number}/runs/{run.number}",
+        )
+        for run in table.runs.values()
+        if run.view is not None
+    ]
+    if len(points) < 2:
+        return None
+    chart = scatter(
+        "Loss against risk",
+        points,
+        x="loss (less is better)",
+        y="highest risk of a row (less is better)",
+        y_form="share",
+        frontier=True,
+    )
+    return chart.html()
+
+
+async def start(request: Request) -> Response:
+    """Start one run, or one for every k and method that was ticked."""
+    form = await form_of(request)
+    fields = texts(form)
+    table = table_of(request)
+    state = bench(request)
+    plan = table.plan()
+    if fields.get("do") != "sweep":
+        state.order(table, plan)
+        return back(f"/tables/{table.number}/runs")
+    sizes = _sizes(fields.get("sizes", ""))
+    methods = [m for m in form.getlist("methods") if isinstance(m, str) and m in METHODS]
+    wanted = [(name, k) for name in methods or [plan.method.name] for k in sizes]
+    if len(wanted) > _MOST:
+        raise ShoalError(
+            f"That would be {len(wanted)} runs; at most {_MOST} can be ordered at once. Tick "
+            "fewer methods, or name fewer sizes."
+        )
+    for name, k in wanted:
+        other = name != plan.method.name
+        asked = plan.override(method=name) if other else plan
+        state.order(table, asked.override(rules=[{"name": DEFAULT_RULE, "k": k}]))
+    return back(f"/tables/{table.number}/runs")
+
+
+def _sizes(text: str) -> list[int]:
+    words = [word for word in re.split(r"[,;\s]+", text.strip()) if word]
+    if not words or not all(word.isdigit() and int(word) >= 2 for word in words):
+        raise ShoalError(
+            "The sizes are whole numbers from 2 with commas between them, such as 5, 10, 20. "
+            f"Got {text!r} instead."
+        )
+    return [int(word) for word in dict.fromkeys(words)]
+
+
+async def understand(request: Request) -> Response:
+    """Show one run: what came out, or how far it is."""
+    table, run = run_of(request)
+    shown: dict[str, Any] = {"told": told(run), "view": run.view}
+    name = "understand" if run.view is not None else "run-one"
+    return page(request, name, shown, table=table, run=run)
+
+
+async def act(request: Request) -> Response:
+    """Cancel a run, or have it take the best so far, or drop it from the list."""
+    fields = texts(await form_of(request))
+    table, run = run_of(request)
+    state = bench(request)
+    do = fields.get("do")
+    if do == "cancel":
+        state.cancel(run)
+        for _ in range(50):  # it is over when its folder is gone, not before
+            if run.ended or not run.began:
+                break
+            await asyncio.sleep(0.05)
+    elif do == "enough":
+        state.enough(run)
+    elif do == "drop" and not run.busy:
+        state.drop(table, run)
+    return back(f"/tables/{table.number}/runs")
+
+
+def _there(run: WebRun) -> list[dict[str, Any]]:
+    listed = []
+    for name, (_, meaning) in FILES.items():
+        path = run.folder / name
+        if path.is_file():
+            listed.append({"name": name, "meaning": meaning, "bytes": path.stat().st_size})
+    return listed
+
+
+async def take(request: Request) -> Response:
+    """Show what can be taken away."""
+    table, run = run_of(request)
+    if run.view is None:
+        return back(f"/tables/{table.number}/runs/{run.number}")
+    hierarchies = sorted(path.name for path in (run.folder / "hierarchies").glob("*.csv"))
+    shown = {
+        "told": told(run),
+        "files": _there(run),
+        "hierarchies": hierarchies,
+        "seeded": run.view["summary"]["seeded"],
+        "plan": run.toml,
+        "audit": _audit(run),
+    }
+    return page(request, "take", shown, table=table, run=run)
+
+
+def _audit(run: WebRun) -> str:
+    return "shoal audit release.csv --plan plan.toml"
+
+
+async def hand_out(request: Request) -> Response:
+    """Hand a file of a run out; only those that are listed, by their exact names."""
+    table, run = run_of(request)
+    name = request.path_params["name"]
+    if run.view is None:
+        raise HTTPException(404)
+    if name == "everything.zip":
+        raw = await run_in_threadpool(_bundle, run)
+        stem = f"{Path(table.name).name.split('.')[0] or 'table'}-run-{run.number}"
+        safe = re.sub(r"[^A-Za-z0-9_-]+", "_", stem)
+        head = {"content-disposition": f'attachment; filename="{safe}.zip"'}
+        return Response(raw, media_type="application/zip", headers=head)
+    if name not in FILES or not (run.folder / name).is_file():
+        return error_page(request, 404, "There is no such file", "The run did not make it.", table)
+    return FileResponse(run.folder / name, media_type=FILES[name][0], filename=name)
+
+
+def _bundle(run: WebRun) -> bytes:
+    """Put everything that repeats and documents the run into one archive."""
+    box = io.BytesIO()
+    with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        names = ["release.csv", "release.st.csv", "plan.toml", "result.json"]
+        for name in [*names, "report.html", "report.public.html", "command.txt"]:
+            if (run.folder / name).is_file():
+                archive.write(run.folder / name, name)
+        for path in sorted((run.folder / "hierarchies").glob("*.csv")):
+            archive.write(path, f"hierarchies/{path.name}")
+    return box.getvalue()

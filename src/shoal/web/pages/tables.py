@@ -1,0 +1,294 @@
+"""The pages Open, See and Decide."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shutil
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from shoal.base.errors import ShoalError
+from shoal.base.roles import Kind
+from shoal.base.workers import Died
+from shoal.plan.plan import Plan
+from shoal.tables import demo
+from shoal.web import drafts, forms
+from shoal.web.respond import (
+    THEME,
+    THEMES,
+    back,
+    bench,
+    error_page,
+    files,
+    form_of,
+    page,
+    texts,
+)
+from shoal.web.state import OpenTable
+
+
+def table_of(request: Request, *, ready: bool = True) -> OpenTable:
+    """Return the table that an address names."""
+    table = bench(request).table(request.path_params["table"])
+    if table is None:
+        raise HTTPException(404)
+    if ready and table.profile is None:  # it is still being read, or cannot be: See tells
+        raise HTTPException(303, headers={"Location": f"/tables/{table.number}/see"})
+    return table
+
+
+async def opening(request: Request) -> Response:
+    """Show the tables that are open, and how to open one."""
+    tables = [
+        {
+            "number": table.number,
+            "name": table.name,
+            "rows": table.profile["rows"] if table.profile else None,
+            "columns": len(table.columns()),
+            "runs": len(table.runs),
+            "error": table.error,
+        }
+        for table in bench(request).tables.values()
+    ]
+    return page(request, "open", {"tables": tables})
+
+
+async def take_in(request: Request) -> Response:
+    """Take an uploaded file in, or the synthetic patients."""
+    form = await form_of(request)
+    state = bench(request)
+    if texts(form).get("demo"):
+        table = state.add(demo.TABLE, "patients.csv.gz", str(demo.TABLE))
+        if table.opening is not None:
+            await table.opening
+        with contextlib.suppress(ShoalError):
+            await adopt_folder(request, table, demo.HIERARCHIES)
+        return back(f"/tables/{table.number}/see")
+    uploads = files(form, "table")
+    if not uploads:
+        return error_page(
+            request, 400, "No file was chosen", "Choose a CSV, Parquet, Arrow or Feather file."
+        )
+    upload = uploads[0]
+    shown = Path((upload.filename or "table").replace("\\", "/")).name or "table"
+    folder = state.folder / "uploads"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    target = folder / secrets.token_hex(8)
+
+    def keep() -> None:
+        with target.open("xb") as stream:
+            shutil.copyfileobj(upload.file, stream, 1 << 20)
+
+    await run_in_threadpool(keep)
+    table = state.add(target, shown)
+    return back(f"/tables/{table.number}/see")
+
+
+async def adopt_folder(request: Request, table: OpenTable, folder: Path) -> None:
+    """Take the hierarchies of a folder for the columns that they are named after."""
+    for column in table.columns():
+        file = folder / f"{column['name']}.csv"
+        if file.is_file() and file.parent == folder:
+            await adopt(request, table, column["number"], file)
+
+
+async def adopt(request: Request, table: OpenTable, number: int, file: Path) -> None:
+    """Check a hierarchy file and make it the hierarchy of a column."""
+    path = table.hierarchy_path(number)
+    await bench(request).desk.ask(
+        "tree",
+        table=table.described(),
+        column=table.columns()[number]["name"],
+        step="upload",
+        given={"path": str(path), "file": str(file)},
+    )
+    use_hierarchy(table, number)
+
+
+def use_hierarchy(table: OpenTable, number: int) -> None:
+    """Let a column go up its hierarchy, if it is a quasi-identifier."""
+    name = table.columns()[number]["name"]
+    decided = table.draft["columns"].setdefault(name, {"role": "quasi"})
+    if decided["role"] == "quasi":
+        decided["kind"] = Kind.TAXONOMY.value
+        decided["hierarchy"] = f"hierarchies/{table.hierarchy_path(number).name}"
+
+
+async def close(request: Request) -> Response:
+    """Close a table."""
+    await form_of(request)
+    bench(request).forget(table_of(request, ready=False))
+    return back("/")
+
+
+async def see(request: Request) -> Response:
+    """Show the profile of a table, or how far opening it is."""
+    table = table_of(request, ready=False)
+    if table.error:
+        why = {"head": f"{table.name} cannot be opened", "text": table.error}
+        return page(request, "error", why, status=422)
+    if table.profile is None:
+        return page(request, "see-wait", {"stage": table.stage}, table=table, status=202)
+    shown = {
+        "profile": table.profile,
+        "missing": [text for text in table.missing if text],
+        "delimiter": table.delimiter,
+        "standing": await _standing(request, table),
+    }
+    return page(request, "see", shown, table=table)
+
+
+async def reread(request: Request) -> Response:
+    """Open the table again with other texts for missing or another delimiter."""
+    form = texts(await form_of(request))
+    table = table_of(request)
+    words = [word.strip() for word in form.get("missing", "").split(",")]
+    if form.get("mark"):
+        words = [*[text for text in table.missing if text], form["mark"]]
+    delimiter = form.get("delimiter") or None
+    before = (table.missing, table.delimiter)
+    table.missing = ("", *dict.fromkeys(word for word in words if word))
+    table.delimiter = delimiter
+    if before != (table.missing, table.delimiter):
+        bench(request).reopen(table)
+    return back(f"/tables/{table.number}/see")
+
+
+async def _standing(request: Request, table: OpenTable) -> dict[str, Any] | None:
+    try:
+        answer = await checked(request, table, table.plan())
+    except ShoalError:
+        return None
+    standing: dict[str, Any] | None = answer["standing"]
+    return standing
+
+
+async def checked(request: Request, table: OpenTable, plan: Plan) -> dict[str, Any]:
+    """Ask the desk what the table says to a plan."""
+    answer: dict[str, Any] = await bench(request).desk.ask(
+        "check",
+        table=table.described(),
+        plan=plan.to_toml(),
+        folder=str(table.folder),
+        method=plan.method.name,
+    )
+    return answer
+
+
+async def decide(request: Request) -> Response:
+    """Show the decisions, with what the table allows."""
+    table = table_of(request)
+    return _decisions(request, table, await _said(request, table))
+
+
+async def decided(request: Request) -> Response:
+    """Take decisions in; with ``do=run`` start a run with them."""
+    form = texts(await form_of(request))
+    table = table_of(request)
+    assert table.profile is not None
+    table.draft = drafts.from_form(form, table.profile, table.draft)
+    for name, column in table.draft["columns"].items():
+        number = next(c["number"] for c in table.columns() if c["name"] == name)
+        there = table.hierarchy_path(number).exists()
+        if column.get("kind") == Kind.TAXONOMY.value and there:
+            column["hierarchy"] = f"hierarchies/{table.hierarchy_path(number).name}"
+        else:
+            column.pop("hierarchy", None)
+    if form.get("do") == "run":
+        said = await _said(request, table)
+        if said["ready"]:
+            bench(request).order(table, table.plan())
+            return back(f"/tables/{table.number}/runs")
+        return _decisions(request, table, said, status=422)
+    return back(f"/tables/{table.number}/decide")
+
+
+async def _said(request: Request, table: OpenTable) -> dict[str, Any]:
+    """Say what is wrong with the draft, and what the table allows."""
+    try:
+        said = await checked(request, table, table.plan())
+    except drafts.Faults as error:
+        said = {"faults": error.faults, "rules": [], "standing": None}
+    except Died as error:
+        said = {"faults": [str(error)], "rules": [], "standing": None}
+    except ShoalError as error:
+        said = {"faults": str(error).splitlines(), "rules": [], "standing": None}
+    blocked = any(not case["ok"] for rule in said["rules"] for case in rule["cases"])
+    return {**said, "ready": not said["faults"] and not blocked}
+
+
+def _decisions(
+    request: Request, table: OpenTable, said: dict[str, Any], status: int = 200
+) -> Response:
+    assert table.profile is not None
+    shown = {
+        "rows": forms.column_rows(table.profile, table.draft),
+        **forms.choices(),
+        "rules": forms.rule_rows(table.draft, said["rules"]),
+        "rule_choices": forms.rule_choices(),
+        "sensitive": [n for n, p in table.draft["columns"].items() if p["role"] == "sensitive"],
+        "method": forms.method_box(table.draft),
+        "typed": bool(table.draft["release"].get("typed")),
+        "seed": table.draft.get("seed", ""),
+        "faults": said["faults"],
+        "ready": said["ready"],
+        "standing": said["standing"],
+    }
+    return page(request, "decide", shown, table=table, status=status)
+
+
+async def use_plan(request: Request) -> Response:
+    """Take the decisions from an uploaded plan.toml; its hierarchies stay those of the page."""
+    form = await form_of(request)
+    table = table_of(request)
+    uploads = files(form, "plan")
+    if not uploads:
+        return error_page(request, 400, "No file was chosen", "Choose a plan.toml.", table)
+    raw = await uploads[0].read()
+    plan = Plan.from_toml(raw.decode("utf-8-sig", "replace"), uploads[0].filename or "plan")
+    numbers = {column["name"]: column["number"] for column in table.columns()}
+    tree = plan.public()
+    columns = {name: part for name, part in tree["columns"].items() if name in numbers}
+    for name, part in columns.items():
+        part.pop("hierarchy", None)
+        path = table.hierarchy_path(numbers[name])
+        if part.get("kind") == Kind.TAXONOMY.value and path.exists():
+            part["hierarchy"] = f"hierarchies/{path.name}"
+    table.draft = {
+        "columns": columns,
+        "rules": [dict(part.spec) for part in plan.filled().rules],
+        "method": plan.filled().method.model_dump(),
+        "release": {"typed": True} if plan.release.typed else {},
+        **({} if plan.seed is None else {"seed": plan.seed}),
+    }
+    missing = tuple(dict.fromkeys(["", *plan.data.missing]))
+    if missing != table.missing:
+        draft, table.missing = table.draft, missing
+        bench(request).reopen(table)
+        if table.opening is not None:
+            await table.opening
+        table.draft = draft
+    return back(f"/tables/{table.number}/decide")
+
+
+async def theme(request: Request) -> Response:
+    """Remember light, dark, or what the system says."""
+    form = texts(await form_of(request))
+    chosen = form.get("theme", "auto")
+    address = form.get("here", "/")
+    answer = back("/" + address.lstrip("/\\"))
+    answer.set_cookie(
+        THEME,
+        chosen if chosen in THEMES else "auto",
+        max_age=31_536_000,
+        httponly=True,
+        samesite="strict",
+        path="/",
+    )
+    return answer

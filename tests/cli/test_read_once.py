@@ -1,0 +1,138 @@
+"""Every input is read once per command: files, and the query of a database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from shoal.plan import plan as plans
+from shoal.tables import files
+from shoal.tables.sources import reading
+from tests.cli.conftest import QUASI, Run
+
+SENSITIVE = ("--sensitive", "disease")
+ALL = (*QUASI, *SENSITIVE)
+BESIDE = ("--original", "people.csv")
+LATER = ("-o", "out.csv", "--force")
+
+COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {
+    "anonymize": (("anonymize", "people.csv", *ALL, "--k", "3", *LATER), {"people.csv": 1}),
+    "anonymize and report": (
+        ("anonymize", "people.csv", *ALL, "--k", "3", *LATER, "--report", "out.html"),
+        {"people.csv": 1},
+    ),
+    "audit": (("audit", "release.csv", *ALL, "--k", "3"), {"release.csv": 1}),
+    "audit beside the original": (
+        ("audit", "release.csv", *ALL, "--k", "3", "--original", "people.csv"),
+        {"release.csv": 1, "people.csv": 1},
+    ),
+    "audit and report": (
+        ("audit", "release.csv", *ALL, "--k", "3", *BESIDE, "--report", "a.html", "--force"),
+        {"release.csv": 1, "people.csv": 1},
+    ),
+    "audit anatomy": (
+        ("audit", "a.csv", *QUASI, "--l", "2", "--l-kind", "frequency"),
+        {"a.csv": 1, "a.st.csv": 1},
+    ),
+    "risk": (
+        ("risk", "release.csv", *ALL, "--original", "people.csv"),
+        {"release.csv": 1, "people.csv": 1},
+    ),
+    "attack": (
+        ("attack", "people.csv", "release.csv", "--known", "age,sex,zip", *SENSITIVE),
+        {"release.csv": 1, "people.csv": 1},
+    ),
+    "estimate": (("estimate", "release.csv", "--of", "disease=flu"), {"release.csv": 1}),
+    "inspect": (("inspect", "people.csv", *QUASI), {"people.csv": 1}),
+    "init": (("init", "people.csv", "-o", "plan.toml", "--force"), {"people.csv": 1}),
+    "compare": (
+        ("compare", "people.csv", *ALL, "--methods", "mondrian", "--k", "2,3"),
+        {"people.csv": 1},
+    ),
+}
+
+
+@pytest.fixture
+def made(shoal: Run, folder: Path) -> Path:
+    """A generalized release and one of Anatomy next to the table."""
+    frequency = ("--method", "anatomy", "--l", "2", "--l-kind", "frequency")
+    for name, words in (("release.csv", ("--k", "3")), ("a.csv", frequency)):
+        done = shoal("anonymize", "people.csv", *ALL, *words, "-o", name)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_file_is_read_once(
+    made: Path, shoal: Run, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    words, expected = COMMANDS[name]
+    seen: Counter[str] = Counter()
+    real = files.read_csv
+
+    def counted(text: bytes, path: Path, *rest: object) -> object:
+        seen[path.name] += 1
+        return real(text, path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(files, "read_csv", counted)
+    done = shoal(*words)
+    assert done.returncode == 0, done.stderr
+    assert seen == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["anonymize", "anonymize and report", "audit", "audit and report", "risk", "attack"]
+)
+def test_a_query_runs_once(
+    made: Path, shoal: Run, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The tables are in a database: every selection from it is counted."""
+    import polars as pl
+
+    with sqlite3.connect(made / "x.db") as link:
+        for table in ("people", "release"):
+            frame = pl.read_csv(made / f"{table}.csv", infer_schema=table == "people")
+            marks = ", ".join("?" * frame.width)
+            link.execute(f"create table {table} ({', '.join(frame.columns)})")
+            link.executemany(f"insert into {table} values ({marks})", frame.rows())
+    words = tuple(
+        f"sqlite:x.db#{word.removesuffix('.csv')}"
+        if word in ("people.csv", "release.csv")
+        else word
+        for word in COMMANDS[name][0]
+    )
+    seen: Counter[str] = Counter()
+    real = reading.selection
+
+    def counted(database: object, source: object) -> str:
+        seen[str(source)] += 1
+        return real(database, source)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reading, "selection", counted)
+    done = shoal(*words)
+    assert done.returncode == 0, done.stderr
+    assert len(seen) == len(COMMANDS[name][1])
+    assert set(seen.values()) == {1}
+
+
+@pytest.mark.parametrize("name", ["anonymize", "audit and report", "risk", "attack", "inspect"])
+def test_a_plan_is_validated_once_and_once_more_with_the_flags(
+    made: Path, shoal: Run, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (made / "p.toml").write_text('[columns.age]\nrole = "quasi"\n')
+    seen: list[object] = []
+    real = plans._validated
+
+    def counted(*given: object) -> object:
+        seen.append(given)
+        return real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(plans, "_validated", counted)
+    assert shoal(*COMMANDS[name][0]).returncode == 0
+    assert len(seen) <= 1
+    seen.clear()
+    assert shoal(*COMMANDS[name][0], "--plan", "p.toml").returncode == 0
+    assert len(seen) <= 2

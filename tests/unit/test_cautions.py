@@ -1,0 +1,126 @@
+"""What is allowed and still a risk is said, in the same words at every door."""
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.measures.cautions import planned
+
+ROWS = 40
+TREE = shoal.Taxonomy.from_rows(
+    [(town, "Oslo and around", "*") for town in ("Oslo", "Moss")]
+    + [(town, "South", "*") for town in ("Rome", "Bari")],
+    "city",
+)
+
+
+def people(**columns):
+    base = {
+        "age": [20 + i % 4 for i in range(ROWS)],
+        "ill": [("flu", "gout", "cold")[i % 3] for i in range(ROWS)],
+    }
+    return pl.DataFrame(base | columns)
+
+
+def warned(table, **settings):
+    """Return what a run warns of, besides how unique columns are together."""
+    settings = {"quasi": "age", "sensitive": "ill", "k": 4} | settings
+    with pytest.warns(shoal.ShoalWarning):
+        texts = shoal.anonymize(table, **settings).warnings
+    return tuple(text for text in texts if not text.startswith("With "))
+
+
+def test_a_table_without_risk_is_not_warned_about():
+    outcome = shoal.anonymize(
+        people(ward=["a", "b"] * 20), quasi="age", sensitive="ill", other="ward", k=4, strict=True
+    )
+    assert outcome.warnings == ()
+    assert outcome.to_dict()["warnings"] == []
+
+
+def test_a_unique_column_that_is_passed_through():
+    table = people(visit=[f"v{i}" for i in range(ROWS - 2)] + ["v0", None])
+    assert warned(table, other="visit") == (
+        "Column 'visit' is passed through as it is, and 38 of its 39 cells differ: whoever knows "
+        "the cell of a person finds the row. Make it an identifier (left out), or a "
+        "quasi-identifier.",
+    )
+
+
+def test_rows_in_the_order_of_the_input():
+    plan = shoal.Plan(release={"shuffle": False})
+    (text,) = warned(people(), plan=plan)
+    assert text.startswith("The rows are released in the order of the input (shuffle = false)")
+
+
+def test_a_sensitive_column_without_a_rule_beside_one_with():
+    table = people(job=["a", "b"] * 20)
+    rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]
+    (text,) = warned(table, k=None, rules=rules, sensitive=["ill", "job"])
+    assert text.startswith("The sensitive column 'job' has no rule of its own, others have")
+
+
+@pytest.mark.parametrize("word", ["unknown", "NULL", "N/A", "other", "?", "-", " Unknown "])
+def test_placeholders_that_count_as_values(word):
+    table = people(ill=["flu", "gout", "cold", word] * 10)
+    rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]
+    (text,) = warned(table, k=None, rules=rules)
+    assert f"holds {word.strip()!r}, which counts as a value like any other" in text
+    assert f"--missing (missing=[{word.strip()!r}])" in text
+    again = shoal.anonymize(
+        table, quasi="age", sensitive="ill", rules=rules, missing=[word.strip()], strict=True
+    )
+    assert again.warnings == ()
+
+
+def test_labels_that_name_rare_values():
+    table = people(city=["Oslo", "Moss"] + ["Rome", "Bari"] * 19)
+    (text,) = warned(table, quasi=["age", "city"], hierarchies={"city": TREE})
+    assert text == (
+        "1 labels of the hierarchy of 'city' name a value that fewer than 5 rows have: a cell "
+        "generalized to such a label still says it. Give these groups labels of their own."
+    )
+    assert "Oslo" not in text
+    often = people(city=["Oslo", "Moss", "Rome", "Bari"] * 10)
+    settings = {"quasi": ["age", "city"], "hierarchies": {"city": TREE}}
+    shoal.anonymize(often, k=4, sensitive="ill", strict=True, **settings)
+
+
+def test_strict_runs_end_in_an_error():
+    table = people(visit=range(ROWS))
+    with pytest.raises(shoal.Cautioned) as refused:
+        shoal.anonymize(table, quasi="age", other="visit", k=4, strict=True)
+    assert str(refused.value).startswith(
+        "Nothing was released, because warnings are errors here (--strict, strict=True):\n"
+        "Column 'visit' is passed through"
+    )
+
+
+def test_cells_that_a_spreadsheet_would_run():
+    note = ["=1+1", "@x", "+a", "-b", "\tc", "\rd"] * 2 + ["-1.5", "+47 22 33", "-", "a=b"] * 7
+    (text,) = warned(people(note=note), other="note")
+    assert text.startswith("12 cells of column 'note' begin with =, +, -, @, a tab or a line break")
+
+
+def test_numbers_and_plain_texts_are_no_formulas():
+    note = ["-1.5", "+7", "-2e-3", "x"] * 10
+    frame = people(note=note)
+    outcome = shoal.anonymize(frame, quasi="age", sensitive="ill", other="note", k=4, strict=True)
+    assert outcome.warnings == ()
+
+
+def test_dummies_are_told_to_be_published_once():
+    asked = {"quasi": "age", "sensitive": "ill", "l": 2, "method": "dummies"}
+    texts = shoal.anonymize(people(), **asked).warnings
+    assert any(text.startswith("Publish a table with dummy values once") for text in texts)
+    with pytest.warns(shoal.ShoalWarning, match="was run with a seed"):
+        seeded = shoal.anonymize(people(), **asked, seed=2**70 + 1).warnings
+    assert not any(text.startswith("Publish a table") for text in seeded)
+
+
+def test_what_the_plan_alone_tells():
+    rules = (shoal.LDiversity(2, "ill"),)
+    table = shoal.open(people(job=["a", "b"] * 20), quasi="age", sensitive=["ill", "job"])
+    order, bare = planned(table.schema, shoal.Plan(release={"shuffle": False}), rules)
+    assert "in the order of the input" in order
+    assert "'job' has no rule of its own" in bare
