@@ -23,7 +23,7 @@ from shoal.base.errors import Infeasible, ShoalError, ShoalWarning
 from shoal.base.seeds import stretched
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
-from shoal.measures.losses import Grouped, iloss, iloss_paper, relative_loss
+from shoal.measures.losses import Grouped, iloss, loss_paper, relative_loss
 from shoal.privacy import AlphaK, KAnonymity, LDiversity, Rule
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import declare
@@ -76,7 +76,7 @@ def _once(entry: Method, data: Encoded, rule: Rule, seed: int, point: Mapping[st
         "loss": loss.rate,
         "generalization": loss.generalization,
         "removal": loss.removal,
-        "paper": iloss_paper(grouped).rate,
+        "paper": loss_paper(grouped),
         "relative": relative_loss(grouped),
         "total": loss.rate * data.codes.size,
         "rows": data.rows,
