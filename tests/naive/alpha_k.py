@@ -1,7 +1,7 @@
 """(alpha, k) clustering by trying every row, in plain Python: the twin of ``groupers.alpha_k``.
 
-One sensitive column; every guarded value has its own largest share. Ties go to the point that the kernel numbers first, so that the
-same choices are made, not similar ones.
+One sensitive column; every guarded value has its own largest share. Ties go to the point that the
+kernel numbers first, so that the same choices are made, not similar ones.
 """
 
 import math
@@ -156,10 +156,8 @@ class Twin:
             group = [seed]
             spoiled = capped and not self.may([], seed, size)
             while len(group) < size and not spoiled:
-                if moving:
-                    where = centre([self.x[r] for r in group], self.numeric)
-                else:
-                    where = self.x[seed]
+                near = group if moving else [seed]
+                where = centre([self.x[r] for r in near], self.numeric)
                 able = [
                     (
                         not moving and self.point[r] != self.point[seed],

@@ -175,9 +175,7 @@ def test_a_value_may_have_an_alpha_of_its_own() -> None:
         {**each, "k": 5},
     ]
     # Without --alpha only the named values are protected, and each needs its own.
-    assert rule_specs.rules_asked({"alpha-value": values[:1]}) == [
-        {**each, "alpha": {"HIV": 0.1}}
-    ]
+    assert rule_specs.rules_asked({"alpha-value": values[:1]}) == [{**each, "alpha": {"HIV": 0.1}}]
     with pytest.raises(ParameterError, match="--alpha-value only refines a rule that was not"):
         rule_specs.rules_asked({"alpha-value": values})
     apart = (AlphaK(0.1, 10, "disease", ("HIV",)), AlphaK(0.5, 10, "disease", ("a:b",)))
@@ -188,7 +186,7 @@ def test_a_value_may_have_an_alpha_of_its_own() -> None:
     # As a release writes them down, a rule for each value.
     specs = [spec for rule in apart if (spec := rule_specs.rule_spec(rule))]
     assert rule_specs.build_rules(specs, ["disease"]) == apart
-    with pytest.raises(PlanError, match="names values twice: in 'alpha'.*Leave 'values' out"):
+    with pytest.raises(PlanError, match=r"names values twice: in 'alpha'.*Leave 'values' out"):
         rule_specs.build_rules([{**each, "values": ["HIV"]}], ["disease"])
     with pytest.raises(PlanError, match=r"in \(0, 1\], or a table with one for each.*Got 1.5"):
         Plan().with_rules([{**each, "alpha": {"HIV": 1.5}}])
