@@ -15,7 +15,7 @@ from shoal.coding.tuples import entries
 from shoal.groupers import alpha_k
 from shoal.groupers.gower import coordinates, make_field
 from shoal.groupers.limits import limits_of
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, AlphaK, KAnonymity, LDiversity, TCloseness
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from tests.naive import alpha_k as naive

@@ -10,14 +10,10 @@ from shoal.base.partition import Partition
 from shoal.base.roles import Kind, Role
 from shoal.catalog import METHODS
 from shoal.coding.encode import encode
-from shoal.measures.losses import (
-    Grouped,
-    class_size,
-    discernibility,
-    iloss,
-    loss_paper,
-    measured,
-)
+from shoal.measures.losses import measured
+from shoal.measures.losses.classes import class_size, discernibility
+from shoal.measures.losses.grouped import Grouped
+from shoal.measures.losses.ncp import iloss, loss_paper
 from shoal.privacy import KAnonymity
 from shoal.releases.generalized.check import verify
 from shoal.releases.generalized.make import generalize
