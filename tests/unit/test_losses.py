@@ -67,6 +67,23 @@ def test_the_methods_lose_no_more_than_the_papers_groups(method):
     assert min(iloss(data, part).rate for part in ours) <= iloss(data, theirs).rate + 1e-12
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize("weights", ["unit", "balanced"])
+def test_kaim_loses_no_more_than_table_3_whatever_the_seed(weights):
+    """Unit weights, the paper's own, give its groups themselves."""
+    frame, schema, taxonomies, theirs = patients()
+    data = encode(frame, schema, taxonomies)
+    group = METHODS["kaim"].load()
+    for seed in range(200):
+        part = group(data, KAnonymity(2), np.random.default_rng(seed), weights=weights)
+        assert iloss(data, part).rate <= iloss(data, theirs).rate + 1e-12, seed
+        if weights == "unit":
+            pairs = part.rows.reshape(5, 2)
+            assert sorted(map(sorted, (pairs + 1).tolist())) == [
+                [1, 2], [3, 4], [5, 6], [7, 9], [8, 10]
+            ], seed  # fmt: skip
+
+
 def test_the_papers_release():
     frame, schema, taxonomies, partition = patients()
     release = generalize(frame, schema, encode(frame, schema, taxonomies), partition)
