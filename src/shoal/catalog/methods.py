@@ -118,9 +118,11 @@ METHODS: dict[str, Method] = {
                 ),
                 _word(
                     "growth",
-                    "free: clusters form freely, then exchange rows; capped: a row joins only "
-                    "while its value stays within alpha; best: the less lossy of both",
-                    ("best", "free", "capped"),
+                    "free: clusters form freely, then exchange rows (SingAnony); centroid: the "
+                    "nearest row to a moving centre joins while its value stays within alpha "
+                    "(MultiAnony); capped: the nearest to the seed; best: the least lossy of "
+                    "capped, free and larger clusters",
+                    ("best", "free", "capped", "centroid"),
                 ),
             ),
         ),
@@ -145,6 +147,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             baseline=True,
+            by_queries=True,
         ),
         Method(
             "incognito",
@@ -182,6 +185,7 @@ METHODS: dict[str, Method] = {
             rules=("frequency-l-diversity",),
             whole="the few rows that it suppresses are few only in the table as a whole",
             rows_only=_ROW_BY_ROW,
+            by_queries=True,
         ),
         Method(
             "tp+",
@@ -208,6 +212,7 @@ METHODS: dict[str, Method] = {
             release="dummies",
             rules=("l-diversity",),
             needs=("l-diversity",),
+            by_queries=True,
         ),
         Method(
             "anatomy",
@@ -220,6 +225,7 @@ METHODS: dict[str, Method] = {
             needs=("frequency-l-diversity",),
             rows_only="the rows of a person lie in several groups, and the values that all of "
             "these groups share are the person's",
+            by_queries=True,
         ),
     )
 }
