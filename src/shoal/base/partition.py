@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+
+_DENSE = 8
+"""Counts are made in a full table while it has at most so many cells per value counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,16 +182,27 @@ def histogram(
     """
     span = max(len(names), span)
     counted = (codes >= 0) & (labels >= 0)
-    keys = labels[counted].astype(np.int64) * span + codes[counted]
-    if weights is None:
-        whole = np.bincount(codes[counted], minlength=span).astype(np.int64)
-        cells, counts = np.unique(keys, return_counts=True)
+    many = np.ones(codes.size, np.int64) if weights is None else weights
+    whole = np.zeros(span, np.int64)
+    np.add.at(whole, codes[counted], many[counted])
+    blank = Histogram(np.zeros(1, np.int64), whole[:0], whole[:0], whole, names)
+    return added(blank, labels[counted].astype(np.int64), codes[counted], many[counted], groups)
+
+
+def added(
+    of: Histogram, group: Ints, value: npt.NDArray[np.integer], count: Ints, groups: int
+) -> Histogram:
+    """Add up counts of known values by group, in a table like that of another histogram."""
+    span = of.whole.size
+    keys = group * span + value
+    if groups * span <= _DENSE * keys.size:
+        sums = np.zeros(groups * span, np.int64)
+        np.add.at(sums, keys, count)  # in whole numbers: a float would round beyond 2**53
+        cells = np.flatnonzero(sums)
+        counts = sums[cells]
     else:
-        # Sums of whole numbers in whole numbers: a float would round beyond 2**53.
-        whole = np.zeros(span, np.int64)
-        np.add.at(whole, codes[counted], weights[counted])
         cells, which = np.unique(keys, return_inverse=True)
         counts = np.zeros(cells.size, np.int64)
-        np.add.at(counts, which.reshape(-1), weights[counted])
+        np.add.at(counts, which.reshape(-1), count)
     starts = np.searchsorted(cells, np.arange(groups + 1, dtype=np.int64) * span)
-    return Histogram(starts.astype(np.int64), cells % span, counts.astype(np.int64), whole, names)
+    return replace(of, starts=starts.astype(np.int64), values=cells % span, counts=counts)

@@ -139,29 +139,23 @@ def encode(
     frame = frame.with_columns(share(lambda c: c.clean(frame[c.name]), present))
     names = tuple(name for name in frame.columns if name in schema.quasi)
     domains, codes = _positions_of(frame, schema, names, taxonomies, flat_sets)
-    pairs = share(lambda name: _sensitive(frame[name]), schema.sensitive)
-    sensitive = dict(zip(schema.sensitive, pairs, strict=True))
     codes.setflags(write=False)
-    hidden = {name: pair[0] for name, pair in sensitive.items()}
-    return Encoded(
-        names,
-        codes,
-        domains,
-        hidden,
-        {name: pair[1] for name, pair in sensitive.items()},
-        tuple(schema[name].importance for name in names),
-        _people(frame, schema, hidden),
-    )
+    hidden = encode_hidden(frame, schema)
+    importance = tuple(schema[name].importance for name in names)
+    return replace(hidden, names=names, codes=codes, domains=domains, importance=importance)
 
 
-def _people(frame: pl.DataFrame, schema: Schema, sensitive: Mapping[str, Codes]) -> People | None:
-    """Number the people by the text that names them."""
-    if schema.person is None:
-        return None
-    texts = schema.whose(frame)
-    codes = _positions(texts, texts.unique().sort())
-    codes.setflags(write=False)
-    return People.of(codes, sensitive)
+def encode_hidden(frame: pl.DataFrame, schema: Schema) -> Encoded:
+    """Encode the sensitive columns and whose rows they are, and no quasi-identifier."""
+    pairs = share(lambda name: _sensitive(schema[name].clean(frame[name])), schema.sensitive)
+    sensitive = {name: pair[0] for name, pair in zip(schema.sensitive, pairs, strict=True)}
+    names = {name: pair[1] for name, pair in zip(schema.sensitive, pairs, strict=True)}
+    people = None
+    if schema.person is not None:
+        texts = schema.whose(frame)
+        codes = _positions(texts, texts.unique().sort())
+        people = People.of(codes, sensitive)
+    return Encoded((), np.empty((frame.height, 0), np.int32), (), sensitive, names, people=people)
 
 
 def _positions_of(

@@ -154,12 +154,8 @@ def _bottom(data: Encoded, entry: Ints, steps: Sequence[Ladder], judge: Judge) -
     count = int(entry.max()) + 1
     first = np.empty(count, np.int64)
     first[entry[::-1]] = np.arange(data.rows)[::-1]
-    histograms = {}
-    for name, codes in judge.codes.items():
-        known = codes >= 0
-        ones = np.ones(int(known.sum()), np.int64)
-        histograms[name] = judge.histogram(name, entry[known], codes[known], ones, count)
-    stats = GroupStats(np.bincount(entry, minlength=count).astype(np.int64), histograms)
+    sizes = np.bincount(entry, minlength=count).astype(np.int64)
+    stats = judge.tally(sizes, np.arange(data.rows), entry)
     codes = np.ascontiguousarray(data.codes[first])
     keys = codes.astype(np.int64) @ _strides(steps)[0]
     return _Classes(codes, keys, stats, np.arange(count))

@@ -6,16 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.errors import Infeasible
-from shoal.base.partition import GroupStats, Histogram, Partition
+from shoal.base.partition import GroupStats, Histogram, Partition, added
 from shoal.base.people import PERSON
 from shoal.coding.encode import Encoded
 from shoal.privacy import Rule, flatten
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-_DENSE = 8
-"""Counts are made in a full table while it has at most so many cells per row counted."""
 
 
 class Judge:
@@ -47,21 +44,24 @@ class Judge:
             units = data.people.units
             self.codes = {name: units[name] for name in dict.fromkeys([PERSON, *columns])}
         tally = data.tally(Partition.one(data.rows)).histograms
-        self.whole = {name: tally[name].whole for name in self.codes}
-        self.names = {name: tally[name].names for name in self.codes}
+        self.whole = {name: tally[name] for name in self.codes}
         self._judged = data.judged
         self.least = max((caps.size for p in parts if (caps := p.caps())), default=1)
         """No group with fewer rows passes."""
 
     def passes(self, sizes: Ints, rows: Ints, labels: Ints) -> Bools:
         """Say which groups pass: ``labels[i]`` is the group of row number ``rows[i]``."""
+        return self.holds(self.tally(sizes, rows, labels))
+
+    def tally(self, sizes: Ints, rows: Ints, labels: Ints) -> GroupStats:
+        """Add up the rows of groups."""
         histograms = {}
         for name, codes in self.codes.items():
             value = codes[rows]
             known = value >= 0
             ones = np.ones(int(known.sum()), np.int64)
             histograms[name] = self.histogram(name, labels[known], value[known], ones, sizes.size)
-        return self.holds(GroupStats(sizes, histograms))
+        return GroupStats(sizes, histograms)
 
     def holds(self, tally: GroupStats) -> Bools:
         """Say which groups pass, from what was added up for them."""
@@ -71,16 +71,4 @@ class Judge:
         self, name: str, group: Ints, value: npt.NDArray[np.integer], count: Ints, groups: int
     ) -> Histogram:
         """Add up counts of known values by group."""
-        span = self.whole[name].size
-        keys = group * span + value
-        if groups * span <= _DENSE * keys.size:
-            sums = np.bincount(keys, weights=count, minlength=groups * span)
-            cells = np.flatnonzero(sums)
-            counts = sums[cells].astype(np.int64)
-        else:
-            cells, which = np.unique(keys, return_inverse=True)
-            counts = np.bincount(which.reshape(-1), weights=count).astype(np.int64)
-        starts = np.searchsorted(cells, np.arange(groups + 1, dtype=np.int64) * span)
-        return Histogram(
-            starts.astype(np.int64), cells % span, counts, self.whole[name], self.names[name]
-        )
+        return added(self.whole[name], group, value, count, groups)

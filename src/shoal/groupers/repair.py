@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.errors import Infeasible
-from shoal.base.partition import GroupStats, Histogram, Partition
+from shoal.base.partition import GroupStats, Histogram, Partition, added
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import joins
 from shoal.coding.space import make_space
@@ -29,8 +29,6 @@ Ints = npt.NDArray[np.int64]
 
 PARTNERS = 32
 """How many of the cheapest partners of a failing group are tried before the cheapest is taken."""
-DENSE = 8
-"""Unions are counted in a full table while it has at most so many cells per value counted."""
 
 
 def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
@@ -130,7 +128,6 @@ def unions(stats: GroupStats, a: Ints, b: Ints) -> GroupStats:
 
 
 def _union(hist: Histogram, a: Ints, b: Ints) -> Histogram:
-    span = hist.whole.size
     pair, run = [], []
     for groups in (a, b):
         lengths = hist.distinct[groups]
@@ -139,13 +136,4 @@ def _union(hist: Histogram, a: Ints, b: Ints) -> Histogram:
         pair.append(np.repeat(np.arange(groups.size), lengths))
         run.append(np.repeat(hist.starts[groups], lengths) + inside)
     runs = np.concatenate(run)
-    keys = np.concatenate(pair) * span + hist.values[runs]
-    sums = np.bincount(keys, hist.counts[runs]) if a.size * span <= DENSE * keys.size else None
-    if sums is None:
-        cells, position = np.unique(keys, return_inverse=True)
-        counts = np.bincount(position, hist.counts[runs], cells.size).astype(np.int64)
-    else:
-        cells = np.flatnonzero(sums)
-        counts = sums[cells].astype(np.int64)
-    starts = np.searchsorted(cells, np.arange(a.size + 1) * span).astype(np.int64)
-    return Histogram(starts, cells % span, counts, hist.whole, hist.names)
+    return added(hist, np.concatenate(pair), hist.values[runs], hist.counts[runs], a.size)

@@ -16,9 +16,9 @@ from shoal.releases.base import Ints, ShapeWords, View
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
 from shoal.releases.verdict import held_back, undeclared
-from shoal.tables.cells import as_text, blank
+from shoal.tables.cells import blank
 from shoal.tables.domain import STAR, Taxonomy
-from shoal.tables.schema import Column, nameless
+from shoal.tables.schema import Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +113,7 @@ class Opened:
     def persons(self) -> pl.Series | None:
         """Whose row each row is, where the release says so by a pseudonym."""
         name = next((name for name in self.names(Role.PERSON) if self.has(name)), None)
-        if name is None:
-            return None
-        texts = blank(as_text(self.frame[name]))
-        if gaps := texts.null_count():
-            raise SchemaError(nameless(name, gaps, self.frame.height))
-        return texts
+        return None if name is None else self.column(name).whose(self.frame[name])
 
     def column(self, name: str) -> Column:
         """Return a declared column by its name."""

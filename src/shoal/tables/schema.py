@@ -52,6 +52,17 @@ class Column:
         # Without its '?' a column of numbers may be one after all.
         return typed(cleaned) if self.missing and not self.order else cleaned
 
+    def whose(self, series: pl.Series) -> pl.Series:
+        """Return the person of every row, as text; none may be missing."""
+        texts = as_text(self.clean(series))
+        if gaps := texts.null_count():
+            raise SchemaError(
+                f"{gaps:,} of {len(series):,} rows say nothing in {self.name!r}, the column of the "
+                "persons: whose rows they are is not known, nor how many people a class has. Fill "
+                "them in (a value of its own for each row of somebody else), or leave them out."
+            )
+        return texts
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -133,10 +144,7 @@ class Schema:
     def whose(self, frame: pl.DataFrame) -> pl.Series:
         """Return the person of every row, as text; none may be missing."""
         assert self.person is not None
-        texts = as_text(self[self.person].clean(frame[self.person]))
-        if gaps := texts.null_count():
-            raise SchemaError(nameless(self.person, gaps, frame.height))
-        return texts
+        return self[self.person].whose(frame[self.person])
 
     @property
     def other(self) -> tuple[str, ...]:
@@ -207,15 +215,6 @@ class Schema:
         faults = self.faults(frame, taxonomies)
         if faults:
             raise SchemaError(faults)
-
-
-def nameless(name: str, gaps: int, rows: int) -> str:
-    """Say that nobody knows whose some rows are."""
-    return (
-        f"{gaps:,} of {rows:,} rows say nothing in {name!r}, the column of the persons: whose rows "
-        "they are is not known, and neither is how many people a class holds. Fill the gaps in "
-        "(a value of its own for every row that is somebody else's), or leave these rows out."
-    )
 
 
 def plain(dtype: pl.DataType) -> bool:

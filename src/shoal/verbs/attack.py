@@ -30,7 +30,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.readback import find
 from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.prepare import check_columns, quasi_schema
-from shoal.tables.schema import Column, Schema
+from shoal.tables.schema import Column
 
 KINDS = ("linkage", "homogeneity", "inference", "background")
 TARGETS = 2000
@@ -166,9 +166,7 @@ def _check(
 def _persons(opened: Opened, original: pl.DataFrame) -> pl.Series | None:
     """Return whose row each row of the original is, if that was declared."""
     name = next((n for n in opened.names(Role.PERSON) if n in original.columns), None)
-    if name is None:
-        return None
-    return Schema((replace(opened.column(name), kind=None),)).whose(original)
+    return None if name is None else opened.column(name).whose(original[name])
 
 
 def _count(targets: int | None, rows: int, people: int | None) -> int:

@@ -3,38 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from shoal.base.errors import ShoalError
-from shoal.base.partition import GroupStats, Histogram
+from shoal.base.partition import GroupStats
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Limit, Rule
 from shoal.privacy.base import promised
-from shoal.tables.cells import as_text, natural
-from shoal.tables.schema import Column
-
-
-def histogram(column: Column, series: pl.Series, persons: pl.Series | None = None) -> Histogram:
-    """Count the known values of a sensitive column over the whole table, of ``persons`` once."""
-    texts, people = as_text(column.clean(series)).rename("value").drop_nulls(), None
-    if persons is not None:
-        pairs = pl.DataFrame({"value": as_text(column.clean(series)), "person": persons})
-        pairs = pairs.drop_nulls("value").unique()
-        texts, people = pairs["value"], pairs["person"].n_unique()
-    order = as_text(natural(column.clean(series)))
-    counted = pl.DataFrame({"value": order}).join(
-        texts.value_counts(name="count"), on="value", maintain_order="left"
-    )
-    counts = counted["count"].to_numpy().astype(np.int64)
-    codes = np.arange(counts.size, dtype=np.int64)
-    starts = np.array([0, counts.size], np.int64)
-    hist = Histogram(starts, codes, counts, counts, tuple(counted["value"].to_list()))
-    return hist if people is None else replace(hist, people=np.array([people]), whole_people=people)
 
 
 def feasibility(plan: Plan, sensitive: Sequence[str], whole: GroupStats) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from shoal.base.errors import SchemaError, ShoalError
@@ -22,7 +21,7 @@ from shoal.tables.prepare import gather, load, resolve
 from shoal.tables.schema import Schema
 from shoal.verbs.inspect import inspect
 from shoal.web import hierarchies
-from shoal.web.feasible import feasibility, histogram
+from shoal.web.feasible import feasibility
 from shoal.web.profiles import profile
 
 Tell = Callable[[str], object]
@@ -109,17 +108,11 @@ def _fit(plan: Plan, schema: Schema, method: str) -> list[str]:
 
 
 def _whole(frame: pl.DataFrame, schema: Schema) -> GroupStats:
-    kept: dict[Any, Any] = _last["histograms"]
-    persons = None if schema.person is None else schema.whose(frame)
-    histograms = {}
-    for name in schema.sensitive:
-        key = name, schema[name].missing, schema.person
-        if key not in kept:
-            kept[key] = histogram(schema[name], frame[name], persons)
-        histograms[name] = kept[key]
-    if persons is None:
-        return GroupStats(np.array([frame.height], np.int64), histograms)
-    return GroupStats(np.array([persons.n_unique()], np.int64), histograms, unit="people")
+    kept: dict[Any, GroupStats] = _last["histograms"]
+    key = schema.person, *((name, schema[name].missing) for name in schema.sensitive)
+    if key not in kept:
+        kept[key] = encode_hidden(frame, schema).whole()
+    return kept[key]
 
 
 def _standing(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, Any] | None:

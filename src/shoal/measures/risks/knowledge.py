@@ -50,16 +50,13 @@ class Draw:
         first = np.concatenate(([0], np.cumsum(many))).astype(np.int64)
         drawn = cls.of(many.size, outsiders, targets, rng)
 
-        def one(of: Ints) -> Ints:
-            picked: Ints = rows[first[of] + (rng.random(of.size) * many[of]).astype(np.int64)]
-            return picked
-
-        ends = np.cumsum(many[drawn.chosen])
-        begin = np.repeat(first[drawn.chosen] - (ends - many[drawn.chosen]), many[drawn.chosen])
-        own = rows[begin + np.arange(begin.size)]
-        return cls(
-            one(drawn.chosen), one(drawn.others), drawn.outsiders, own, ends - many[drawn.chosen]
+        chosen, others = (
+            rows[first[of] + (rng.random(of.size) * many[of]).astype(np.int64)]
+            for of in (drawn.chosen, drawn.others)
         )
+        own = np.concatenate([rows[first[who] : first[who + 1]] for who in drawn.chosen])
+        starts = np.cumsum(many[drawn.chosen]) - many[drawn.chosen]
+        return cls(chosen, others, drawn.outsiders, own, starts)
 
     @classmethod
     def of(cls, rows: int, outsiders: int, targets: int, rng: np.random.Generator) -> Draw:
