@@ -12,8 +12,8 @@ import polars as pl
 
 from shoal.base.address import Address
 from shoal.base.errors import InputError, OutputError
-from shoal.tables.sources.arrow import fit, frames, numbers, run
-from shoal.tables.sources.database import Found
+from shoal.tables.sources.arrow import fit, frames, numbers
+from shoal.tables.sources.database import Database, Found
 from shoal.tables.sources.faults import told
 from shoal.tables.sources.identifiers import Name, quote
 from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
@@ -57,20 +57,15 @@ def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace("'", "\\'")
 
 
-class Postgres:
+class Postgres(Database):
     """One connection to a PostgreSQL server."""
 
     def __init__(self, connection: Any, address: Address, *, write: bool) -> None:
-        self._connection = connection
-        self._address = address
+        super().__init__(connection, address)
         self._exact: list[str] = []
         self._inserting: Any = None
         # Whoever reads the old release must not keep the new one waiting for ever.
         self.run("set local lock_timeout = '20s'" if write else "set transaction read only")
-
-    def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Run a statement and return its rows."""
-        return run(self._connection, sql, values)
 
     def identity(self) -> object:
         """Tell the cluster and the database, so that a replica counts as the same."""
@@ -186,19 +181,6 @@ class Postgres:
         with contextlib.suppress(Exception):
             if self._inserting is not None:
                 self._inserting.adbc_cancel()
-
-    def commit(self) -> None:
-        """Commit the transaction."""
-        self._connection.commit()
-
-    def rollback(self) -> None:
-        """Roll the transaction back."""
-        self._connection.rollback()
-
-    def close(self) -> None:
-        """Close the connection; one that is lost already is closed too."""
-        with contextlib.suppress(Exception):
-            self._connection.close()
 
 
 def _type(field: Any) -> str:
