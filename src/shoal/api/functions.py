@@ -50,8 +50,8 @@ FrameT = TypeVar("FrameT")
 def _released(released: Any, opening: Mapping[str, Any]) -> Release[Any]:
     """Open a release, unless it is open already."""
     if not isinstance(released, Release):
-        found: Release[Any] = open_release(released, **opening)
-        return found
+        release: Release[Any] = open_release(released, **opening)
+        return release
     original = opening.get("original")
     return released if original is None else released.beside(original)
 

@@ -270,7 +270,7 @@ class Table(Generic[FrameT]):
         limit(threads)
         plan = merge(self.plan, instead=rules, seed=seed)
         taken, said = self._settled
-        found = compare(
+        comparison = compare(
             taken,
             plan.declaring(taken.plan),
             extra_rules(rules),
@@ -287,7 +287,7 @@ class Table(Generic[FrameT]):
             keep=self._kept if keep else None,
             progress=progress,
         )
-        return replace(found, warnings=tuple(dict.fromkeys([*said, *found.warnings])))
+        return replace(comparison, warnings=tuple(dict.fromkeys([*said, *comparison.warnings])))
 
     def _kept(self, made: Made) -> Release[FrameT]:
         return Release(made.opened, made.run, self._kind)

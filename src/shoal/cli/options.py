@@ -307,8 +307,8 @@ def located(
             raise ParameterError(
                 f"The query file {query_file} cannot be read: {fault}. Check its name."
             ) from None
-    found: Path | Source = locate(data, plan, table, query)
-    return found
+    where: Path | Source = locate(data, plan, table, query)
+    return where
 
 
 def methods_help() -> str:

@@ -35,8 +35,8 @@ class Coded:
         if known.is_empty():
             codes = np.zeros(len(column), np.int64)
         else:
-            found = column.replace_strict(known, places, default=None, return_dtype=pl.Int64)
-            codes = found.fill_null(len(known)).to_numpy()
+            ranks = column.replace_strict(known, places, default=None, return_dtype=pl.Int64)
+            codes = ranks.fill_null(len(known)).to_numpy()
         return cls(column.name, known, codes)
 
     @property

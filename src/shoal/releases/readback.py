@@ -131,8 +131,8 @@ def find(texts: pl.Series, among: pl.Series) -> Ints:
     index = pl.DataFrame({"text": among, "at": np.arange(len(among), dtype=np.int64)})
     index = index.unique("text", keep="first")
     wanted = pl.DataFrame({"text": texts})
-    found = wanted.join(index, on="text", how="left", maintain_order="left", nulls_equal=True)
-    return found["at"].fill_null(-1).to_numpy(writable=True)
+    joined = wanted.join(index, on="text", how="left", maintain_order="left", nulls_equal=True)
+    return joined["at"].fill_null(-1).to_numpy(writable=True)
 
 
 def _missing_last(values: Ints, source: pl.Series, size: int) -> Ints:

@@ -51,10 +51,10 @@ def audit(
     rules = (*build_rules(specs, opened.sensitive), *extra)
     source = None if original is None else _source(opened, original)
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
-    found = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
+    measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if exposed := exposure(opened.published, opened.sensitive):
-        found["exposure"] = exposed.to_dict()
-    return replace(verdict, models=found)
+        measured["exposure"] = exposed.to_dict()
+    return replace(verdict, models=measured)
 
 
 def _source(opened: Opened, original: pl.DataFrame) -> Original:

@@ -72,12 +72,12 @@ def generalize(
         )
     rows = _published_rows(partition, data.rows, order)
     groups = partition.labels()[rows]
-    found = dict(zip(data.names, joins(data, partition), strict=True))
+    join_of = dict(zip(data.names, joins(data, partition), strict=True))
 
     def one(name: str) -> list[pl.Series]:
         column = schema[name]
-        if name in found:
-            return written(column, found[name], groups, typed=typed)
+        if name in join_of:
+            return written(column, join_of[name], groups, typed=typed)
         if column.role is Role.QUASI:
             raise SchemaError(
                 f"The quasi-identifier {name!r} was not encoded, so it cannot be generalized: "

@@ -48,8 +48,8 @@ class Database(Protocol):
     def identity(self) -> object:
         """Return what tells this database from all others, by whatever address it is reached."""
         assert self._address.path is not None
-        found = self._address.path.stat()
-        return (self._address.system, found.st_dev, found.st_ino)
+        status = self._address.path.stat()
+        return (self._address.system, status.st_dev, status.st_ino)
 
     def tables(self) -> list[Name]:
         """Return every table and view that can be named, with its schema."""

@@ -101,12 +101,12 @@ class Postgres(Database):
 
     def home(self) -> str:
         """Return the schema that a new table without one goes to."""
-        found = self.run("select current_schema()::text")[0][0]
-        if found is None:
+        schema = self.run("select current_schema()::text")[0][0]
+        if schema is None:
             raise InputError(
                 f"{self._address} has no schema on its search path. Name one: --into schema.table"
             )
-        return str(found)
+        return str(schema)
 
     def confine(self, query: str | None, *, own: bool) -> None:
         """Let the server prepare the text alone: it must be whole, and one statement."""
@@ -126,7 +126,7 @@ class Postgres(Database):
             cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
             cursor.execute(f"explain (verbose, format json) {select}")
             told_as = "".join(str(row[0]) for row in cursor.fetchall())
-        found: set[tuple[str, str]] = set()
+        tables: set[tuple[str, str]] = set()
         todo: list[Any] = json.loads(told_as)
         while todo:
             node = todo.pop()
@@ -134,9 +134,9 @@ class Postgres(Database):
                 todo += node
             elif isinstance(node, dict):
                 if "Relation Name" in node:
-                    found.add((node.get("Schema", ""), node["Relation Name"]))
+                    tables.add((node.get("Schema", ""), node["Relation Name"]))
                 todo += node.values()
-        return found
+        return tables
 
     def frames(self, select: str) -> Generator[pl.DataFrame]:
         """Stream the rows of a query; the server says as text what Arrow has no type for."""

@@ -70,14 +70,14 @@ def choices(
         dict(zip(grid, values, strict=True))
         for values in itertools.product(*(_once(values) for values in grid.values()))
     ]
-    found = []
+    tried = []
     for text in dict.fromkeys(methods or _default(plan)):
         name, options = read_method(text)
         for values in combined:
             asked = rules_asked(values)
             full = plan.override(rules=asked, method=name, options=options)
-            found.append(Choice(text, values, full))
-    return tuple(found)
+            tried.append(Choice(text, values, full))
+    return tuple(tried)
 
 
 def default_grid(plan: Plan) -> dict[str, list[Any]]:
@@ -117,8 +117,8 @@ def read_method(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _once(values: Sequence[Any]) -> list[Any]:
-    found: list[Any] = []
+    once: list[Any] = []
     for value in values:
-        if value not in found:
-            found.append(value)
-    return found
+        if value not in once:
+            once.append(value)
+    return once

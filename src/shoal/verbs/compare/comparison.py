@@ -138,13 +138,13 @@ class Comparison:
         """Why that setting, with the figures."""
         said = [self._advice.why]
         chosen = self.recommended
-        found = {} if chosen is None else chosen.figures
-        if self.axes.risk == "belief" and found.get("risk_highest", 0.0) > self.threshold:
+        figures = {} if chosen is None else chosen.figures
+        if self.axes.risk == "belief" and figures.get("risk_highest", 0.0) > self.threshold:
             said.append(
                 f"Mind that people can be found in it (with a chance of up to "
-                f"{found['risk_highest']:.4g}): what it hides is their sensitive value."
+                f"{figures['risk_highest']:.4g}): what it hides is their sensitive value."
             )
-        if found.get("belief_worst", 0.0) > 1 - 1e-9:
+        if figures.get("belief_worst", 0.0) > 1 - 1e-9:
             said.append(
                 "Mind that a class of it has one sensitive value only, so who finds a person's "
                 "class knows it: a rule on sensitive values (l-diversity, t-closeness) prevents "
