@@ -307,9 +307,9 @@ class Table(Generic[FrameT]):
         """Show what is declared, in a notebook; no cell of the table."""
         rows = []
         for name in self.frame.columns:
-            part = self.plan.columns.get(name)
-            kind = part.kind.value if part is not None and part.kind is not None else ""
-            rows.append((name, "" if part is None else part.role.value, kind))
+            declared = self.plan.columns.get(name)
+            kind = declared.kind.value if declared is not None and declared.kind is not None else ""
+            rows.append((name, "" if declared is None else declared.role.value, kind))
         return table_html(f"Table of {self.rows:,} rows", ("column", "role", "kind"), rows)
 
 

@@ -212,14 +212,14 @@ def _server(rest: str) -> tuple[Address, str | None]:
 def _hosts(text: str) -> dict[str, str]:
     """Read ``host:port`` or several of them after commas, as the PostgreSQL client does."""
     names, ports = [], []
-    for each in text.split(","):
-        match = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::([0-9]*))?", each)
+    for host in text.split(","):
+        match = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::([0-9]*))?", host)
         if not match:
             raise _refuse("postgresql", "the port after the host is not a number")
         names.append(_decoded(match[1].strip("[]"), "postgresql"))
         ports.append(match[2] or "")
-    given = {"host": ",".join(names)} if any(names) else {}
-    return given | ({"port": ",".join(ports)} if any(ports) else {})
+    settings = {"host": ",".join(names)} if any(names) else {}
+    return settings | ({"port": ",".join(ports)} if any(ports) else {})
 
 
 def _file(system: str, rest: str) -> tuple[Address, str | None]:

@@ -125,11 +125,12 @@ def examine(stats: GroupStats, rules: Sequence[Rule]) -> Findings:
 
 def unite(parts: Sequence[Findings], rules: Sequence[Rule], faults: Sequence[str] = ()) -> Verdict:
     """Put together what was found in all the classes, with the faults that others found."""
-    rows, classes = sum(part.rows for part in parts), sum(part.classes for part in parts)
+    rows = sum(findings.rows for findings in parts)
+    classes = sum(findings.classes for findings in parts)
     results = []
     for place, rule in enumerate(rules):
-        failing = sum(part.failing[place] for part in parts)
-        reached = weakest((rule, part.achieved[place]) for part in parts)
+        failing = sum(findings.failing[place] for findings in parts)
+        reached = weakest((rule, findings.achieved[place]) for findings in parts)
         holds = failing == 0 and classes > 0
         results.append(RuleResult(rule.name, rule.describe(), holds, failing, reached))
     told = [

@@ -76,11 +76,11 @@ class Sides:
         """Say for each of some positions (rows) which of some cells (columns) cover it."""
         inside = (self.lo[cells] <= values[:, None]) & (values[:, None] <= self.hi[cells])
         if self.starts is not None and self.members is not None:
-            place = np.full(self.span, -1)
-            place[values[values >= 0]] = np.flatnonzero(values >= 0)
+            row_of = np.full(self.span, -1)
+            row_of[values[values >= 0]] = np.flatnonzero(values >= 0)
             counts = np.diff(self.starts)[cells]
             shift = np.repeat(self.starts[cells] - (np.cumsum(counts) - counts), counts)
-            rows = place[self.members[shift + np.arange(counts.sum())]]
+            rows = row_of[self.members[shift + np.arange(counts.sum())]]
             columns = np.repeat(np.arange(cells.size), counts)
             inside[rows[rows >= 0], columns[rows >= 0]] = True
         return np.asarray(inside)
@@ -260,9 +260,9 @@ def _sets(texts: pl.Series, numbers: Ints, shown: pl.Series) -> Sides:
     known = texts.drop_nulls().unique().sort()
     values = _missing_last(find(texts, known), texts, len(known))
     elements = notation.read_sets(shown)
-    place = find(elements["element"], known)
-    keys = elements["cell"].to_numpy().astype(np.int64) * (len(known) + 1) + place
-    keys = np.unique(keys[place >= 0])
+    positions = find(elements["element"], known)
+    keys = elements["cell"].to_numpy().astype(np.int64) * (len(known) + 1) + positions
+    keys = np.unique(keys[positions >= 0])
     starts = np.searchsorted(keys, np.arange(len(shown) + 1) * (len(known) + 1))
     lo, hi = (np.full(len(shown), end, np.int64) for end in _NOTHING)
     members = keys % (len(known) + 1)

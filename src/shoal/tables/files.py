@@ -172,7 +172,7 @@ def write_release(
     from shoal.tables.sources.writing import written
 
     sources = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Source)}
-    with written(sources, force=force, inputs=[place(each) for each in inputs]):
+    with written(sources, force=force, inputs=[place(source) for source in inputs]):
         pass
 
 

@@ -277,9 +277,9 @@ def gather(
     trees: dict[str, Taxonomy] = {}
     if plan.data.hierarchies is not None:
         trees |= read_directory(plan.path(plan.data.hierarchies), wanted)
-    for name, part in plan.columns.items():
-        if part.hierarchy is not None:
-            trees[name] = read_hierarchy(plan.path(part.hierarchy), name)
+    for name, column in plan.columns.items():
+        if column.hierarchy is not None:
+            trees[name] = read_hierarchy(plan.path(column.hierarchy), name)
     if isinstance(given, Mapping):  # a folder stands in the plan already
         if unknown := [name for name in given if name not in columns]:
             raise SchemaError([unknown_column(name, columns) for name in unknown])
@@ -337,12 +337,12 @@ def quasi_schema(
         frame,
         quasi=names,
         kinds={
-            name: part.kind or Kind.ORDERED
-            for name, part in parts.items()
-            if part.kind is not None or part.order
+            name: column.kind or Kind.ORDERED
+            for name, column in parts.items()
+            if column.kind is not None or column.order
         },
-        missing={name: part.missing for name, part in parts.items() if part.missing},
-        order={name: part.order for name, part in parts.items() if part.order},
+        missing={name: column.missing for name, column in parts.items() if column.missing},
+        order={name: column.order for name, column in parts.items() if column.order},
         taxonomies=taxonomies,
     )
     schema.check(frame, taxonomies)

@@ -47,7 +47,7 @@ def audit(
             "An audit needs the quasi-identifiers, and none were given. Name them with --quasi "
             "(quasi=[...]) or give the plan of the run with --plan (plan=...)."
         )
-    specs = [part.spec for part in plan.filled().rules]
+    specs = [rule.spec for rule in plan.filled().rules]
     rules = (*build_rules(specs, opened.sensitive), *extra)
     source = None if original is None else _source(opened, original)
     verdict: Verdict = opened.shape.check.check(opened, rules, source)

@@ -86,7 +86,7 @@ def generalize(
         return [frame[name].gather(rows)] if column.role.published else []
 
     declared = [name for name in frame.columns if name in schema]
-    columns = [column for part in share(one, declared) for column in part]
+    columns = [column for published in share(one, declared) for column in published]
     check_names([column.name for column in columns])
     return Generalized(pl.DataFrame(columns), rows)
 

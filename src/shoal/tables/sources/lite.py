@@ -176,8 +176,8 @@ class Lite(Database):
             cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(BATCH)})
             cursor.execute(f"select {first} union all select {cells} from ({select})")
             top = True
-            for part in frames(cursor.fetch_record_batch(), self._address):
-                yield part[1:] if top else part
+            for frame in frames(cursor.fetch_record_batch(), self._address):
+                yield frame[1:] if top else frame
                 top = False
 
     def _kinds(self, select: str, names: list[str]) -> dict[str, str]:

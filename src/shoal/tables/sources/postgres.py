@@ -42,13 +42,13 @@ def connect(address: Address, *, write: bool) -> Postgres:
     """Connect as the address, the environment and the password file say."""
     import adbc_driver_postgresql.dbapi as driver
 
-    given = dict(address.settings)
-    given.setdefault("client_encoding", "UTF8")
-    given.setdefault("fallback_application_name", "shoal")
+    settings = dict(address.settings)
+    settings.setdefault("client_encoding", "UTF8")
+    settings.setdefault("fallback_application_name", "shoal")
     if "PGCONNECT_TIMEOUT" not in os.environ:
-        given.setdefault("connect_timeout", "15")
+        settings.setdefault("connect_timeout", "15")
     # Pairs of our own writing: the client has no address to misread and to repeat in an error.
-    text = " ".join(f"{key}='{_escaped(value)}'" for key, value in given.items())
+    text = " ".join(f"{key}='{_escaped(value)}'" for key, value in settings.items())
     with told(address, f"Cannot connect to {address}", OutputError if write else InputError):
         return Postgres(driver.connect(text), address, write=write)
 

@@ -129,8 +129,8 @@ def _insert(database: Database, name: Name, columns: list[pl.Series]) -> None:
 def _place(database: Database, target: Source, force: bool) -> tuple[Name, Found | None]:
     """Return the full name of a table to be made, and what stands there now."""
     assert target.table is not None
-    given = read_name(target.table)
-    name = Name(given.schema if given.schema is not None else database.home(), given.table)
+    asked = read_name(target.table)
+    name = Name(asked.schema if asked.schema is not None else database.home(), asked.table)
     limit = database.longest()
     if limit is not None and len(name.table.encode()) > limit:
         raise OutputError(
@@ -180,17 +180,17 @@ def _used(inputs: Sequence[Place | str]) -> list[_Used]:
 
 def _spare(database: Database, used: Sequence[_Used], targets: Sequence[Source]) -> None:
     """Refuse to write over a table that the release is made from, also one below a view."""
-    for each in used:
-        if each.identity != database.identity():
+    for read in used:
+        if read.identity != database.identity():
             continue
-        taken = {tuple(map(database.same, name)) for name in each.tables}
+        taken = {tuple(map(database.same, name)) for name in read.tables}
         for target in targets:
             assert target.table is not None
             name = read_name(target.table)
             schema = name.schema if name.schema is not None else database.home()
             if (database.same(schema), database.same(name.table)) in taken:
                 raise OutputError(
-                    f"The output {target} is the input {each.source}. Shoal never writes over the "
+                    f"The output {target} is the input {source.read}. Shoal never writes over the "
                     "data it reads: choose another name with --into."
                 )
 

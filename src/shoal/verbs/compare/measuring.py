@@ -125,8 +125,8 @@ class Yardstick:
         if not risks:
             return {}
         return {
-            "belief_worst": max(each.worst for each in risks),
-            "belief_mean": max(each.mean for each in risks),
+            "belief_worst": max(risk.worst for risk in risks),
+            "belief_mean": max(risk.mean for risk in risks),
         }
 
     def _answers(self, views: Mapping[str, View]) -> dict[str, float]:
