@@ -190,7 +190,7 @@ def _spare(database: Database, used: Sequence[_Used], targets: Sequence[Source])
             schema = name.schema if name.schema is not None else database.home()
             if (database.same(schema), database.same(name.table)) in taken:
                 raise OutputError(
-                    f"The output {target} is the input {source.read}. Shoal never writes over the "
+                    f"The output {target} is the input {read.source}. Shoal never writes over the "
                     "data it reads: choose another name with --into."
                 )
 
