@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import GroupStats, Histogram, Ints, histogram
+from shoal.base.partition import GroupStats, Histogram, Ints, added, histogram
 
 PERSON = "\x00person"
 """The histogram of the people themselves; no column can be called so."""
@@ -67,47 +67,32 @@ class People:
         """What is counted once in a class: people, and the pairs of each column."""
         return {PERSON: self.codes, **self.pairs}
 
-    def span(self, name: str) -> int:
-        """Return how many different units there are."""
-        return max(self.count if name == PERSON else self.value[name].size, 1)
-
     def tally(self, labels: npt.NDArray[np.integer], groups: int, sizes: Ints) -> GroupStats:
         """Return the sets that groups hold; ``sizes`` are their rows."""
-        return GroupStats(
-            sizes,
-            {
-                name: histogram(labels, codes, groups, (), span=self.span(name))
-                for name, codes in self.units.items()
-            },
-        )
+        spans = {PERSON: self.count} | {name: value.size for name, value in self.value.items()}
+        sets = {
+            name: histogram(labels, codes, groups, (), span=max(spans[name], 1))
+            for name, codes in self.units.items()
+        }
+        return GroupStats(sizes, sets)
 
     def counted(self, sets: GroupStats, names: Mapping[str, tuple[str, ...]]) -> GroupStats:
         """Count the people of every group, and how many of them have each value."""
-        people = sets.histograms[PERSON].distinct
-        return GroupStats(
-            people,
-            {
-                name: self._counted(name, hist, names[name])
-                for name, hist in sets.histograms.items()
-                if name != PERSON
-            },
-            unit="people",
-        )
+        pairs = {name: hist for name, hist in sets.histograms.items() if name != PERSON}
+        values = {name: self._counted(name, hist, names[name]) for name, hist in pairs.items()}
+        return GroupStats(sets.histograms[PERSON].distinct, values, unit="people")
 
     def _counted(self, name: str, pairs: Histogram, names: tuple[str, ...]) -> Histogram:
-        groups, span = pairs.distinct.size, max(len(names), 1)
+        value, person, groups = self.value[name], self.person[name], pairs.distinct.size
         group = np.repeat(np.arange(groups, dtype=np.int64), pairs.distinct)
-        keys = group * span + self.value[name][pairs.values]  # ascending, as the pairs are
-        edges = np.flatnonzero(np.diff(keys, prepend=-1))
-        cells = keys[edges]
-        holders = np.unique(group * self.count + self.person[name][pairs.values])
+        holders = np.unique(group * self.count + person[pairs.values]) // max(self.count, 1)
         everywhere = np.flatnonzero(pairs.whole)
-        return Histogram(
-            np.searchsorted(cells, np.arange(groups + 1, dtype=np.int64) * span).astype(np.int64),
-            cells % span,
-            np.diff(edges, append=keys.size).astype(np.int64),
-            np.bincount(self.value[name][everywhere], minlength=span).astype(np.int64),
-            names,
-            np.bincount(holders // max(self.count, 1), minlength=groups).astype(np.int64),
-            int(np.unique(self.person[name][everywhere]).size),
+        whole = np.bincount(value[everywhere], minlength=max(len(names), 1)).astype(np.int64)
+        of = replace(
+            pairs,
+            whole=whole,
+            names=names,
+            people=np.bincount(holders, minlength=groups).astype(np.int64),
+            whole_people=int(np.unique(person[everywhere]).size),
         )
+        return added(of, group, value[pairs.values], np.ones(group.size, np.int64), groups)

@@ -10,7 +10,6 @@ from shoal.kernels.boxes import conditions as kernel
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.privacy import Rule, flatten
 
-Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
 # What a rule calls a condition, as the kernels number it.
@@ -60,7 +59,10 @@ def conditions_of(data: Encoded, rule: Rule) -> tuple[int, Conditions]:
                 of[i] = base[-1] + column, hist.whole.sum() / max(hist.whole_holders, 1)
         asked.append((kernel.PEOPLE, 2 * len(columns), max(size, rule.diversity or 1), 0.0))
         of = np.vstack((of, (-1.0, 1.0)))
-        unit, first = _units(data, base)
+        places = [base[c] + data.people.value[name] for c, name in enumerate(columns)]
+        places += [np.full(data.people.count, base[-1] + c) for c in range(len(columns) + 1)]
+        unit = np.concatenate(places).astype(np.int64)
+        first = np.cumsum([0, *(part.size for part in places[:-1])]).astype(np.int64)
         base = np.concatenate((base, base[-1] + np.arange(1, len(columns) + 2)))
         share = np.concatenate((share, np.ones(len(columns) + 1)))
     return min(size, data.rows), Conditions(
@@ -73,18 +75,6 @@ def conditions_of(data: Encoded, rule: Rule) -> tuple[int, Conditions]:
         first,
         of,
     )
-
-
-def _units(data: Encoded, base: Ints) -> tuple[Ints, Ints]:
-    """Return the place in a histogram of every unit, and where the units of each column start."""
-    people = data.people
-    assert people is not None
-    columns = list(data.sensitive)
-    places = [base[c] + people.value[name] for c, name in enumerate(columns)]
-    places += [np.full(people.count, base[-1] + c) for c in range(len(columns) + 1)]
-    sizes = [part.size for part in places]
-    first = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
-    return np.concatenate(places).astype(np.int64), first
 
 
 def sensitive_of(data: Encoded, conditions: Conditions) -> Codes:

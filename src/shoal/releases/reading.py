@@ -54,11 +54,13 @@ def declared_columns(plan: Plan, frame: pl.DataFrame) -> list[Column]:
     a class look more diverse than it is.
     """
     columns = []
-    for name, part in plan.columns.items():
-        missing = part.missing
-        if part.role is Role.SENSITIVE:
-            missing = tuple(dict.fromkeys([*plan.data.missing, *part.missing]))
-        columns.append(Column(name, part.role, part.kind, missing=missing, order=part.order))
+    for name, declared in plan.columns.items():
+        missing = declared.missing
+        if declared.role is Role.SENSITIVE:
+            missing = tuple(dict.fromkeys([*plan.data.missing, *declared.missing]))
+        columns.append(
+            Column(name, declared.role, declared.kind, missing=missing, order=declared.order)
+        )
     ends = {f"{name}{end}" for name in plan.names(Role.QUASI) for end in ("_lo", "_hi")}
     rest = [name for name in frame.columns if name not in (*plan.columns, *ends, GROUP)]
     return [*columns, *(Column(name, Role.OTHER) for name in rest)]

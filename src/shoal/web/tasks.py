@@ -15,6 +15,7 @@ from shoal.base.errors import SchemaError, ShoalError
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_method
+from shoal.coding.encode import encode_hidden
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.tables.prepare import gather, load, resolve

@@ -179,7 +179,7 @@ def _looked(
     rules: tuple[Rule, ...],
 ) -> tuple[list[Findings], list[str]]:
     """Ask the rules about every set, where its row is; return what they found, and faults."""
-    spelled = {name: pl.Series(found.names, dtype=pl.String) for name, found in sensitive.items()}
+    spelled = {name: pl.Series(values.names, dtype=pl.String) for name, values in sensitive.items()}
     columns = {layout.inside(name): name for name in layout.names}
     passed = {inner: name for inner, name in columns.items() if name not in sensitive}
 
@@ -196,8 +196,8 @@ def _looked(
                 *(pl.col(inner).alias(name) for inner, name in passed.items()),
             )
             source = Original(truth, schema, np.arange(frame.height))
-            found = verify_sets(released, schema.quasi, rules, source, spelled)
-            said = [asdict(result) for result in found.rules], list(found.faults), frame.height
+            verdict = verify_sets(released, schema.quasi, rules, source, spelled)
+            said = [asdict(result) for result in verdict.rules], list(verdict.faults), frame.height
             yield pa.RecordBatch.from_pydict({"said": [json.dumps(said)]})
 
     heard = [
