@@ -198,7 +198,7 @@ def roles_of(
     sensitive: Names | None = None,
     identifier: Names | None = None,
     other: Names | None = None,
-    person: str | None = None,
+    person: Names | None = None,
 ) -> dict[Role, Names | None]:
     """Return the names by role."""
     return {

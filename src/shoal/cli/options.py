@@ -347,13 +347,9 @@ def named_roles(
 
     ``besides``: more columns that may be meant.
     """
-    flags = {
-        Role.QUASI: quasi,
-        Role.SENSITIVE: sensitive,
-        Role.IDENTIFIER: identifier,
-        Role.OTHER: other,
-        Role.PERSON: person,
-    }
+    from shoal.api.arguments import roles_of
+
+    flags = roles_of(quasi, sensitive, identifier, other, person)
 
     def read(columns: Sequence[str]) -> dict[Role, list[str]]:
         names_of_columns = [*columns, *besides]

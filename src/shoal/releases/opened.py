@@ -129,12 +129,11 @@ class Opened:
         Those with a role that is never released, and, where a plan declares every column, those
         that it does not name: an identifier by another name would pass otherwise.
         """
+        known = () if self.complete else self.names(Role.PERSON)  # by a pseudonym
         faults = [
             held_back(column.name, column.role)
             for column in self.columns
-            if self.has(column.name)
-            and not column.role.published
-            and not (column.role is Role.PERSON and not self.complete)
+            if self.has(column.name) and not (column.role.published or column.name in known)
         ]
         if self.complete and self.plan.columns:
             pairs = {f"{name}{end}" for name in self.quasi for end in ("_lo", "_hi")}

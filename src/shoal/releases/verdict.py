@@ -126,8 +126,7 @@ class Verdict:
 
     def __repr__(self) -> str:
         kept = "holds" if self.holds else f"broken, {len(self.faults)} faults"
-        of = "" if self.people is None else f" of {self.people:,} people"
-        told = f"{kept}; {self.rows:,} rows{of}, {self.classes:,} classes"
+        told = f"{kept}; {self.rows:,} rows, {self.classes:,} classes"
         return f"Verdict({told}; reached: {reached(self.achieved)})"
 
     def _repr_html_(self) -> str:
@@ -165,11 +164,6 @@ def held_back(name: str, role: Role) -> str:
         return (
             f"The release has the column {name!r}, whose role is undecided: leave it out, or "
             "decide about it."
-        )
-    if role is Role.PERSON:
-        return (
-            f"The release has the column {name!r}, which says whose row it is: it is left out, or "
-            "published as a pseudonym."
         )
     return f"The release has the {role.value} {name!r}: {role.value}s are left out."
 

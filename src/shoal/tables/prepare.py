@@ -31,7 +31,6 @@ from shoal.tables.sources.source import Source, place
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
 Names = Sequence[str] | str
 
-_CODES = 0.5  # of the values have a digit or an @: the column holds numbers, not names
 _GUESSED = (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)
 
 
@@ -174,17 +173,14 @@ def not_people(schema: Schema, frame: pl.DataFrame) -> str:
     """
     if schema.person is not None:
         return ""
-    most, worst = 0, ""
+    repeating: list[tuple[int, str]] = []
     for name in schema.identifier:
         known = frame[name].drop_nulls() if plain(frame[name].dtype) else frame[name].head(0)
-        different = known.n_unique()
-        if most < different < len(known):
-            texts = as_text(known.unique())
-            if texts.str.contains("[0-9@]").mean() > _CODES:  # type: ignore[operator]
-                most, worst = different, name
-    if not worst:
-        return ""
-    return (
+        codes = as_text(known.unique()).str.contains("[0-9@]")
+        if len(codes) < len(known) and codes.sum() > len(codes) / 2:
+            repeating.append((len(codes), name))
+    most, worst = max(repeating, default=(0, ""))
+    return worst and (
         f"Rows are not people: {frame.height:,} rows of {most:,} {worst!r}, and k counts rows. "
         f"Name it with --person (person={worst!r}), and people are counted."
     )
@@ -336,12 +332,7 @@ def resolve(
     }
     schema = declare(
         frame,
-        quasi=plan.names(Role.QUASI),
-        sensitive=plan.names(Role.SENSITIVE),
-        identifier=plan.names(Role.IDENTIFIER),
-        person=plan.names(Role.PERSON),
-        other=plan.names(Role.OTHER),
-        undecided=plan.names(Role.UNDECIDED),
+        **{role.value: plan.names(role) for role in Role},
         kinds=kinds,
         missing={name: part.missing for name, part in plan.columns.items() if part.missing},
         order={name: part.order for name, part in plan.columns.items() if part.order},

@@ -30,13 +30,12 @@ class Conditions(NamedTuple):
     share: Floats
     """Share of each value among the known values of the whole table."""
     unit: Ints
-    """Where people are counted: the place in a histogram of what each unit counts for, and so often
-    behind all places how many rows of the unit there are; empty where rows are counted."""
+    """The place in a histogram of what each unit counts for; empty where rows are counted."""
     first: Ints
     """Where the units of each sensitive column start."""
     whole: Floats
-    """``[conditions, 2]``: where the number of those stands of whom a share is one (below 0: it is
-    the sum of the values), and the table's shares of them over those of the known values."""
+    """``[conditions, 2]``: the place of those of whom a share is one, below 0 for the sum of all
+    values, and by how much the table's shares of them are larger."""
 
 
 def stated(conditions: Conditions) -> Conditions | None:
@@ -58,7 +57,7 @@ def add(rule: Conditions, sens: Codes, r: int, count: int, hist: Ints) -> None:
     """Count row r (or `count` rows like it) into a histogram over all sensitive columns.
 
     Where people are counted, `sens` holds units (a person, or a person with a value), and each
-    counts once for its value, however many rows it has.
+    counts once for its value; how many rows it has stands behind all places.
     """
     for c in range(sens.shape[1]):
         if sens[r, c] < 0:

@@ -43,6 +43,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         "missing": {name: opened.column(name).missing for name in opened.sensitive},
         "sensitive": opened.sensitive,
         "published": opened.published,
+        "persons": opened.persons if source is None else source.persons,
     }
     if source is not None:
         return verify(
@@ -53,10 +54,9 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
             schema=source.schema,
             taxonomies=source.taxonomies,
             order=source.order,
-            persons=opened.persons if source.persons is None else source.persons,
             **common,
         )
-    verdict = verify(opened.frame, opened.quasi, rules, persons=opened.persons, **common)
+    verdict = verify(opened.frame, opened.quasi, rules, **common)
     faults = (*verdict.faults, *opened.forbidden())
     return replace(verdict, holds=verdict.holds and not faults, faults=faults)
 
