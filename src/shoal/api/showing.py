@@ -42,6 +42,7 @@ def page(
     common |= {"title": title, "warnings": told}
     if release.run is None:
         verdict = release.verdict if verdict is None else verdict
+        common["warnings"] = [*told, *verdict.models.get("cautions", ())]
         return render_verdict(verdict, audited(release.here, release.original), **common)
     return render_run(release.run, release.subject, **common)
 

@@ -136,6 +136,8 @@ def tell(verdict: Verdict) -> None:
     _models(verdict)
     if exposed := verdict.models.get("exposure"):
         (say.warning if exposed["warning"] else say.line)(exposed["sentence"])
+    for text in verdict.models.get("cautions", ()):
+        say.warning(text)
     for fault in verdict.faults:
         say.line(f"Fault    {fault}")
     if verdict.worst:

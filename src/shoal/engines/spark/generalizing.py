@@ -11,7 +11,7 @@ from shoal.engines.spark.tuples import reduced
 def stage_generalized(job: Job) -> Staged:
     """Reduce the table to its distinct tuples, group them, and stage the release."""
     with job.clock.stage("encode"):
-        counting = reduced(job.table, [*job.quasi, *job.spoken], job.settings)
+        counting = reduced(job.table, [*job.quasi, *job.spoken], job.settings, job.plan.seed)
         tuples = counting.__enter__()
     try:
         if tuples.here is not None:

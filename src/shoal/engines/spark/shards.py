@@ -79,7 +79,8 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
         passed = [job.table.at(name) for name in layout.passed().values()]
         cells_only = shared.drop("loss", "rows", "removed", "groups")
         alone = cells_only.where(f"not {MANY}").drop(FIRST, LAST, MANY)
-        rows = hand_out(tuples, alone, cells_only.where(MANY).drop(MANY), passed, small=False)
+        split = cells_only.where(MANY).drop(MANY)
+        rows = hand_out(tuples, alone, split, passed, seed=plan.seed, small=False)
         staged = stage(job, rows.selectExpr("*", f"{LABEL} >= 0 as {KEPT}"), layout)
     notes = {"engine": "spark", "tuples": tuples.size, "shards": len(shards)}
     return Staged(
@@ -199,6 +200,7 @@ def _grouped(
     def group(shard: tuple[Any, ...], rows: Any) -> Any:
         frame = pl.from_arrow(rows)
         assert isinstance(frame, pl.DataFrame)
+        frame = frame.sort(KEY)  # no order that Spark happens to give
         codes = frame.select(f"q{j}" for j in range(len(names))).to_numpy().astype(np.int32)
         hidden = {name: frame[f"s{i}"].to_numpy() for i, name in enumerate(space.sensitive)}
         data = replace(space, codes=np.ascontiguousarray(codes), sensitive=hidden)

@@ -17,6 +17,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
 from shoal.releases.verdict import Original, Verdict
 from shoal.tables.cells import as_text, natural
+from shoal.tables.domain import STAR
 from shoal.tables.set_cells import read_sets
 
 
@@ -28,7 +29,13 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         columns = kept(opened, source)
         faults += plausible(opened.frame, source.frame, columns, opened.sensitive)
     return verify_sets(
-        opened.frame, opened.quasi, rules, ordered, published=opened.published, faults=faults
+        opened.frame,
+        opened.quasi,
+        rules,
+        ordered,
+        published=opened.published,
+        void={name: opened.column(name).missing for name in opened.sensitive},
+        faults=faults,
     )
 
 
@@ -68,10 +75,14 @@ class _Sets:
         wrong = (np.diff(self.codes) <= 0) & (np.diff(owner) == 0)
         return int(np.unique(owner[1:][wrong]).size)
 
-    def histogram(self) -> Histogram:
-        """Count each set as a group of its own, a value that it has twice once."""
+    def histogram(self, void: Sequence[str]) -> Histogram:
+        """Count each set as a group of its own, a value that it has twice once.
+
+        ``void``: texts that mean missing, which add no diversity.
+        """
         span = max(len(self.names), 1)
-        keys = self.owner * span + self.codes
+        known = ~as_text(self.names).str.strip_chars().is_in(["", STAR, *void]).to_numpy()
+        keys = (self.owner * span + self.codes)[known[self.codes]]
         if self.unsorted:
             keys = np.unique(keys)
         codes = keys % span
@@ -100,6 +111,7 @@ def verify_sets(
     values: Mapping[str, pl.Series] | None = None,
     *,
     published: Published | None = None,
+    void: Mapping[str, Sequence[str]] | None = None,
     faults: Sequence[str] = (),
 ) -> Verdict:
     """Check a table with dummy values.
@@ -114,6 +126,8 @@ def verify_sets(
         part of a release; else those that its sets name.
     published
         The classes of its rows, if they were grouped before.
+    void
+        Texts that mean missing, by sensitive column.
     faults
         What was found elsewhere.
 
@@ -137,7 +151,7 @@ def verify_sets(
         sets[name] = _Sets.read(lists, (values or {}).get(name))
     stats: dict[str | None, GroupStats] = {None: GroupStats(published.sizes, {})}
     for name, found in sets.items():
-        stats[name] = GroupStats(found.lengths, {name: found.histogram()})
+        stats[name] = GroupStats(found.lengths, {name: found.histogram((void or {}).get(name, ()))})
         if found.unsorted:
             told.append(
                 f"{found.unsorted:,} sets of column {name!r} are not sorted, or hold a value twice."
