@@ -36,7 +36,7 @@ from shoal.tables.prepare import (
 
 if TYPE_CHECKING:
     from shoal.engines.run import Run
-    from shoal.measures.losses import Loss
+    from shoal.measures.losses.ncp import Loss
     from shoal.measures.risks.results import Attacks
     from shoal.show.figures.plots import Plots
     from shoal.show.figures.subject import Subject

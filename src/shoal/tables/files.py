@@ -11,29 +11,15 @@ from typing import IO, cast
 import polars as pl
 
 from shoal.base.atomic import Pathlike, atomic_file
-from shoal.base.errors import InputError, NotVerified, OutputError, listed
+from shoal.base.errors import InputError, NotVerified, OutputError
 from shoal.base.memory import LEAST, check_fits
-from shoal.base.names import check_names
+from shoal.base.names import check_names, check_rows
 from shoal.base.threads import share
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
-from shoal.tables.native import from_native, to_native
 from shoal.tables.set_cells import SETS, to_json
 from shoal.tables.sources.source import Source, beside, place, target
 from shoal.tables.spreadsheet import TEXTS, quote, unquote
-
-__all__ = [
-    "FORMATS",
-    "check_output_format",
-    "from_native",
-    "placed",
-    "read_table",
-    "second_path",
-    "to_native",
-    "write_release",
-    "write_table",
-    "write_tables",
-]
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
 _CELLS = 1 << 16  # of a text file whose types are found at a time
@@ -119,11 +105,7 @@ def _binary(path: Path, kind: str) -> pl.DataFrame:
             f"{path} is a damaged {kind} file ({fault}). Copy or make it again."
         ) from None
     check_names(frame.columns, path)
-    if frame.height == 0:
-        raise InputError(
-            f"{path} has column names ({listed(frame.columns)}) but no rows. "
-            "A table needs at least one row."
-        )
+    check_rows(frame.height, frame.columns, path)
     return frame
 
 

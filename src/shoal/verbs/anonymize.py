@@ -22,7 +22,8 @@ from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
 from shoal.measures.cautions import Matter, cautions, planned
-from shoal.measures.losses import Grouped, measured
+from shoal.measures.losses import measured
+from shoal.measures.losses.grouped import Grouped
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import All, Rule

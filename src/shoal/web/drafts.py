@@ -227,7 +227,12 @@ def _flags_suffice(plan: Plan, profile: Mapping[str, Any]) -> bool:
             return False
     names = [rule.name for rule in plan.rules]
     lists = {p.name for name in names for p in RULES[name].params if p.type is tuple}
-    special = any(rule.column is not None or lists & {*rule.spec} for rule in plan.rules)
+    special = any(
+        rule.column is not None
+        or lists & {*rule.spec}
+        or any(isinstance(value, Mapping) for value in rule.spec.values())
+        for rule in plan.rules
+    )
     # Two rules behind one flag (--l), or with a k of their own, cannot both be said.
     flags = [flag for name in names for flag, _ in RULES[name].flags]
     return len(set(flags)) == len(flags) and not special

@@ -19,9 +19,9 @@ from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
-from shoal.report import Provenance
-from shoal.show.charts import Chart
-from shoal.show.figures import attacks_chart
+from shoal.report.page import Provenance
+from shoal.show.charts.paper import Chart
+from shoal.show.figures.plots import attacks_chart
 from shoal.tables.files import write_table
 from shoal.web.profiles import clip
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from shoal.base.seeds import stretched
 
@@ -23,6 +24,13 @@ class Mark:
 
     salt: int
     found: Fingerprint
+
+
+def to_polars(table: Any) -> pl.DataFrame:
+    """Return an Arrow table or batch as polars has it."""
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
 
 
 def fresh_salt() -> int:
