@@ -16,6 +16,7 @@ from shoal.cli import on_spark, reporting, say
 from shoal.cli.options import (
     Audience,
     Delimiter,
+    Domain,
     Force,
     Hierarchies,
     Identifier,
@@ -40,7 +41,6 @@ from shoal.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from shoal.api.opening import Named
     from shoal.api.release import Release
     from shoal.cli.output import Output
     from shoal.plan.plan import Plan
@@ -56,7 +56,8 @@ def command(
             "-o",
             metavar="FILE",
             help="The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather, or the address "
-            "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st.",
+            "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st; and so "
+            "do the domains of dummies that were declared: x.domain.csv, or x_domain.",
         ),
     ],
     data: PlannedData = None,
@@ -78,6 +79,7 @@ def command(
     identifier: Identifier = None,
     other: Other = None,
     hierarchies: Hierarchies = None,
+    domain: Domain = None,
     method: Annotated[
         str | None, typer.Option("--method", metavar="NAME", help=methods_help())
     ] = None,
@@ -171,7 +173,7 @@ def command(
 
     limit(threads)  # before anything reads how many threads there are
 
-    from shoal.cli.options import located, named_roles, parse_options
+    from shoal.cli.options import located, named_domains, named_roles, parse_options
     from shoal.cli.output import Output
 
     started = time.perf_counter()
@@ -185,7 +187,7 @@ def command(
     reader = reporting.reader(report, audience)
 
     from shoal.plan.plan import Plan
-    from shoal.tables.prepare import merge
+    from shoal.tables.prepare import merge, with_domains
 
     base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
     name = method or base.method.name
@@ -202,21 +204,23 @@ def command(
         typed=typed,
     )
     source = located(data, full, table, query, query_file)
-    roles = named_roles(quasi, sensitive, identifier, other)
+    roles, domains = named_roles(quasi, sensitive, identifier, other), named_domains(domain)
     if spark:
         order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
-        on_spark.carry_out(order, full.with_roles(roles(())), started)
+        on_spark.carry_out(order, with_domains(full.with_roles(roles(())), domains), started)
         return
-    goal = goal.made_by(name, [source, *([plan] if plan else [])])
+    inputs = [source, *([plan] if plan else []), *domains.values()]
+    goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain)
     goal.check()
     settings = {"time_limit": time_limit, "strict": strict}
-    _release(source, full, roles, settings, reader, goal, started)
+    declared = {"roles": roles, "domains": domains}
+    _release(source, full, declared, settings, reader, goal, started)
 
 
 def _release(
     source: Path | Source,
     plan: Plan,
-    roles: Named,
+    declared: Mapping[str, Any],
     settings: Mapping[str, Any],
     reader: str | None,
     goal: Output,
@@ -230,7 +234,7 @@ def _release(
 
     def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
-        table = read(source, plan, roles=roles)
+        table = read(source, plan, **declared)
         release = table.anonymize(progress=progress, **settings)
         page = ""
         if reader is not None:

@@ -9,6 +9,7 @@ import typer
 from shoal.cli import say
 from shoal.cli.options import (
     Delimiter,
+    Domain,
     Force,
     Hierarchies,
     JsonFile,
@@ -92,6 +93,7 @@ def command(
     ] = None,
     st: SecondTable = None,
     hierarchies: Hierarchies = None,
+    domain: Domain = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
     max_unpacked: MaxUnpacked = None,
@@ -110,7 +112,7 @@ def command(
     blindly and with a control. Give the hierarchies that the release was made with.
     """
     from shoal.api.opening import read_release
-    from shoal.cli.options import named_roles, split_names
+    from shoal.cli.options import named_domains, named_roles, split_names
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import load, merge
 
@@ -125,6 +127,7 @@ def command(
         full,
         roles=named_roles(known, sensitive, besides=truth.columns),
         st=st,
+        domains=named_domains(domain),
         original=truth,
     )
     with warned_last():

@@ -11,6 +11,7 @@ from shoal.cli import reporting, say
 from shoal.cli.options import (
     Audience,
     Delimiter,
+    Domain,
     Force,
     Hierarchies,
     Identifier,
@@ -62,6 +63,7 @@ def command(
     ] = None,
     st: SecondTable = None,
     hierarchies: Hierarchies = None,
+    domain: Domain = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
     max_unpacked: MaxUnpacked = None,
@@ -89,7 +91,7 @@ def command(
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
     from shoal.api.opening import read_release
-    from shoal.cli.options import named_roles
+    from shoal.cli.options import named_domains, named_roles
     from shoal.cli.output import check_apart, check_named, keep
     from shoal.tables.prepare import merge
 
@@ -112,6 +114,7 @@ def command(
         ),
         roles=named_roles(quasi, sensitive, identifier),
         st=st,
+        domains=named_domains(domain),
         original=original,
     )
     verdict = release.verdict

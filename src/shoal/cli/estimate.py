@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.catalog import ESTIMATORS
 from shoal.cli import say
 from shoal.cli.options import (
+    Domain,
     Force,
     Hierarchies,
     JsonFile,
@@ -41,9 +43,18 @@ def command(
     method: Annotated[
         str,
         typer.Option(
-            "--method", metavar="iterative|closed|em", help="How sets of values are counted."
+            "--method", metavar="|".join(ESTIMATORS), help="How sets of values are counted."
         ),
     ] = "iterative",
+    eps: Annotated[
+        float | None,
+        typer.Option(
+            "--eps",
+            metavar="ROWS",
+            help="A way that iterates is done when no count changes by this. [default: 0.01; the "
+            "paper: 1]",
+        ),
+    ] = None,
     level: Annotated[
         float,
         typer.Option("--level", metavar="SHARE", help="How often an interval holds the truth."),
@@ -51,6 +62,7 @@ def command(
     st: SecondTable = None,
     quasi: Quasi = None,
     hierarchies: Hierarchies = None,
+    domain: Domain = None,
     max_unpacked: MaxUnpacked = None,
     top: Annotated[
         int,
@@ -75,7 +87,7 @@ def command(
     (every value under a cell is taken as equally likely; give the hierarchies it was made with).
     """
     from shoal.api.opening import read_release
-    from shoal.cli.options import named_roles, split_names
+    from shoal.cli.options import named_domains, named_roles, split_names
     from shoal.cli.output import check_named, keep
     from shoal.show.charts import check_picture
     from shoal.show.figures import estimates_chart
@@ -85,9 +97,13 @@ def command(
         check_picture(plot)
     check_named([json, plot], force, [released])
     release = read_release(
-        released, merge(None, hierarchies=hierarchies), roles=named_roles(quasi), st=st
+        released,
+        merge(None, hierarchies=hierarchies),
+        roles=named_roles(quasi),
+        st=st,
+        domains=named_domains(domain),
     )
-    estimates = release.estimate(of, split_names(by, ()) or (), method=method, level=level)
+    estimates = release.estimate(of, split_names(by, ()) or (), method=method, eps=eps, level=level)
     report(estimates, top)
     keep(json, estimates.to_json(), force, [released])
     if plot is not None:

@@ -76,12 +76,12 @@ class Output:
 
             check_output_format(self.place)
 
-    def made_by(self, method: str, inputs: Sequence[Place]) -> Output:
-        """Return the output with the tables that a method publishes."""
+    def made_by(self, method: str, inputs: Sequence[Place], *, declared: bool) -> Output:
+        """Return the output with the tables that a method publishes, for a declared domain too."""
         from shoal.catalog import find_method
         from shoal.tables.files import placed
 
-        tables = placed(self.place, find_method(method).shape.tables)
+        tables = placed(self.place, find_method(method).shape.published(declared=declared))
         return replace(self, inputs=tuple(inputs), tables=tables)
 
     def check(self) -> None:

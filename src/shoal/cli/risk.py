@@ -9,6 +9,7 @@ import typer
 from shoal.cli import say
 from shoal.cli.options import (
     Delimiter,
+    Domain,
     Force,
     Hierarchies,
     JsonFile,
@@ -66,6 +67,7 @@ def command(
     ] = 0.5,
     st: SecondTable = None,
     hierarchies: Hierarchies = None,
+    domain: Domain = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
     max_unpacked: MaxUnpacked = None,
@@ -80,7 +82,7 @@ def command(
     a value of its own, so a gap never makes a table look safer.
     """
     from shoal.api.opening import read_release
-    from shoal.cli.options import named_roles
+    from shoal.cli.options import named_domains, named_roles
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import load, merge
 
@@ -96,6 +98,7 @@ def command(
         full,
         roles=named_roles(quasi, sensitive, besides=columns),
         st=st,
+        domains=named_domains(domain),
         original=truth,
     )
     with warned_last():

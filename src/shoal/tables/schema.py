@@ -30,6 +30,8 @@ class Column:
         Texts that stand for a missing value in this column, besides the table's own.
     order
         For an ordered column of texts: its values from lowest to highest.
+    domain
+        For a sensitive column: every value that it can have, if that was declared.
     importance
         How much a quasi-identifier's loss counts while rows are grouped.
     """
@@ -40,6 +42,7 @@ class Column:
     reason: str = ""
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    domain: tuple[str, ...] = ()
     importance: float = 1.0
 
     def clean(self, series: pl.Series) -> pl.Series:
@@ -83,6 +86,11 @@ class Schema:
                     f"Column {name!r} lists an order but its kind is "
                     f"{column.kind.value if column.kind else 'none'}. "
                     "Only the kind 'ordered' has an order: change the kind or drop the list."
+                )
+            if column.domain and column.role is not Role.SENSITIVE:
+                faults.append(
+                    f"Column {name!r} declares a domain but its role is {column.role.value}. Only "
+                    "a sensitive column has one: change the role or drop the domain."
                 )
         return faults
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from shoal.base.errors import Infeasible, InputError, listed
 from shoal.base.partition import GroupStats, Histogram
-from shoal.coding.encode import Encoded
+from shoal.coding.encode import Encoded, unseen
 from shoal.engines.spark.checking import against, marks, own_columns
 from shoal.engines.spark.columns import side_by_side
 from shoal.engines.spark.hashing import Mark, fingerprints, fresh_salt, hashed
@@ -43,24 +43,30 @@ def stage_dummies(job: Job) -> Staged:
         rows = mark.found[0]
         cells = side_by_side([values.published for values in sensitive.values()])
         plan, schema = resolve(table.head(cells), job.plan, job.taxonomies)
+        more = {name: unseen(schema[name], values.names) for name, values in sensitive.items()}
         whole = GroupStats(
             np.array([rows], np.int64),
-            {name: _one_group(values) for name, values in sensitive.items()},
+            {name: _one_group(values).widened(more[name]) for name, values in sensitive.items()},
         )
         if obstacle := job.rule.obstacle(whole):
             raise Infeasible(obstacle)
         # An empty draw asks whether every sensitive column has an l.
-        dummies.draw(_codes(pl.DataFrame(cells.clear()), sensitive), job.rule, None, **job.options)
+        empty = _codes(pl.DataFrame(cells.clear()), sensitive, more)
+        dummies.draw(empty, job.rule, None, **job.options)
     with job.clock.stage("recode"):
         layout = dummied(table, schema)
         path = f"{job.folder}/rows"
-        drawn = _drawn(job, schema, sensitive)
+        drawn = _drawn(job, schema, sensitive, more)
         drawn.write.parquet(path)
     untouched = Loss.none(job.quasi)
     staged = job.spark.read.parquet(path)
     notes = {"engine": "spark"}
 
-    asked = _checks(job, staged, layout, schema, sensitive, mark)
+    domains = {
+        name: pl.Series((*values.names, *more[name]), dtype=pl.String)
+        for name, values in sensitive.items()
+    }
+    asked = _checks(job, staged, layout, schema, domains, mark)
     # A set that is drawn again is another one: it is on the disk before a row moves.
     return Staged(staged, layout, plan, schema, rows, untouched, rows, notes, asked, in_order=False)
 
@@ -95,8 +101,10 @@ def _one_group(values: Values) -> Histogram:
     return Histogram(starts, there, values.whole[there], values.whole, values.names)
 
 
-def _codes(frame: pl.DataFrame, known: Mapping[str, Values]) -> Encoded:
-    """Return the sensitive columns of some rows as codes."""
+def _codes(
+    frame: pl.DataFrame, known: Mapping[str, Values], more: Mapping[str, tuple[str, ...]]
+) -> Encoded:
+    """Return the sensitive columns of some rows as codes; ``more``: values that no row has."""
     sensitive = {}
     for name, values in known.items():
         index = pl.DataFrame({"cell": values.published, "code": values.codes.astype(np.int32)})
@@ -109,10 +117,15 @@ def _codes(frame: pl.DataFrame, known: Mapping[str, Values]) -> Encoded:
             )
         sensitive[name] = joined["code"].to_numpy()
     names = {name: values.names for name, values in known.items()}
-    return Encoded((), np.empty((frame.height, 0), np.int32), (), sensitive, names)
+    return Encoded((), np.empty((frame.height, 0), np.int32), (), sensitive, names, unseen=more)
 
 
-def _drawn(job: Job, schema: Schema, sensitive: Mapping[str, Values]) -> Any:
+def _drawn(
+    job: Job,
+    schema: Schema,
+    sensitive: Mapping[str, Values],
+    more: Mapping[str, tuple[str, ...]],
+) -> Any:
     """Return every row with its original sensitive values and what is published of it."""
     from pyspark.sql import types as T  # noqa: N812
     from pyspark.sql.pandas.types import to_arrow_schema
@@ -136,7 +149,7 @@ def _drawn(job: Job, schema: Schema, sensitive: Mapping[str, Values]) -> Any:
             frame = pl.from_arrow(batch)
             assert isinstance(frame, pl.DataFrame)
             frame = frame.rename(real)
-            data = _codes(frame, sensitive)
+            data = _codes(frame, sensitive, more)
             drawn = dummies.draw(data, rule, None, **options)
             published = dummies.publish(frame, schema, data, drawn).frame
             out = pl.DataFrame(
@@ -160,7 +173,7 @@ def _checks(
     staged: Any,
     layout: Layout,
     schema: Schema,
-    sensitive: Mapping[str, Values],
+    domains: Mapping[str, pl.Series],
     mark: Mark,
 ) -> Checks:
     """Return what checks every set against its row's true value, and counts the classes."""
@@ -170,7 +183,7 @@ def _checks(
     def check_staged(shown: Sequence[Any]) -> Seen:
         both, own, after = marks(staged, own_columns(job, layout), shown, mark.salt)
         before, published = fingerprints(both, [own, after])
-        parts, faults = _looked(staged, layout, schema, sensitive, rules)
+        parts, faults = _looked(staged, layout, schema, domains, rules)
         return Seen(published, parts, [*against(mark, before), *faults])
 
     def check_release(release: Any) -> Seen:
@@ -185,13 +198,12 @@ def _looked(
     staged: Any,
     layout: Layout,
     schema: Schema,
-    sensitive: Mapping[str, Values],
+    domains: Mapping[str, pl.Series],
     rules: tuple[Rule, ...],
 ) -> tuple[list[Findings], list[str]]:
     """Ask the rules about every set, where its row is; return what they found, and faults."""
-    spelled = {name: pl.Series(found.names, dtype=pl.String) for name, found in sensitive.items()}
     columns = {layout.inside(name): name for name in layout.names}
-    passed = {inner: name for inner, name in columns.items() if name not in sensitive}
+    passed = {inner: name for inner, name in columns.items() if name not in domains}
 
     def look(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -207,7 +219,7 @@ def _looked(
                 *(pl.col(inner).alias(name) for inner, name in passed.items()),
             )
             source = Original(truth, schema, np.arange(frame.height))
-            found = verify_sets(released, schema.quasi, rules, source, spelled)
+            found = verify_sets(released, schema.quasi, rules, source, domains)
             said = [asdict(result) for result in found.rules], list(found.faults), frame.height
             yield pa.RecordBatch.from_pydict({"said": [json.dumps(said)]})
 

@@ -74,7 +74,13 @@ class AnatomyView(Exact):
         return tally(values, each * counts, len(names))
 
     def counts(
-        self, of: str, by: Sequence[By], *, method: str = "iterative", level: float = 0.95
+        self,
+        of: str,
+        by: Sequence[By],
+        *,
+        method: str = "iterative",
+        level: float = 0.95,
+        **options: float,
     ) -> Counts:
         """Estimate all combinations at once.
 

@@ -1,10 +1,10 @@
 """How many rows have a sensitive value, estimated from sets of values."""
 
 from shoal.releases.estimates.bayes import (
-    METHODS,
     Observed,
     closed_form,
     estimate,
+    even,
     full_em,
     iterative,
     tally,
@@ -12,10 +12,10 @@ from shoal.releases.estimates.bayes import (
 from shoal.releases.estimates.intervals import set_interval
 
 __all__ = [
-    "METHODS",
     "Observed",
     "closed_form",
     "estimate",
+    "even",
     "full_em",
     "iterative",
     "set_interval",

@@ -100,7 +100,13 @@ class GeneralizedView:
         return tally(value, weight[owner] * count, len(names))
 
     def counts(
-        self, of: str, by: Sequence[By], *, method: str = "iterative", level: float = 0.95
+        self,
+        of: str,
+        by: Sequence[By],
+        *,
+        method: str = "iterative",
+        level: float = 0.95,
+        **options: float,
     ) -> Counts:
         """Estimate all combinations; the interval takes each row of a class as its own draw."""
         names, owner, value, count = self._runs(of)
