@@ -22,7 +22,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
 from shoal.releases.published import Published, read
 from shoal.tables.cells import blank
-from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import plain, unknown_column
 
 _MARKED = r"^\*$|^\[.+-.+\]$|^\{.+\}$"
@@ -225,10 +225,10 @@ def estimated(_opened: Opened, _name: str) -> bool:
 
 
 def silent(opened: Opened, name: str) -> float:
-    """Return the share of cells of a column that are empty, or ``*`` for a quasi-identifier."""
+    """Return the share of cells of a column that are empty, or leave every value possible."""
     if name in opened.quasi:
         cells = opened.texts(name)
-        return int((cells == STAR).sum()) / max(len(cells), 1)
+        return int(cells.is_in(opened.tops(name)).sum()) / max(len(cells), 1)
     return blank(opened.frame[name]).null_count() / max(opened.frame.height, 1)
 
 

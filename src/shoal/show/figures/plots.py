@@ -114,12 +114,12 @@ class Plots:
                 labels,
                 after,
                 form="share",
-                name="published as * or empty",
+                name="cells that say nothing",
                 of="column",
                 wide=self.wide,
             )
         before = [value or 0.0 for value in gaps["before"]]
-        names = ("missing in the original", "* or empty in the release")
+        names = ("missing in the original", "says nothing in the release")
         return paired_bars(
             title,
             labels,
