@@ -143,10 +143,9 @@ def read_release(
 
     def declared(columns: Sequence[str]) -> Plan:
         full = plan if roles is None else plan.with_roles(roles(columns))
-        hidden = [name for name in domains or () if name not in full.columns]
-        if hidden:  # only a sensitive column has a domain
-            full = full.with_roles({Role.SENSITIVE: [*full.names(Role.SENSITIVE), *hidden]})
-        return with_domains(full, domains)
+        # Only a sensitive column has a domain.
+        hidden = [*full.names(Role.SENSITIVE), *(n for n in domains or () if n not in full.columns)]
+        return with_domains(full.with_roles({Role.SENSITIVE: hidden}), domains)
 
     opened = open_published(
         released, declared, st=st, hierarchies=hierarchies, complete=bool(plan.columns)

@@ -30,7 +30,7 @@ from shoal.tables.prepare import Names, extra_rules, listed_names, load, merge
 
 if TYPE_CHECKING:
     from shoal.engines.run import Run
-    from shoal.measures.losses import Loss
+    from shoal.measures.losses.ncp import Loss
     from shoal.measures.risks.results import Attacks
     from shoal.show.figures.plots import Plots
     from shoal.show.figures.subject import Subject
@@ -281,8 +281,7 @@ class Release(Generic[FrameT]):
         method
             For dummy values: ``iterative`` (the paper's), ``closed``, ``em``, or ``even`` (W / l).
         eps
-            A way that iterates is done with a category when none of its counts changes by this many
-            rows; 0.01 by default, the paper's is 1.0.
+            The change in rows at which a way that iterates stops; 0.01 by default, the paper's 1.
         level
             How often an interval holds the truth.
         """
@@ -365,7 +364,8 @@ class Release(Generic[FrameT]):
         force, into
             Replace what is there; the table of a database, unless the address names it.
         """
-        write_release(self.here.tables, path, force, into=into)
+        csv_safe = self.plan.release.csv_safe
+        write_release(self.here.tables, path, force, into=into, csv_safe=csv_safe)
 
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""

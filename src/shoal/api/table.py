@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from shoal.api.arguments import grid_of, promised, several
+from shoal.api.arguments import asked_for, grid_of, several
 from shoal.api.release import Release
 from shoal.base.errors import ParameterError, ShoalWarning
 from shoal.base.notebook import table_html
@@ -115,6 +115,7 @@ class Table(Generic[FrameT]):
         threads: int | None = None,
         seed: int | None = None,
         typed: bool | None = None,
+        csv_safe: bool | None = None,
         progress: Progress | None = None,
         time_limit: float | None = None,
         engine: Spark | None = None,
@@ -139,6 +140,8 @@ class Table(Generic[FrameT]):
             Repeats the run byte for byte. Keep it secret: it also tells the order of the rows.
         typed
             Publish ordered columns as two columns ``x_lo`` and ``x_hi``.
+        csv_safe
+            Written as CSV, put an apostrophe before texts that a spreadsheet would run.
         progress
             Called with the name of each stage as it starts, and ``"compile"`` once if kernels have
             to be compiled. During ``"refine"`` True ends the work with the best so far.
@@ -161,15 +164,10 @@ class Table(Generic[FrameT]):
         from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
 
         limit(threads)
-        plan = merge(
-            self.plan,
-            instead=rules,
-            rules=promised(k=k, l=l, l_kind=l_kind, alpha=alpha, t=t, beta=beta),
-            method=method,
-            options={**(options or {}), **({} if effort is None else {"effort": effort})},
-            seed=seed,
-            typed=typed,
-        ).filled()
+        promise = {"k": k, "l": l, "l_kind": l_kind, "alpha": alpha, "t": t, "beta": beta}
+        how = {"options": options, "effort": effort, "typed": typed, "csv_safe": csv_safe}
+        asked: dict[str, Any] = {"rules": rules, "method": method, "seed": seed, **promise, **how}
+        plan = asked_for(self.plan, **asked).filled()
         extra = extra_rules(rules)
         if engine is not None:
             refuse_strict(strict)

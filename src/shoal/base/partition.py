@@ -120,18 +120,6 @@ class Histogram:
             out[filled] = ufunc.reduceat(per_run, self.starts[:-1][filled])
         return out
 
-    def widened(self, names: tuple[str, ...]) -> Histogram:
-        """Return the one group of a whole table with more values, each of them once."""
-        codes = np.arange(len(self.names), len(self.names) + len(names))
-        ones = np.ones(codes.size, np.int64)
-        return Histogram(
-            np.array([0, self.values.size + codes.size], np.int64),
-            np.append(self.values, codes),
-            np.append(self.counts, ones),
-            np.append(self.whole[: len(self.names)], ones),
-            (*self.names, *names),
-        )
-
     @property
     def distinct(self) -> Ints:
         """Number of different known values in each group."""

@@ -117,9 +117,11 @@ METHODS: dict[str, Method] = {
                 ),
                 _word(
                     "growth",
-                    "free: clusters form freely, then exchange rows; capped: a row joins only "
-                    "while its value stays within alpha; best: the less lossy of both",
-                    ("best", "free", "capped"),
+                    "free: clusters form freely, then exchange rows (SingAnony); centroid: the "
+                    "nearest row to a moving centre joins while its value stays within alpha "
+                    "(MultiAnony); capped: the nearest to the seed; best: the least lossy of "
+                    "capped, free and larger clusters",
+                    ("best", "free", "capped", "centroid"),
                 ),
             ),
         ),
@@ -144,6 +146,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             baseline=True,
+            by_queries=True,
         ),
         Method(
             "incognito",
@@ -180,6 +183,7 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.tp:group",
             rules=("frequency-l-diversity",),
             whole="the few rows that it suppresses are few only in the table as a whole",
+            by_queries=True,
         ),
         Method(
             "tp+",
@@ -205,6 +209,7 @@ METHODS: dict[str, Method] = {
             release="dummies",
             rules=("l-diversity",),
             needs=("l-diversity",),
+            by_queries=True,
         ),
         Method(
             "anatomy",
@@ -215,6 +220,7 @@ METHODS: dict[str, Method] = {
             release="anatomized",
             rules=("frequency-l-diversity",),
             needs=("frequency-l-diversity",),
+            by_queries=True,
         ),
     )
 }

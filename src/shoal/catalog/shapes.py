@@ -54,10 +54,6 @@ class Shape:
     spark: str = ""
     no_spark: str = ""
 
-    def published(self, *, declared: bool) -> tuple[str, ...]:
-        """Return the names of its tables; ``declared``: the plan declares a domain."""
-        return (*self.tables, DOMAIN) if declared and self.domains else self.tables
-
     @property
     def make(self) -> Any:
         """The module that publishes it."""

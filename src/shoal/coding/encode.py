@@ -91,19 +91,15 @@ class Encoded:
         )
 
     def whole(self, *, domains: bool = False) -> GroupStats:
-        """Return the statistics of the table as one group.
-
-        ``domains``: with every value once that no row has and its domain lists.
-        """
-        rows = np.arange(self.rows, dtype=np.int64)
-        stats = self.stats(Partition(rows, np.array([0, self.rows], np.int64)))
-        if not domains:
-            return stats
-        wide = {
-            name: counted.widened(self.unseen.get(name, ()))
-            for name, counted in stats.histograms.items()
-        }
-        return replace(stats, histograms=wide)
+        """Count the table as one group; ``domains``: with every value once that no row has."""
+        counted = {}
+        for name, codes in self.sensitive.items():
+            more = self.unseen.get(name, ()) if domains else ()
+            names = (*self.sensitive_names[name], *more)
+            unseen = np.arange(len(names) - len(more), len(names), dtype=np.int32)
+            every = np.concatenate((codes, unseen))
+            counted[name] = histogram(np.zeros(every.size, np.int64), every, 1, names)
+        return GroupStats(np.array([self.rows], np.int64), counted)
 
 
 def encode(
@@ -153,10 +149,7 @@ def encode(
 
 
 def unseen(column: Column, values: Sequence[str]) -> tuple[str, ...]:
-    """Return the values of a declared domain that are not among those of the table.
-
-    A domain that lacks one of those is refused: its rows could not be published.
-    """
+    """Return the values of a declared domain that no row has; it must have those of all rows."""
     if not column.domain:
         return ()
     domain, occurring = set(column.domain), set(values)

@@ -87,11 +87,13 @@ class ReleasePart(_Part):
     """How the release is written.
 
     ``typed``: ordered columns as two columns ``x_lo`` and ``x_hi``. ``shuffle``: break the link to
-    the order of the input.
+    the order of the input. ``csv_safe``: an apostrophe before texts of a CSV file that a
+    spreadsheet would run as formulas.
     """
 
     typed: bool = False
     shuffle: bool = True
+    csv_safe: bool = False
 
 
 class Plan(_Part):

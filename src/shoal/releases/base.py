@@ -142,12 +142,10 @@ class View(Protocol):
         """Return the best estimate of the count of every sensitive value."""
         ...
 
-    def counts(
-        self, of: str, by: Sequence[By], *, method: str, level: float, **options: float
-    ) -> Counts:
+    def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate the counts of every category combination, with intervals.
 
-        ``options``: those of the way to estimate.
+        ``how``: the way to estimate (``method``) and its options, for shapes that have several.
         """
         ...
 

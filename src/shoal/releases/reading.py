@@ -14,7 +14,8 @@ from shoal.catalog import DOMAIN
 from shoal.plan.plan import Plan
 from shoal.releases.anatomy import GROUP
 from shoal.releases.opened import Opened
-from shoal.tables.files import from_native, read_table, second_path
+from shoal.tables.files import read_table, second_path
+from shoal.tables.native import from_native
 from shoal.tables.prepare import Hierarchies, gather, is_path, load_released
 from shoal.tables.schema import Column
 from shoal.tables.set_cells import read_sets
@@ -92,7 +93,7 @@ def _read(where: Path | Source) -> pl.DataFrame:
         from shoal.tables.sources.reading import read_source
 
         return read_source(where)
-    return read_table(where)
+    return read_table(where, quoted=True)
 
 
 def _beside(where: Path | Source, name: str) -> pl.DataFrame | None:
@@ -102,7 +103,7 @@ def _beside(where: Path | Source, name: str) -> pl.DataFrame | None:
             second = second_path(where, name)
         except OutputError:
             return None
-        return read_table(second) if second.exists() else None
+        return read_table(second, quoted=True) if second.exists() else None
     if where.table is None:
         return None
     from shoal.tables.sources.reading import exists, read_source

@@ -85,14 +85,14 @@ def estimate(
             "a width (age:10), or with a value (sex=f)."
         )
     used = method if method in view.estimators else view.estimators[0]
-    options = {} if eps is None else {"eps": eps}
-    if options and (used not in ESTIMATORS or not ESTIMATORS[used].params):
+    how: dict[str, Any] = {"method": method} | ({} if eps is None else {"eps": eps})
+    if eps is not None and (used not in ESTIMATORS or not ESTIMATORS[used].params):
         able = [repr(entry.name) for entry in ESTIMATORS.values() if entry.params]
         raise ParameterError(
             f"eps ends an iteration, and counts of this release are estimated by {used!r}, which "
             f"has none. Leave eps out; on sets of dummy values {' and '.join(able)} iterate."
         )
-    counts = view.counts(name, asked, method=method, level=level, **options)
+    counts = view.counts(name, asked, level=level, **how)
     if value is not None:
         counts = _only(counts, value)
     return Estimates(counts, opened.shape.name, used, level)

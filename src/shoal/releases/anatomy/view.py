@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +14,8 @@ import polars as pl
 from shoal.base.errors import InputError, SchemaError, listed, nearest
 from shoal.releases.anatomy import COUNT, GROUP
 from shoal.releases.base import By, Counts, Floats, Ints, Query
-from shoal.releases.categories import Field
-from shoal.releases.estimates import tally
+from shoal.releases.categories import Coded
+from shoal.releases.estimates.bayes import tally
 from shoal.releases.estimates.intervals import normal_interval
 from shoal.releases.exact import view as exact
 from shoal.releases.exact.view import Exact
@@ -45,11 +46,11 @@ class AnatomyView(Exact):
         names = as_text(natural(self.table[self.of]))
         runs = self.table.select(
             group=pl.col(GROUP).replace_strict(ids, place, return_dtype=pl.Int64),
-            value=Field.of(as_text(self.table[self.of])).codes,
+            value=Coded.of(as_text(self.table[self.of])).codes,
             count=pl.col(COUNT).cast(pl.Int64),
         ).sort("group", "value")
         size = np.bincount(runs["group"], runs["count"], len(ids)).astype(np.int64)
-        texts = Field.of(as_text(self.table[self.of])).texts
+        texts = Coded.of(as_text(self.table[self.of])).texts
         known = runs.filter(pl.col("value") < len(texts))
         starts = np.searchsorted(known["group"].to_numpy(), np.arange(len(ids) + 1))
         assert len(names) == len(texts)
@@ -73,15 +74,7 @@ class AnatomyView(Exact):
         each = np.repeat(inside / np.maximum(size, 1), np.diff(starts))
         return tally(values, each * counts, len(names))
 
-    def counts(
-        self,
-        of: str,
-        by: Sequence[By],
-        *,
-        method: str = "iterative",
-        level: float = 0.95,
-        **options: float,
-    ) -> Counts:
+    def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate all combinations at once.
 
         The interval is that of a hypergeometric draw: which rows of a group have which of its

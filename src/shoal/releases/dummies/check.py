@@ -33,29 +33,19 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         faults += domain_faults(opened, name)
         if (values := declared_domain(opened, name)) is not None:
             domains[name] = values
-    return verify_sets(
-        opened.frame,
-        opened.quasi,
-        rules,
-        ordered,
-        domains,
-        published=opened.published,
-        faults=faults,
-    )
+    given = opened.frame, opened.quasi, rules, ordered, domains
+    return verify_sets(*given, published=opened.published, faults=faults)
 
 
 @dataclass(frozen=True, eq=False)
 class _Sets:
-    """The sets of a column: values in order, codes set after set, which rows have a set.
-
-    ``strange``: values in them that its domain lacks.
-    """
+    """The sets of a column: values in order, codes set after set, which rows have a set."""
 
     names: pl.Series
     codes: Ints
     lengths: Ints
     kept: npt.NDArray[np.bool_]
-    strange: int
+    strange: int  # values in them that its domain lacks
 
     @classmethod
     def read(cls, lists: pl.Series, domain: pl.Series | None = None) -> _Sets:

@@ -15,7 +15,7 @@ from shoal.base.roles import Role
 from shoal.base.secure import below, words
 from shoal.catalog import DOMAIN
 from shoal.coding.encode import Encoded
-from shoal.privacy import LDiversity, Rule, flatten
+from shoal.privacy import Rule, flatten
 from shoal.tables.cells import natural
 from shoal.tables.schema import Schema
 from shoal.tables.set_cells import SETS
@@ -36,10 +36,7 @@ class Sets:
 
 @dataclass(frozen=True, eq=False)
 class Dummies:
-    """A table with dummy values. ``order`` must never leave the run.
-
-    ``domain`` lists the declared domains, in an order that does not tell which values are nobody's.
-    """
+    """A table with dummy values, and the declared domains. ``order`` must never leave the run."""
 
     frame: pl.DataFrame
     order: Ints
@@ -114,8 +111,8 @@ def _lengths(data: Encoded, rule: Rule) -> dict[str, int]:
     """Return the l of every sensitive column, or refuse to publish one without."""
     lengths: dict[str, int] = {}
     for each in flatten([rule]):
-        assert isinstance(each, LDiversity)
-        lengths[each.column] = max(each.l, lengths.get(each.column, 0))
+        assert each.column is not None and each.diversity is not None  # what the catalog lets in
+        lengths[each.column] = max(each.diversity, lengths.get(each.column, 0))
     if bare := [name for name in data.sensitive if name not in lengths]:
         raise ParameterError(
             f"The method 'dummies' needs an l for every sensitive column; {', '.join(bare)} has "
@@ -145,9 +142,7 @@ def publish(
         else:
             columns.append(frame[name].gather(rows))
     domains = [
-        pl.DataFrame({"value": natural(pl.Series(column.domain, dtype=pl.String))}).select(
-            pl.lit(column.name).alias("column"), "value"
-        )
+        pl.DataFrame({"column": column.name, "value": natural(pl.Series(column.domain))})
         for column in schema.columns
         if column.domain
     ]

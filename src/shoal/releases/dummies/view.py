@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,8 @@ from shoal.base.errors import InputError, listed
 from shoal.catalog import ESTIMATORS
 from shoal.releases.base import By, Counts, Floats, Ints, Query
 from shoal.releases.dummies.domain import declared_domain
-from shoal.releases.estimates import Observed, estimate, iterative, set_interval
+from shoal.releases.estimates.bayes import Observed, estimate, iterative
+from shoal.releases.estimates.intervals import set_interval
 from shoal.releases.exact import view as exact
 from shoal.releases.exact.view import Exact
 from shoal.releases.opened import Opened
@@ -25,15 +27,11 @@ from shoal.tables.set_cells import read_sets
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """The sets of one column: values, codes ``[rows, l]``, and which rows have a set.
-
-    ``strange``: values in the sets that the domain lacks.
-    """
+    """The sets of one column: values, codes ``[rows, l]``, and which rows have a set."""
 
     values: tuple[str, ...]
     codes: npt.NDArray[np.int64]
     kept: Ints
-    strange: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,24 +70,17 @@ class DummiesView(Exact):
         found: Floats = seen.dense(estimate(seen, method, **options))[0]
         return found
 
-    def counts(
-        self,
-        of: str,
-        by: Sequence[By],
-        *,
-        method: str = "iterative",
-        level: float = 0.95,
-        **options: float,
-    ) -> Counts:
+    def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate all combinations at once; intervals follow from the draw of the dummies."""
-        if strange := self.columns[of].strange:
+        known = set(self.domains.get(of, self.values(of)))
+        if strange := [value for value in self.values(of) if value not in known]:
             raise InputError(
                 f"The sets of column {of!r} hold {len(strange):,} values that its domain lacks: "
                 f"{listed(strange)}. Give the domain from which they were drawn."
             )
         combined, labels = self.sorted(by)
         seen = self.observed(of, labels, len(combined))
-        count = seen.dense(estimate(seen, method, **options))
+        count = seen.dense(estimate(seen, **how))
         rows = seen.rows.astype(np.float64)
         low, high = set_interval(seen.dense(seen.seen), rows[:, None], seen.q, level)
         low, high = np.minimum(low, count), np.maximum(high, count)
@@ -130,12 +121,10 @@ def _coded(name: str, lists: pl.Series, domain: pl.Series | None) -> _Column:
             "the file is a release as it was published."
         )
     elements = lists.drop_nulls().explode()
-    domain = elements if domain is None else domain.rename(name)
-    values = natural(pl.concat([domain, elements]))
+    values = natural(elements if domain is None else pl.concat([domain.rename(name), elements]))
     places = pl.Series(np.arange(len(values), dtype=np.int64))
     codes = elements.replace_strict(values, places, return_dtype=pl.Int64).to_numpy()
-    strange = values.filter(~values.is_in(domain.unique().to_list()))
-    return _Column(tuple(values), codes.reshape(-1, int(lengths[0])), kept, tuple(strange))
+    return _Column(tuple(values), codes.reshape(-1, int(lengths[0])), kept)
 
 
 def marked(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> bool:

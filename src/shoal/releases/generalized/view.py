@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,8 @@ from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Role
 from shoal.releases.anatomy import GROUP
 from shoal.releases.base import By, Counts, Floats, Ints, Query
-from shoal.releases.categories import Field, chosen, combine, sort
-from shoal.releases.estimates import tally
+from shoal.releases.categories import Coded, chosen, combine, sort
+from shoal.releases.estimates.bayes import tally
 from shoal.releases.estimates.intervals import normal_interval
 from shoal.releases.generalized.spread import Spread, spread
 from shoal.releases.opened import Opened
@@ -75,7 +76,7 @@ class GeneralizedView:
     def _runs(self, of: str) -> tuple[tuple[str, ...], Ints, Ints, Floats]:
         """Return the values, and per pair of class and value: class, value, count."""
         if of not in self._sensitive:
-            column = Field.of(self.frame[of])
+            column = Coded.of(self.frame[of])
             size = len(column.values)
             known = column.codes < size
             keys = self.published.labels[known] * max(size, 1) + column.codes[known]
@@ -99,15 +100,7 @@ class GeneralizedView:
             weight *= cells.shares(inside, 1)[:, 0]
         return tally(value, weight[owner] * count, len(names))
 
-    def counts(
-        self,
-        of: str,
-        by: Sequence[By],
-        *,
-        method: str = "iterative",
-        level: float = 0.95,
-        **options: float,
-    ) -> Counts:
+    def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate all combinations; the interval takes each row of a class as its own draw."""
         names, owner, value, count = self._runs(of)
         parts = [
