@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 def command(
     out: Annotated[
         str,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather, or the address "
+        opt.flag(
+            "--out -o",
+            "FILE",
+            "The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather, or the address "
             "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st; and so "
             "do the domains of dummies that were declared: x.domain.csv, or x_domain.",
         ),
@@ -43,11 +42,7 @@ def command(
     query_file: opt.QueryFile = None,
     into: Annotated[
         str | None,
-        typer.Option(
-            "--into",
-            metavar="NAME",
-            help="The table of the output database that the release becomes.",
-        ),
+        opt.flag("--into", "NAME", "The table of the output database that the release becomes."),
     ] = None,
     quasi: opt.Quasi = None,
     sensitive: opt.Sensitive = None,
@@ -55,29 +50,25 @@ def command(
     other: opt.Other = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
-    method: Annotated[
-        str | None, typer.Option("--method", metavar="NAME", help=opt.methods_help())
-    ] = None,
+    method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(
-            "--option", metavar="NAME=VALUE", help="An option of the method; may be repeated."
-        ),
+        opt.flag("--option", "NAME=VALUE", "An option of the method; may be repeated."),
     ] = None,
     effort: Annotated[
         str | None,
-        typer.Option(
+        opt.flag(
             "--effort",
-            metavar="WORD",
-            help="How long the method shoal looks for a lower loss: fast, normal or max.",
+            "WORD",
+            "How long the method shoal looks for a lower loss: fast, normal or max.",
         ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(
+        opt.flag(
             "--time-limit",
-            metavar="SECONDS",
-            help="Take the best release found so far after so many seconds, with a method that "
+            "SECONDS",
+            "Take the best release found so far after so many seconds, with a method that "
             "refines (shoal).",
         ),
     ] = None,
@@ -103,39 +94,36 @@ def command(
     audience: opt.Audience = None,
     threads: Annotated[
         int | None,
-        typer.Option(
+        opt.flag(
             "--threads",
-            metavar="N",
-            help="Share the work by so many threads (SHOAL_THREADS, else one per processor). "
+            "N",
+            "Share the work by so many threads (SHOAL_THREADS, else one per processor). "
             "The release is the same for every number.",
         ),
     ] = None,
     force: opt.Force = False,
     strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Write nothing when there is anything to warn about."),
+        bool, typer.Option("--strict", help="Write nothing when there is anything to warn about.")
     ] = False,
     engine: Annotated[
         str,
-        typer.Option(
+        opt.flag(
             "--engine",
-            metavar="NAME",
-            help="Where the work is done: local, or spark for folders of Parquet or CSV too "
+            "NAME",
+            "Where the work is done: local, or spark for folders of Parquet or CSV too "
             "(DATA and --out may then be folders; needs shoal\\[spark]).",
         ),
     ] = "local",
     master: Annotated[
         str | None,
-        typer.Option(
-            "--master", metavar="URL", help="Spark's master, for instance 'local\\[2]' or yarn."
-        ),
+        opt.flag("--master", "URL", "Spark's master, for instance 'local\\[2]' or yarn."),
     ] = None,
     driver_tuples: Annotated[
         int | None,
-        typer.Option(
+        opt.flag(
             "--driver-tuples",
-            metavar="INT",
-            help="How many distinct tuples Spark's driver groups itself; more are cut into shards.",
+            "INT",
+            "How many distinct tuples Spark's driver groups itself; more are cut into shards.",
         ),
     ] = None,
     *,

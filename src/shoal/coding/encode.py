@@ -230,10 +230,10 @@ def _positions(series: pl.Series, known: pl.Series, missing: int | None = None) 
     """Return where each cell stands in ``known``; what is null goes to ``missing``."""
     places = pl.Series(np.arange(len(known), dtype=np.int32))
     if known.is_empty():
-        found = pl.repeat(None, len(series), dtype=pl.Int32, eager=True)
+        positions = pl.repeat(None, len(series), dtype=pl.Int32, eager=True)
     else:
-        found = series.replace_strict(known, places, default=None, return_dtype=pl.Int32)
-    filled: Codes = found.fill_null(len(known) if missing is None else missing).to_numpy()
+        positions = series.replace_strict(known, places, default=None, return_dtype=pl.Int32)
+    filled: Codes = positions.fill_null(len(known) if missing is None else missing).to_numpy()
     return filled
 
 

@@ -101,11 +101,11 @@ class Join:
 
 def joins(data: Encoded, partition: Partition) -> tuple[Join, ...]:
     """Return what every group is published as in every quasi-identifier; worked out once."""
-    of, found = _JOINS.get(partition, (None, ()))
+    of, joined = _JOINS.get(partition, (None, ()))
     if of is not data:
-        found = _joins(data, partition)
-        _JOINS[partition] = data, found
-    return found
+        joined = _joins(data, partition)
+        _JOINS[partition] = data, joined
+    return joined
 
 
 def _joins(data: Encoded, partition: Partition) -> tuple[Join, ...]:

@@ -209,7 +209,6 @@ class Plan(_Part):
     def override(
         self,
         *,
-        roles: Mapping[Role, Sequence[str]] | None = None,
         rules: Sequence[Mapping[str, Any]] = (),
         method: str | None = None,
         options: Mapping[str, Any] | None = None,
@@ -219,19 +218,12 @@ class Plan(_Part):
     ) -> Plan:
         """Return the plan with some parts replaced: what flags do.
 
-        Naming the columns of a role replaces the whole list of that role; a rule replaces the
-        rule of the same name and column, and the default rule if the plan names none; another
-        method starts with its own defaults.
+        A rule replaces the rule of the same name and column, and the default rule if the plan names
+        none; another method starts with its own defaults.
         """
         tree = _plain(self)
         if rules and "rules" not in self.model_fields_set:
             tree["rules"] = []
-        _one_role_each(roles or {})
-        for role, names in (roles or {}).items():
-            kept = {k: v for k, v in tree["columns"].items() if v["role"] != role or k in names}
-            for name in names:
-                kept[name] = {**tree["columns"].get(name, {}), "role": role}
-            tree["columns"] = kept
         for rule in rules:
             same = [
                 i

@@ -69,9 +69,9 @@ class Counts:
 
     def frame(self) -> pl.DataFrame:
         """Return one row per combination and value: count, interval, share."""
-        many, each = self.count.shape
+        many, many_values = self.count.shape
         columns: dict[str, Any] = {
-            name: np.repeat([label[place] for label in self.labels], each)
+            name: np.repeat([label[place] for label in self.labels], many_values)
             for place, name in enumerate(self.by)
         }
         columns[self.of] = list(self.values) * many

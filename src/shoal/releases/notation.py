@@ -200,10 +200,10 @@ def read_labels(cells: pl.Series) -> pl.Series:
 
 
 def _as_elements(cell: str) -> list[str]:
-    found = read(cell)
-    if found.form == "interval":
+    parsed = read(cell)
+    if parsed.form == "interval":
         raise _unreadable(cell)
-    return list(found.parts)
+    return list(parsed.parts)
 
 
 def _read_each(cells: pl.Series, dtype: pl.DataType) -> pl.DataFrame:
@@ -237,7 +237,7 @@ def _between(dtype: pl.DataType | type[pl.DataType]) -> str | None:
 
 def _elements(cell: str, separator: str, bare: str, brackets: str) -> tuple[str, ...]:
     """Cut a cell into its elements, each bare or a JSON string."""
-    found: list[str] = []
+    elements: list[str] = []
     at = 1
     pattern = re.compile(bare)
     while True:
@@ -248,9 +248,9 @@ def _elements(cell: str, separator: str, bare: str, brackets: str) -> tuple[str,
             if match is None:
                 raise _unreadable(cell)
             element, at = match.group(), match.end()
-        found.append(element)
+        elements.append(element)
         if cell[at:] == brackets[1]:
-            return tuple(found)
+            return tuple(elements)
         if not cell.startswith(separator, at):
             raise _unreadable(cell)
         at += len(separator)

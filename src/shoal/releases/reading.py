@@ -55,14 +55,12 @@ def declared_columns(plan: Plan, frame: pl.DataFrame) -> list[Column]:
     a class look more diverse than it is.
     """
     columns = []
-    for name, part in plan.columns.items():
-        missing = part.missing
-        if part.role is Role.SENSITIVE:
-            missing = tuple(dict.fromkeys([*plan.data.missing, *part.missing]))
-        own = part.domain or ()
-        columns.append(
-            Column(name, part.role, part.kind, missing=missing, order=part.order, domain=own)
-        )
+    for name, declared in plan.columns.items():
+        missing, own = declared.missing, declared.domain or ()
+        if declared.role is Role.SENSITIVE:
+            missing = tuple(dict.fromkeys([*plan.data.missing, *declared.missing]))
+        role, kind, order = declared.role, declared.kind, declared.order
+        columns.append(Column(name, role, kind, missing=missing, order=order, domain=own))
     ends = {f"{name}{end}" for name in plan.names(Role.QUASI) for end in ("_lo", "_hi")}
     rest = [name for name in frame.columns if name not in (*plan.columns, *ends, GROUP)]
     return [*columns, *(Column(name, Role.OTHER) for name in rest)]

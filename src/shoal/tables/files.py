@@ -52,12 +52,12 @@ def read_table(
     quoted
         A CSV file may be a release that was written with ``csv_safe``: then undo that.
     """
-    found = place(path)
-    if isinstance(found, Source):
+    where = place(path)
+    if isinstance(where, Source):
         from shoal.tables.sources.reading import read_source
 
-        return read_source(found, missing)
-    path = found
+        return read_source(where, missing)
+    path = where
     try:
         with path.open("rb") as stream:
             magic = stream.peek(6)[:6]
@@ -172,7 +172,7 @@ def write_release(
     from shoal.tables.sources.writing import written
 
     sources = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Source)}
-    with written(sources, force=force, inputs=[place(each) for each in inputs]):
+    with written(sources, force=force, inputs=[place(source) for source in inputs]):
         pass
 
 

@@ -212,15 +212,15 @@ def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = 
                 "Leave them out."
             )
         return data
-    found = place(data, table, query)
-    if isinstance(found, Source) and found.table is None and found.query is None:
-        found = replace(found, table=plan.data.table, query=plan.data.query, own=plan.trusted)
-        if found.query is not None and found.address.path is None and not plan.trusted:
+    where = place(data, table, query)
+    if isinstance(where, Source) and where.table is None and where.query is None:
+        where = replace(where, table=plan.data.table, query=plan.data.query, own=plan.trusted)
+        if where.query is not None and where.address.path is None and not plan.trusted:
             raise mistrust(
-                f"The plan holds a query for {found.address}, and a query can call whatever "
+                f"The plan holds a query for {where.address}, and a query can call whatever "
                 "functions that server has"
             )
-    return found
+    return where
 
 
 def check_no_database(data: Any, table: str | None, query: str | None) -> None:
@@ -297,23 +297,23 @@ def gather(
     """Read the hierarchies of the plan and of the call; the call's come last and win."""
     quasi = [name for name in plan.names(Role.QUASI) if name in columns]
     wanted = quasi or columns
-    found: dict[str, Taxonomy] = {}
+    trees: dict[str, Taxonomy] = {}
     if plan.data.hierarchies is not None:
-        found |= read_directory(plan.path(plan.data.hierarchies), wanted)
-    for name, part in plan.columns.items():
-        if part.hierarchy is not None:
-            found[name] = read_hierarchy(plan.path(part.hierarchy), name)
+        trees |= read_directory(plan.path(plan.data.hierarchies), wanted)
+    for name, column in plan.columns.items():
+        if column.hierarchy is not None:
+            trees[name] = read_hierarchy(plan.path(column.hierarchy), name)
     if isinstance(given, Mapping):  # a folder stands in the plan already
         if unknown := [name for name in given if name not in columns]:
             raise SchemaError([unknown_column(name, columns) for name in unknown])
-        found |= {
+        trees |= {
             name: value if isinstance(value, Taxonomy) else read_hierarchy(value, name)
             for name, value in given.items()
         }
     # A column that the plan declares ordered or a set stays so, whatever the folder holds.
     return {
         name: taxonomy
-        for name, taxonomy in found.items()
+        for name, taxonomy in trees.items()
         if name not in plan.columns or plan.columns[name].kind in (None, Kind.TAXONOMY)
     }
 
@@ -364,12 +364,12 @@ def quasi_schema(
         frame,
         quasi=names,
         kinds={
-            name: part.kind or Kind.ORDERED
-            for name, part in parts.items()
-            if part.kind is not None or part.order
+            name: column.kind or Kind.ORDERED
+            for name, column in parts.items()
+            if column.kind is not None or column.order
         },
-        missing={name: part.missing for name, part in parts.items() if part.missing},
-        order={name: part.order for name, part in parts.items() if part.order},
+        missing={name: column.missing for name, column in parts.items() if column.missing},
+        order={name: column.order for name, column in parts.items() if column.order},
         taxonomies=taxonomies,
     )
     schema.check(frame, taxonomies)

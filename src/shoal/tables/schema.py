@@ -261,11 +261,11 @@ def declare(
         if len(played) > 1:
             both = ", ".join(role.value for role in played)
             faults.append(f"Column {name!r} has {len(played)} roles ({both}). Keep one of them.")
-    for name, given in kinds.items():
-        if given not in list(Kind):
-            hint = nearest(str(given), [kind.value for kind in Kind])
+    for name, kind_given in kinds.items():
+        if kind_given not in list(Kind):
+            hint = nearest(str(kind_given), [kind.value for kind in Kind])
             faults.append(
-                f"Column {name!r} has the unknown kind {str(given)!r}.{hint} "
+                f"Column {name!r} has the unknown kind {str(kind_given)!r}.{hint} "
                 f"Choose one of {listed(Kind)}."
             )
         if name not in roles:

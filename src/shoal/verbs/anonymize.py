@@ -138,7 +138,7 @@ def execute(
     entry = find_method(plan.method.name)
     shape = entry.shape
     options = check_options(plan.method.options, entry.params, entry.name)
-    specs = [part.spec for part in plan.rules]
+    specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     check_fit(entry, rules)
     with heard() as said:
@@ -215,7 +215,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original) -> Verdict:
 
 def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) -> None:
     """Warn of what is allowed and still a risk, before any work."""
-    rules = build_rules([part.spec for part in plan.rules], taken.schema.sensitive)
+    rules = build_rules([promise.spec for promise in plan.rules], taken.schema.sensitive)
     matter = Matter(taken.frame, taken.schema, plan, taken.taxonomies, (*rules, *extra))
     texts = cautions(matter)
     refuse_if(texts if strict else ())

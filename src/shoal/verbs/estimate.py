@@ -78,8 +78,10 @@ def estimate(
     check_release(opened, name)
     view = opened.view(name)
     columns = list(view.quasi)
-    asked = [each if isinstance(each, By) else read_by(each, columns) for each in by]
-    if twice := {each.column for each in asked if [e.column for e in asked].count(each.column) > 1}:
+    asked = [column if isinstance(column, By) else read_by(column, columns) for column in by]
+    if twice := {
+        column.column for column in asked if [e.column for e in asked].count(column.column) > 1
+    }:
         raise ParameterError(
             f"The column {min(twice)!r} is named twice to split by. Name it once: as it is, with "
             "a width (age:10), or with a value (sex=f)."
@@ -108,7 +110,9 @@ def columns_asked(of: str, by: Sequence[str | By], columns: Sequence[str]) -> tu
     """Return the columns that a question speaks of: all that need be fetched to answer it."""
     names = {name.removesuffix("_lo").removesuffix("_hi") for name in columns}
     every = sorted({*columns, *names})
-    split = [each.column if isinstance(each, By) else read_by(each, every).column for each in by]
+    split = [
+        column.column if isinstance(column, By) else read_by(column, every).column for column in by
+    ]
     return asked_of(of, columns)[0], split
 
 
@@ -119,5 +123,5 @@ def _only(counts: Counts, value: str) -> Counts:
             f"{listed(counts.values)}.{nearest(value, counts.values)}"
         )
     place = [counts.values.index(value)]
-    figures = (each[:, place] for each in (counts.count, counts.low, counts.high))
+    figures = (table[:, place] for table in (counts.count, counts.low, counts.high))
     return Counts(counts.of, counts.by, counts.labels, (value,), counts.rows, *figures)

@@ -209,8 +209,8 @@ def _looked(
                 *(pl.col(inner).alias(name) for inner, name in passed.items()),
             )
             source = Original(truth, schema, np.arange(frame.height))
-            found = verify_sets(released, schema.quasi, rules, source, domains)
-            said = [asdict(result) for result in found.rules], list(found.faults), frame.height
+            verdict = verify_sets(released, schema.quasi, rules, source, domains)
+            said = [asdict(result) for result in verdict.rules], list(verdict.faults), frame.height
             yield pa.RecordBatch.from_pydict({"said": [json.dumps(said)]})
 
     heard = [

@@ -104,12 +104,13 @@ class GeneralizedView:
         """Estimate all combinations; the interval takes each row of a class as its own draw."""
         names, owner, value, count = self._runs(of)
         parts = [
-            sort(each.column, self.spread(each.column).values, each, gaps=False) for each in by
+            sort(wanted.column, self.spread(wanted.column).values, wanted, gaps=False)
+            for wanted in by
         ]
         combined = combine(parts)
         shares = [
-            self.spread(each.column).shares(part.category, len(part.labels))
-            for each, part in zip(by, parts, strict=True)
+            self.spread(wanted.column).shares(categories.category, len(categories.labels))
+            for wanted, categories in zip(by, parts, strict=True)
         ]
         classes = self.published.sizes.size
         form = (len(combined), len(names))
@@ -130,7 +131,7 @@ class GeneralizedView:
             rows += weight.T @ self.published.sizes[begin:end]
         most = tally(value, count, form[1])[None, :] + np.zeros(form)
         low, high = normal_interval(total, total - square, np.zeros(form), most, level)
-        by_names = tuple(each.column for each in by)
+        by_names = tuple(wanted.column for wanted in by)
         return Counts(of, by_names, combined, names, rows, total, low, high)
 
     def posterior(self, of: str) -> Posterior:

@@ -88,8 +88,8 @@ def _generalized(opened: Opened, name: str) -> ColumnReading:
     one = np.where(plain, cells.lo == cells.hi, counts == 1)
     named = np.zeros(size, np.bool_)
     if cells.starts is not None and cells.members is not None:
-        each = np.repeat(rows / np.maximum(counts, 1), counts)
-        weight = weight + np.bincount(cells.members, each, minlength=size)
+        per_member = np.repeat(rows / np.maximum(counts, 1), counts)
+        weight = weight + np.bincount(cells.members, per_member, minlength=size)
         named[cells.members] = True
     named[cells.lo[one & plain]] = True
     silent = opened.silent(name)
