@@ -27,12 +27,12 @@ def page(
     warnings: Sequence[str] = (),
 ) -> str:
     """Return the report as one HTML file, see :meth:`shoal.Release.report`."""
-    found = None if isinstance(attacks, bool) else attacks
+    tried = None if isinstance(attacks, bool) else attacks
     told = list(dict.fromkeys([*release.warnings, *warnings]))
     if attacks is True and audience == "steward" and release.original is not None:
-        found, warning = try_attacks(release.here, release.original)
+        tried, warning = try_attacks(release.here, release.original)
         told += [warning] if warning else []
-    common: dict[str, Any] = {"audience": audience, "attacks": found, "origin": origin}
+    common: dict[str, Any] = {"audience": audience, "attacks": tried, "origin": origin}
     common |= {"title": title, "warnings": told}
     if release.run is None:
         verdict = verdict or release.verdict

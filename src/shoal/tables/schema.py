@@ -31,6 +31,8 @@ class Column:
         Texts that stand for a missing value in this column, besides the table's own.
     order
         For an ordered column of texts: its values from lowest to highest.
+    domain
+        For a sensitive column: every value that it can have, if that was declared.
     importance
         How much a quasi-identifier's loss counts while rows are grouped.
     """
@@ -41,6 +43,7 @@ class Column:
     reason: str = ""
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    domain: tuple[str, ...] = ()
     importance: float = 1.0
 
     def clean(self, series: pl.Series) -> pl.Series:
@@ -86,6 +89,11 @@ class Schema:
                     f"Column {name!r} lists an order but its kind is "
                     f"{column.kind.value if column.kind else 'none'}. "
                     "Only the kind 'ordered' has an order: change the kind or drop the list."
+                )
+            if column.domain and column.role is not Role.SENSITIVE:
+                faults.append(
+                    f"Column {name!r} declares a domain but its role is {column.role.value}. Only "
+                    "a sensitive column has one: change the role or drop the domain."
                 )
         return faults
 
@@ -256,11 +264,11 @@ def declare(
         if len(played) > 1:
             both = ", ".join(role.value for role in played)
             faults.append(f"Column {name!r} has {len(played)} roles ({both}). Keep one of them.")
-    for name, given in kinds.items():
-        if given not in list(Kind):
-            hint = nearest(str(given), [kind.value for kind in Kind])
+    for name, kind_given in kinds.items():
+        if kind_given not in list(Kind):
+            hint = nearest(str(kind_given), [kind.value for kind in Kind])
             faults.append(
-                f"Column {name!r} has the unknown kind {str(given)!r}.{hint} "
+                f"Column {name!r} has the unknown kind {str(kind_given)!r}.{hint} "
                 f"Choose one of {listed(Kind)}."
             )
         if name not in roles:

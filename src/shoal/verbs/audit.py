@@ -49,15 +49,15 @@ def audit(
             "An audit needs the quasi-identifiers, and none were given. Name them with --quasi "
             "(quasi=[...]) or give the plan of the run with --plan (plan=...)."
         )
-    specs = [part.spec for part in plan.filled().rules]
+    specs = [rule.spec for rule in plan.filled().rules]
     rules = (*build_rules(specs, opened.sensitive), *extra)
     source = None if original is None else _source(opened, original)
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
-    found = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
+    measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if exposed := exposure(opened.published, opened.sensitive):
-        found["exposure"] = exposed.to_dict()
-    found["cautions"] = cautions(opened)
-    return replace(verdict, models=found)
+        measured["exposure"] = exposed.to_dict()
+    measured["cautions"] = cautions(opened)
+    return replace(verdict, models=measured)
 
 
 def cautions(opened: Opened) -> list[str]:

@@ -134,10 +134,10 @@ def _coded(tuples: Tuples, cells: pl.DataFrame, whole_table: Encoded) -> Any:
             columns = [frame[KEY], frame[COUNT]]
             for new, (old, table) in index.items():
                 own = pl.DataFrame({"cell": frame[old]})
-                found = own.join(
+                coded = own.join(
                     table, on="cell", how="left", nulls_equal=True, maintain_order="left"
                 )
-                columns.append(found["code"].cast(pl.Int32).alias(new))
+                columns.append(coded["code"].cast(pl.Int32).alias(new))
             yield from pl.DataFrame(columns).to_arrow().to_batches()
 
     fields = [f"{KEY} bigint", f"{COUNT} bigint", *(f"{name} int" for name in words)]

@@ -127,10 +127,10 @@ def _histogram(groups: Ints, values: pl.Series, counts: pl.Series, size: int) ->
         .sort("group", "value")
     )
     own = frame["group"].to_numpy()
-    each, many = frame["value"].to_numpy(), frame["count"].to_numpy().astype(np.int64)
-    whole = np.bincount(each, many, len(names)).astype(np.int64)
+    codes, many = frame["value"].to_numpy(), frame["count"].to_numpy().astype(np.int64)
+    whole = np.bincount(codes, many, len(names)).astype(np.int64)
     starts = np.searchsorted(own, np.arange(size + 1)).astype(np.int64)
-    return Histogram(starts, each, many, whole, tuple(as_text(names).to_list()))
+    return Histogram(starts, codes, many, whole, tuple(as_text(names).to_list()))
 
 
 def _table_faults(released: pl.DataFrame, listing: pl.DataFrame) -> list[str]:

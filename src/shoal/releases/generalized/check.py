@@ -266,7 +266,7 @@ def _worst(
     """Show the classes that break most rules by what the file says of them, smallest first."""
     broken = np.sum([~passes for passes in passed], axis=0)
     # Cells break the ties, so that what is shown does not depend on the order of the rows.
-    found = (
+    classes = (
         published.cells.with_columns(
             pl.Series(_CLASS, np.arange(published.sizes.size)),
             pl.Series(_BROKEN, -broken),
@@ -276,7 +276,7 @@ def _worst(
         .sort(_BROKEN, _SIZE, *published.columns)
         .head(limit)
     )
-    texts = {name: as_text(found[name]).fill_null("").to_list() for name in published.columns}
+    texts = {name: as_text(classes[name]).fill_null("").to_list() for name in published.columns}
     return tuple(
         WorstGroup(
             {name: texts[name][place] for name in published.columns},
@@ -285,5 +285,5 @@ def _worst(
                 rule.name for rule, passes in zip(rules, passed, strict=True) if not passes[number]
             ),
         )
-        for place, number in enumerate(found[_CLASS])
+        for place, number in enumerate(classes[_CLASS])
     )
