@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,8 @@ class Encoded:
         Per sensitive column its codes, -1 for missing.
     sensitive_names
         Per sensitive column what each code means.
+    unseen
+        Per sensitive column that declares its domain the values of it that no row has.
     importance
         Per quasi-identifier how much its loss counts while rows are grouped; empty: all alike.
     people
@@ -51,6 +53,7 @@ class Encoded:
     sensitive: dict[str, Codes]
     sensitive_names: dict[str, tuple[str, ...]]
     importance: tuple[float, ...] = ()
+    unseen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     people: People | None = None
 
     @property
@@ -102,9 +105,21 @@ class Encoded:
             people=None if self.people is None else self.people.take(rows),
         )
 
-    def whole(self) -> GroupStats:
-        """Return the statistics of the table as one group."""
-        return self.stats(Partition.one(self.rows))
+    def whole(self, *, domains: bool = False) -> GroupStats:
+        """Count the table as one group; ``domains``: with every value once that no row has."""
+        stats = self.stats(Partition.one(self.rows))
+        for name, more in self.unseen.items() if domains else ():
+            hist = stats.histograms[name]
+            runs, ones = len(hist.names) + np.arange(len(more)), np.ones(len(more), np.int64)
+            stats.histograms[name] = replace(
+                hist,
+                starts=hist.starts + np.array([0, len(more)]),
+                values=np.concatenate((hist.values, runs)),
+                counts=np.concatenate((hist.counts, ones)),
+                whole=np.concatenate((hist.whole[: len(hist.names)], ones)) if more else hist.whole,
+                names=(*hist.names, *more),
+            )
+        return stats
 
 
 def encode(
@@ -155,7 +170,23 @@ def encode_hidden(frame: pl.DataFrame, schema: Schema) -> Encoded:
         texts = schema.whose(frame)
         codes = _positions(texts, texts.unique().sort())
         people = People.of(codes, sensitive)
-    return Encoded((), np.empty((frame.height, 0), np.int32), (), sensitive, names, people=people)
+    lacking = {name: unseen(schema[name], values) for name, values in names.items()}
+    none = np.empty((frame.height, 0), np.int32)
+    return Encoded((), none, (), sensitive, names, (), lacking, people)
+
+
+def unseen(column: Column, values: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of a declared domain that no row has; it must have those of all rows."""
+    if not column.domain:
+        return ()
+    domain, occurring = set(column.domain), set(values)
+    if lacking := [value for value in values if value not in domain]:
+        raise SchemaError(
+            f"The domain of column {column.name!r} lacks {len(lacking):,} of the {len(values):,} "
+            f"values that the table has there: {listed(lacking)}. Add them to the domain, or list "
+            "them as missing."
+        )
+    return tuple(value for value in column.domain if value not in occurring)
 
 
 def _positions_of(

@@ -10,6 +10,7 @@ import polars as pl
 from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Kind, Role
 from shoal.tables.cells import as_text, blank, holds_numbers, typed
+from shoal.tables.domain import STAR
 
 _COMPARED = (Role.QUASI, Role.SENSITIVE, Role.PERSON)
 
@@ -32,6 +33,8 @@ class Column:
         Texts that stand for a missing value in this column, besides the table's own.
     order
         For an ordered column of texts: its values from lowest to highest.
+    domain
+        For a sensitive column: every value that it can have, if that was declared.
     importance
         How much a quasi-identifier's loss counts while rows are grouped.
     """
@@ -42,13 +45,16 @@ class Column:
     reason: str = ""
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    domain: tuple[str, ...] = ()
     importance: float = 1.0
 
     def clean(self, series: pl.Series) -> pl.Series:
         """Return the column's cells with everything that means missing as null."""
         if isinstance(series.dtype, pl.Categorical):
             series = series.cast(pl.String)  # a category is a text; its number means nothing
-        cleaned = blank(series, self.missing)
+        # A sensitive value that was suppressed adds no diversity.
+        void = (STAR,) if self.role is Role.SENSITIVE else ()
+        cleaned = blank(series, (*self.missing, *void))
         # Without its '?' a column of numbers may be one after all.
         return typed(cleaned) if self.missing and not self.order else cleaned
 
@@ -102,6 +108,11 @@ class Schema:
                 f"The role 'person' has {len(persons)} columns ({listed(persons)}). One column "
                 "says whose row it is: keep one, and make the others identifiers."
             )
+            if column.domain and column.role is not Role.SENSITIVE:
+                faults.append(
+                    f"Column {name!r} declares a domain but its role is {column.role.value}. Only "
+                    "a sensitive column has one: change the role or drop the domain."
+                )
         return faults
 
     @property
@@ -220,6 +231,26 @@ class Schema:
 def plain(dtype: pl.DataType) -> bool:
     """Tell whether cells of this type are single values that can be compared and written."""
     return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration))
+
+
+def not_people(schema: Schema, frame: pl.DataFrame) -> str:
+    """Say that rows are not people: an identifier repeats, and nobody said whose row it is.
+
+    Names without a digit repeat too, and different people bear them: they prove nothing.
+    """
+    if schema.person is not None:
+        return ""
+    repeating: list[tuple[int, str]] = []
+    for name in schema.identifier:
+        known = frame[name].drop_nulls() if plain(frame[name].dtype) else frame[name].head(0)
+        codes = as_text(known.unique()).str.contains("[0-9@]")
+        if len(codes) < len(known) and codes.sum() > len(codes) / 2:
+            repeating.append((len(codes), name))
+    most, worst = max(repeating, default=(0, ""))
+    return worst and (
+        f"Rows are not people: {frame.height:,} rows of {most:,} {worst!r}, and k counts rows. "
+        f"Name it with --person (person={worst!r}), and people are counted."
+    )
 
 
 def textual(dtype: pl.DataType) -> bool:
