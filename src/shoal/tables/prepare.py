@@ -19,6 +19,7 @@ from shoal.plan.origin import mistrust
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
+from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_table
 from shoal.tables.guessing import guess
