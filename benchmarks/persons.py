@@ -17,7 +17,7 @@ from benchmarks.tables import ADULT
 from shoal.base.partition import Partition
 from shoal.catalog import METHODS
 from shoal.coding.encode import Encoded, encode
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory
