@@ -171,6 +171,7 @@ def estimate(
     by: Sequence[str | By] | str = (),
     *,
     method: str = "iterative",
+    eps: float | None = None,
     level: float = 0.95,
     **opening: Unpack[Opening],
 ) -> Estimates:
@@ -184,4 +185,5 @@ def estimate(
         from shoal.verbs.estimate import columns_asked
 
         released = rows_of(released, *columns_asked(of, split, released.columns))
-    return _released(released, opening).estimate(of, split, method=method, level=level)
+    asked = _released(released, opening)
+    return asked.estimate(of, split, method=method, eps=eps, level=level)

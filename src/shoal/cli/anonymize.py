@@ -16,7 +16,6 @@ from shoal.cli import on_spark, reporting, say
 from shoal.cli import options as opt
 
 if TYPE_CHECKING:
-    from shoal.api.opening import Named
     from shoal.api.release import Release
     from shoal.cli.output import Output
     from shoal.plan.plan import Plan
@@ -31,7 +30,8 @@ def command(
             "--out -o",
             "FILE",
             "The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather, or the address "
-            "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st.",
+            "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st; and so "
+            "do the domains of dummies that were declared: x.domain.csv, or x_domain.",
         ),
     ],
     data: opt.PlannedData = None,
@@ -49,6 +49,7 @@ def command(
     identifier: opt.Identifier = None,
     other: opt.Other = None,
     hierarchies: opt.Hierarchies = None,
+    domain: opt.Domain = None,
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
     option: Annotated[
         list[str] | None,
@@ -158,7 +159,7 @@ def command(
     reader = reporting.reader(report, audience)
 
     from shoal.plan.plan import Plan
-    from shoal.tables.prepare import merge
+    from shoal.tables.prepare import merge, with_domains
 
     base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
     name = method or base.method.name
@@ -177,20 +178,23 @@ def command(
     )
     source = opt.located(data, full, table, query, query_file)
     roles = opt.named_roles(quasi, sensitive, identifier, other)
+    domains = opt.named_domains(domain)
     if spark:
         order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
-        on_spark.carry_out(order, full.with_roles(roles(())), started)
+        on_spark.carry_out(order, with_domains(full.with_roles(roles(())), domains), started)
         return
-    goal = goal.made_by(name, [source, *([plan] if plan else [])])
+    inputs = [source, *([plan] if plan else []), *domains.values()]
+    goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain)
     goal.check()
     settings = {"time_limit": time_limit, "strict": strict}
-    _release(source, full, roles, settings, reader, goal, started)
+    declared = {"roles": roles, "domains": domains}
+    _release(source, full, declared, settings, reader, goal, started)
 
 
 def _release(
     source: Path | Source,
     plan: Plan,
-    roles: Named,
+    declared: Mapping[str, Any],
     settings: Mapping[str, Any],
     reader: str | None,
     goal: Output,
@@ -204,7 +208,7 @@ def _release(
 
     def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
-        table = read(source, plan, roles=roles)
+        table = read(source, plan, **declared)
         release = table.anonymize(progress=progress, **settings)
         page = ""
         if reader is not None:

@@ -75,6 +75,7 @@ def command(
     ] = None,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
+    domain: opt.Domain = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
@@ -106,6 +107,7 @@ def command(
         full,
         roles=opt.named_roles(known, sensitive, besides=truth.columns),
         st=st,
+        domains=opt.named_domains(domain),
         original=truth,
     )
     with warned_last():

@@ -41,6 +41,7 @@ def command(
     ] = None,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
+    domain: opt.Domain = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
@@ -88,6 +89,7 @@ def command(
         ),
         roles=opt.named_roles(quasi, sensitive, identifier),
         st=st,
+        domains=opt.named_domains(domain),
         original=original,
     )
     verdict = release.verdict
@@ -112,6 +114,8 @@ def tell(verdict: Verdict) -> None:
     _models(verdict)
     if exposed := verdict.models.get("exposure"):
         (say.warning if exposed["warning"] else say.line)(exposed["sentence"])
+    for text in verdict.models.get("cautions", ()):
+        say.warning(text)
     for fault in verdict.faults:
         say.line(f"Fault    {fault}")
     if verdict.worst:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from shoal.catalog import ESTIMATORS
 from shoal.cli import options as opt
 from shoal.cli import say
 
@@ -26,14 +27,19 @@ def command(
         ),
     ] = None,
     method: Annotated[
-        str, opt.flag("--method", "iterative|closed|em", "How sets of values are counted.")
+        str, opt.flag("--method", "|".join(ESTIMATORS), "How sets of values are counted.")
     ] = "iterative",
+    eps: Annotated[
+        float | None,
+        opt.flag("--eps", "ROWS", "The change at which an iteration stops: 0.01; the paper: 1."),
+    ] = None,
     level: Annotated[
         float, opt.flag("--level", "SHARE", "How often an interval holds the truth.")
     ] = 0.95,
     st: opt.SecondTable = None,
     quasi: opt.Quasi = None,
     hierarchies: opt.Hierarchies = None,
+    domain: opt.Domain = None,
     max_unpacked: opt.MaxUnpacked = None,
     top: Annotated[
         int, opt.flag("--top", "INT", "Values to show for each combination.", min=1)
@@ -66,9 +72,14 @@ def command(
         check_picture(plot)
     check_named({"--json": json, "--plot": plot}, force, [released])
     release = read_release(
-        released, merge(None, hierarchies=hierarchies), roles=opt.named_roles(quasi), st=st
+        released,
+        merge(None, hierarchies=hierarchies),
+        roles=opt.named_roles(quasi),
+        st=st,
+        domains=opt.named_domains(domain),
     )
-    estimates = release.estimate(of, opt.split_names(by, ()) or (), method=method, level=level)
+    split = opt.split_names(by, ()) or ()
+    estimates = release.estimate(of, split, method=method, eps=eps, level=level)
     report(estimates, top)
     keep(json, estimates.to_json(), force, [released])
     if plot is not None:

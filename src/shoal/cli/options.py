@@ -112,6 +112,15 @@ Other = Annotated[
 Hierarchies = Annotated[
     Path | None, flag("--hierarchies", "DIR", "Folder of COLUMN.csv hierarchies (ARX format).")
 ]
+Domain = Annotated[
+    list[str] | None,
+    flag(
+        "--domain",
+        "NAME=FILE",
+        "Every value that a sensitive column can have, one a line, from which dummy values "
+        "are drawn; may be repeated.",
+    ),
+]
 Missing = Annotated[
     list[str] | None,
     flag("--missing", "TEXT", "A text that means missing, such as '?'; may be repeated."),
@@ -286,6 +295,20 @@ def parse_options(words: Sequence[str] | None, method: str) -> dict[str, Any]:
         # An unknown name is kept as it is: the plan names it together with all other faults.
         options[name] = param.read(value) if param else value
     return options
+
+
+def named_domains(words: Sequence[str] | None) -> dict[str, Path]:
+    """Read ``NAME=FILE``; a name may itself hold the sign, a file hardly."""
+    domains: dict[str, Path] = {}
+    for text in words or ():
+        name, _, file = text.rpartition("=")
+        if not name or not file or name in domains:
+            raise ParameterError(
+                "--domain takes NAME=FILE: a sensitive column, each once, and a text file with one "
+                f"value a line. Got {text!r} instead."
+            )
+        domains[name] = Path(file)
+    return domains
 
 
 def located(

@@ -48,6 +48,7 @@ def command(
     ] = 0.5,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
+    domain: opt.Domain = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
@@ -77,6 +78,7 @@ def command(
         full,
         roles=opt.named_roles(quasi, sensitive, besides=columns),
         st=st,
+        domains=opt.named_domains(domain),
         original=truth,
     )
     with warned_last():

@@ -6,13 +6,14 @@ cell           written              note
 exact value    ``39``, ``Haiti``    as it is
 interval       ``[20-39]``          both ends included; numbers, dates, ranks
 set            ``{Haiti, Peru}``    in the order of the domain
-anything       ``*``                also what a missing value is published as
+anything       ``*``                what a missing value is published as
 ============== ==================== =====================================================
 
 A text of the data that itself looks like one of these (it starts with ``*``, ``[``, ``{`` or ``"``)
 is written as a JSON string, and so is an element that holds a separator. So two different
 generalized values of a column are never written alike. The labels of a taxonomy are published as
-its file has them, with ``*`` for the top: there the file says what a label means.
+its file has them, the top's too: there the file says what a label means, and ``*`` is a missing
+value unless the top itself is called so.
 """
 
 from __future__ import annotations
@@ -93,12 +94,18 @@ def sets(
 
 
 def node_labels(taxonomy: Taxonomy) -> pl.Series:
-    """Return the published label of every node of a taxonomy: its own, ``*`` for the root.
+    """Return the published label of every node of a taxonomy, its own, and ``*`` after the last.
 
-    Only a label that could be taken for the root's ``*`` is quoted.
+    Only a label that could be taken for ``*`` is quoted, unless it is the top's.
     """
     labels = _quote_where(pl.Series(taxonomy.labels, dtype=pl.String), r'^\*$|^"')
-    return pl.concat([labels[:-1], pl.Series([STAR])])
+    return pl.concat([labels[:-1], pl.Series([top_label(taxonomy), STAR])])
+
+
+def top_label(taxonomy: Taxonomy) -> str:
+    """Return what a value is published as that was generalized to the top."""
+    own = taxonomy.labels[taxonomy.root]
+    return json.dumps(own, ensure_ascii=False) if own.startswith('"') else own
 
 
 def _quote_where(values: pl.Series, pattern: str) -> pl.Series:

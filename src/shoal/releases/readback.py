@@ -152,7 +152,7 @@ def _starred(sides: Sides) -> Sides:
 
 
 def _taxonomy(source: pl.Series, numbers: Ints, shown: pl.Series, taxonomy: Taxonomy) -> Sides:
-    labels = pl.Series(taxonomy.labels[:-1], dtype=pl.String)
+    labels = pl.Series(taxonomy.labels, dtype=pl.String)
     node = find(notation.read_labels(shown), labels)
     lowest, highest = _reach(taxonomy)
     # A label that the taxonomy does not know covers nothing.

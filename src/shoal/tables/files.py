@@ -121,10 +121,10 @@ def check_output_format(path: Path | str) -> str:
     )
 
 
-def second_path(path: Path) -> Path:
-    """Return where the second table of a release goes: ``x.csv`` -> ``x.st.csv``."""
+def second_path(path: Path, name: str) -> Path:
+    """Return where another table of a release goes: ``x.csv`` -> ``x.st.csv``."""
     suffix = check_output_format(path)
-    return path.with_name(f"{path.name[: -len(suffix)]}.st{path.name[-len(suffix) :]}")
+    return path.with_name(f"{path.name[: -len(suffix)]}.{name}{path.name[-len(suffix) :]}")
 
 
 def write_table(
@@ -183,8 +183,8 @@ def placed(
     goal = path if isinstance(path, Source) else target(path, into)
     second = [name for name in names if name != "release"]
     if isinstance(goal, Source):
-        return {"release": goal} | {name: beside(goal) for name in second}
-    return {"release": goal} | {name: second_path(goal) for name in second}
+        return {"release": goal} | {name: beside(goal, name) for name in second}
+    return {"release": goal} | {name: second_path(goal, name) for name in second}
 
 
 def write_tables(

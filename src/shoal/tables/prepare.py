@@ -19,6 +19,7 @@ from shoal.plan.origin import mistrust
 from shoal.plan.plan import ColumnPart, Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
+from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_table
 from shoal.tables.guessing import guess
@@ -28,6 +29,7 @@ from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
+Domains = Mapping[str, Sequence[Any] | str | Path]
 Names = Sequence[str] | str
 
 _GUESSED = (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)
@@ -56,6 +58,7 @@ def merge(
     hierarchies: Hierarchies | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
     importance: Mapping[str, float] | None = None,
+    domains: Domains | None = None,
     typed: bool | None = None,
     csv_safe: bool | None = None,
     trust: bool = False,
@@ -87,7 +90,27 @@ def merge(
     if data or release or given:
         base = base.override(data=data, release=release, **given)
     settings = {"kind": kinds or {}, "importance": importance or {}}
-    return base.with_roles(settled(roles or {})).with_settings(settings)
+    return with_domains(base.with_roles(settled(roles or {})).with_settings(settings), domains)
+
+
+def with_domains(plan: Plan, domains: Domains | None) -> Plan:
+    """Return the plan with the domains of some sensitive columns: values, or a file of them."""
+    lists = {name: _domain(name, given) for name, given in (domains or {}).items()}
+    return plan.with_settings({"domain": lists})
+
+
+def _domain(name: str, given: Sequence[Any] | str | Path) -> list[str]:
+    """Return the values of a domain as texts; a file has one a line."""
+    if not isinstance(given, (str, Path)):
+        return as_text(pl.Series(list(given), strict=False)).to_list()
+    try:
+        lines = Path(given).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise InputError(
+            f"The domain of column {name!r} cannot be read from {str(given)!r}: {fault}. Give a "
+            "text file (UTF-8) with one value a line."
+        ) from None
+    return [line for line in lines if line.strip()]
 
 
 def settled(roles: Mapping[Role, Names | None]) -> dict[Role, list[str]]:
@@ -312,7 +335,11 @@ def resolve(
         **_declared(plan.columns),
     )
     columns = tuple(
-        replace(column, importance=plan.columns[column.name].importance)
+        replace(
+            column,
+            importance=plan.columns[column.name].importance,
+            domain=plan.columns[column.name].domain or (),
+        )
         for column in schema.columns
     )
     schema = Schema(columns)

@@ -146,7 +146,7 @@ def execute(
         with clock.stage("encode"):
             data = encoded or encode(frame, schema, taken.taxonomies, flat_sets=entry.flat_sets)
             rule: Rule = rules[0] if len(rules) == 1 else All(rules)
-            if obstacle := rule.obstacle(data.whole()):
+            if obstacle := rule.obstacle(data.whole(domains=shape.domains)):
                 raise Infeasible(obstacle)
         with clock.stage("group"):
             made = group(entry, data, rule, grouping, options, clock)
@@ -228,8 +228,10 @@ def advice(plan: Plan) -> list[str]:
 
     A run with a seed is told more: that it must not be published at all.
     """
-    again = find_method(plan.method.name).shape.words.again
-    return [again] if again and plan.seed is None else []
+    shape = find_method(plan.method.name).shape
+    again = shape.words.again if plan.seed is None else ""
+    domain = shape.words.domain if plan.declares_domain else ""
+    return [text for text in (again, domain) if text]
 
 
 def refuse_if(texts: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from shoal.releases.exact.view import Exact
 from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
 from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.domain import STAR
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +75,7 @@ class AnatomyView(Exact):
         weight = np.repeat(inside / np.maximum(size, 1), np.diff(starts))
         return tally(values, weight * counts, len(names))
 
-    def counts(
-        self, of: str, by: Sequence[By], *, method: str = "iterative", level: float = 0.95
-    ) -> Counts:
+    def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate all combinations at once.
 
         The interval is that of a hypergeometric draw: which rows of a group have which of its
@@ -154,7 +154,7 @@ def open_view(opened: Opened, of: str) -> AnatomyView:
             f"The second table has no sensitive column {of!r}.{nearest(of, held)} It has: "
             f"{listed(held)}."
         )
-    table = table.with_columns(blank(table[of], opened.column(of).missing))
+    table = table.with_columns(blank(table[of], (STAR, *opened.column(of).missing)))
     return AnatomyView(frame, tuple(opened.quasi), table, of)
 
 

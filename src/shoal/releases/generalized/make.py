@@ -112,7 +112,7 @@ def _labels(join: Join, *, quote: bool) -> pl.Series:
         if quote:
             leaves = notation.exact(pl.Series(domain.values, dtype=pl.String))
             labels = pl.concat([leaves, labels[domain.size :]])
-        return labels.gather(join.node[first])
+        return labels.gather(join.label[first])
     star = join.star[first]
     written = pl.Series([STAR]).extend_constant(STAR, first.size)[: first.size]
     lo, hi = join.lo[first], join.hi[first]

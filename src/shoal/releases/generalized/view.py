@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
 from shoal.releases.published import Published, read
 from shoal.tables.cells import blank
-from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import plain, unknown_column
 
 _MARKED = r"^\*$|^\[.+-.+\]$|^\{.+\}$"
@@ -99,9 +100,7 @@ class GeneralizedView:
             weight *= cells.shares(inside, 1)[:, 0]
         return tally(value, weight[owner] * count, len(names))
 
-    def counts(
-        self, of: str, by: Sequence[By], *, method: str = "iterative", level: float = 0.95
-    ) -> Counts:
+    def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate all combinations; the interval takes each row of a class as its own draw."""
         names, owner, value, count = self._runs(of)
         parts = [
@@ -220,10 +219,10 @@ def estimated(_opened: Opened, _name: str) -> bool:
 
 
 def silent(opened: Opened, name: str) -> float:
-    """Return the share of cells of a column that are empty, or ``*`` for a quasi-identifier."""
+    """Return the share of cells of a column that are empty, or leave every value possible."""
     if name in opened.quasi:
         cells = opened.texts(name)
-        return int((cells == STAR).sum()) / max(len(cells), 1)
+        return int(cells.is_in(opened.tops(name)).sum()) / max(len(cells), 1)
     return blank(opened.frame[name]).null_count() / max(opened.frame.height, 1)
 
 

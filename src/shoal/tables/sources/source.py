@@ -146,10 +146,10 @@ def target(given: str | os.PathLike[str], into: str | None = None) -> Path | Sou
     return path
 
 
-def beside(source: Source) -> Source:
-    """Return where the second table of a release is: ``x`` -> ``x_st``."""
+def beside(source: Source, name: str) -> Source:
+    """Return where another table of a release is: ``x`` -> ``x_st``."""
     assert source.table is not None
-    return replace(source, table=str(read_name(source.table).beside("_st")))
+    return replace(source, table=str(read_name(source.table).beside(f"_{name}")))
 
 
 def _system(path: Path) -> str | None:
