@@ -35,8 +35,9 @@ def page(
     common: dict[str, Any] = {"audience": audience, "attacks": tried, "origin": origin}
     common |= {"title": title, "warnings": told}
     if release.run is None:
-        subject = audited(release.here, release.original)
-        return render_release(subject, verdict or release.verdict, **common)
+        verdict = verdict or release.verdict
+        common["warnings"] = [*told, *verdict.models.get("cautions", ())]
+        return render_release(audited(release.here, release.original), verdict, **common)
     return render_release(release.subject, release.run.verdict, release.run, **common)
 
 

@@ -20,6 +20,7 @@ from shoal.privacy.base import Rule, weakest
 from shoal.releases.published import read
 from shoal.releases.verdict import RuleResult, Verdict
 from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.domain import STAR
 from shoal.tables.schema import Schema
 
 COUNT = "\x00count"
@@ -43,7 +44,7 @@ def values_of(published: pl.Series, counts: Ints, schema: Schema | None = None) 
     column = published
     if schema is not None and column.name in schema:
         column = schema[column.name].clean(column)
-    column = blank(column)
+    column = blank(column, (STAR,))
     known = natural(column)
     places = pl.Series(np.arange(len(known), dtype=np.int64))
     if len(known):

@@ -10,6 +10,7 @@ import polars as pl
 from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Kind, Role
 from shoal.tables.cells import blank, holds_numbers, typed
+from shoal.tables.domain import STAR
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,9 @@ class Column:
         """Return the column's cells with everything that means missing as null."""
         if isinstance(series.dtype, pl.Categorical):
             series = series.cast(pl.String)  # a category is a text; its number means nothing
-        cleaned = blank(series, self.missing)
+        # A sensitive value that was suppressed adds no diversity.
+        void = (STAR,) if self.role is Role.SENSITIVE else ()
+        cleaned = blank(series, (*self.missing, *void))
         # Without its '?' a column of numbers may be one after all.
         return typed(cleaned) if self.missing and not self.order else cleaned
 

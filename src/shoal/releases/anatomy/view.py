@@ -22,6 +22,7 @@ from shoal.releases.exact.view import Exact
 from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
 from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.domain import STAR
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +154,7 @@ def open_view(opened: Opened, of: str) -> AnatomyView:
             f"The second table has no sensitive column {of!r}.{nearest(of, held)} It has: "
             f"{listed(held)}."
         )
-    table = table.with_columns(blank(table[of], opened.column(of).missing))
+    table = table.with_columns(blank(table[of], (STAR, *opened.column(of).missing)))
     return AnatomyView(frame, tuple(opened.quasi), table, of)
 
 

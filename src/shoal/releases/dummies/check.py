@@ -18,6 +18,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
 from shoal.releases.verdict import Original, Verdict
 from shoal.tables.cells import as_text, natural
+from shoal.tables.domain import STAR
 from shoal.tables.set_cells import read_sets
 
 
@@ -34,7 +35,8 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         if (values := declared_domain(opened, name)) is not None:
             domains[name] = values
     given = opened.frame, opened.quasi, rules, ordered, domains
-    return verify_sets(*given, published=opened.published, faults=faults)
+    void = {name: opened.column(name).missing for name in opened.sensitive}
+    return verify_sets(*given, published=opened.published, void=void, faults=faults)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +71,14 @@ class _Sets:
         wrong = (np.diff(self.codes) <= 0) & (np.diff(owner) == 0)
         return int(np.unique(owner[1:][wrong]).size)
 
-    def histogram(self) -> Histogram:
-        """Count each set as a group of its own, a value that it has twice once."""
+    def histogram(self, void: Sequence[str]) -> Histogram:
+        """Count each set as a group of its own, a value that it has twice once.
+
+        ``void``: texts that mean missing, which add no diversity.
+        """
         span = max(len(self.names), 1)
-        keys = self.owner * span + self.codes
+        known = ~as_text(self.names).str.strip_chars().is_in(["", STAR, *void]).to_numpy()
+        keys = (self.owner * span + self.codes)[known[self.codes]]
         if self.unsorted:
             keys = np.unique(keys)
         codes = keys % span
@@ -101,6 +107,7 @@ def verify_sets(
     domains: Mapping[str, pl.Series] | None = None,
     *,
     published: Published | None = None,
+    void: Mapping[str, Sequence[str]] | None = None,
     faults: Sequence[str] = (),
 ) -> Verdict:
     """Check a table with dummy values.
@@ -115,6 +122,8 @@ def verify_sets(
         them.
     published
         The classes of its rows, if they were grouped before.
+    void
+        Texts that mean missing, by sensitive column.
     faults
         What was found elsewhere.
 
@@ -138,7 +147,7 @@ def verify_sets(
         sets[name] = _Sets.read(lists, (domains or {}).get(name))
     stats: dict[str | None, GroupStats] = {None: GroupStats(published.sizes, {})}
     for name, found in sets.items():
-        stats[name] = GroupStats(found.lengths, {name: found.histogram()})
+        stats[name] = GroupStats(found.lengths, {name: found.histogram((void or {}).get(name, ()))})
         if found.unsorted:
             told.append(
                 f"{found.unsorted:,} sets of column {name!r} are not sorted, or hold a value twice."

@@ -31,7 +31,7 @@ from shoal.releases.verdict import (
     undeclared,
 )
 from shoal.tables.cells import as_text, blank, natural
-from shoal.tables.domain import Taxonomy
+from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Schema
 
 _CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
@@ -186,7 +186,7 @@ def _stats(
         if schema is not None and name in schema:
             column = schema[name].clean(column)
         texts = missing.get(name, ()) if isinstance(missing, Mapping) else missing
-        histograms[name] = _histogram(published, blank(column, ("", *texts)))
+        histograms[name] = _histogram(published, blank(column, ("", STAR, *texts)))
     return GroupStats(published.sizes, histograms)
 
 
