@@ -168,13 +168,17 @@ class Output:
             stream.write(text.encode())
 
 
-def check_named(files: Iterable[Path | None], force: bool, inputs: Sequence[Place]) -> None:
-    """Refuse what cannot be written, of the files that were named, before the work starts."""
+def check_named(
+    named: Mapping[str, Path | None], force: bool, inputs: Sequence[Place]
+) -> dict[str, Path]:
+    """Return the files that flags name, or refuse what cannot be written before the work starts."""
     from shoal.base.atomic import check_output
 
-    for file in files:
-        if file is not None:
-            check_output(file, force=force, inputs=inputs)
+    files = {flag: file for flag, file in named.items() if file is not None}
+    for file in files.values():
+        check_output(file, force=force, inputs=inputs)
+    check_apart([], files)
+    return files
 
 
 def keep(file: Path | None, text: str, force: bool, inputs: Sequence[Place]) -> None:

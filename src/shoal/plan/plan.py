@@ -332,11 +332,11 @@ class Plan(_Part):
         return self.model_copy(update=parts)
 
     def _again(self, tree: dict[str, Any]) -> Plan:
-        if "rules" not in self.model_fields_set and tree["rules"] == _plain(self)["rules"]:
-            tree = {key: value for key, value in tree.items() if key != "rules"}  # still default
-        plan = _validated(tree, "", "")
-        plan._origin, plan._seeded = self._origin, self._seeded
-        return plan
+        """Return the plan that plain data make; only what differs has to be validated."""
+        own = _plain(self)
+        changed = {key: part for key, part in tree.items() if part != own.get(key)}
+        fresh = _validated(changed, "", "") if changed else self
+        return self._copy(**{key: getattr(fresh, key) for key in changed})
 
 
 _FIELDS = {
