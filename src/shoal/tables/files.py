@@ -242,7 +242,12 @@ def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, *, csv_safe: boo
     elif suffix == ".parquet":
         frame.write_parquet(stream)
     else:
-        frame.write_ipc(stream, compression="lz4" if suffix == ".feather" else "uncompressed")
+        # As plain texts: not every reader knows views, least of all in lists.
+        frame.write_ipc(
+            stream,
+            compression="lz4" if suffix == ".feather" else "uncompressed",
+            compat_level=pl.CompatLevel.oldest(),
+        )
 
 
 def _harmless(frame: pl.DataFrame) -> pl.DataFrame:
