@@ -328,8 +328,13 @@ def resolve(
         plan = _guessed(frame, plan, taxonomies)
     schema = declare(
         frame,
+        quasi=plan.names(Role.QUASI),
+        sensitive=plan.names(Role.SENSITIVE),
+        identifier=plan.names(Role.IDENTIFIER),
+        person=plan.names(Role.PERSON),
+        other=plan.names(Role.OTHER),
+        undecided=plan.names(Role.UNDECIDED),
         taxonomies=taxonomies,
-        **{role.value: plan.names(role) for role in Role},
         **_declared(plan.columns),
     )
     columns = tuple(
