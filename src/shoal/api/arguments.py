@@ -33,6 +33,7 @@ class Declared(Roles, total=False):
     plan: Plan | str | Path | None
     kinds: Mapping[str, Kind | str] | None
     importance: Mapping[str, float] | None
+    grids: Mapping[str, str | float] | None
     missing: Names | None
     delimiter: str | None
     table: str | None

@@ -17,6 +17,7 @@ from shoal.cli.options import (
     Audience,
     Delimiter,
     Force,
+    Grid,
     Hierarchies,
     Identifier,
     JsonFile,
@@ -36,6 +37,7 @@ from shoal.cli.options import (
     TrustPlan,
     chosen_seed,
     methods_help,
+    read_pairs,
     with_rules,
 )
 
@@ -110,6 +112,7 @@ def command(
         bool | None,
         typer.Option("--typed/--text", help="Ordered columns as two columns x_lo, x_hi."),
     ] = None,
+    grid: Grid = None,
     missing: Missing = None,
     delimiter: Delimiter = None,
     max_unpacked: MaxUnpacked = None,
@@ -203,20 +206,21 @@ def command(
     )
     source = located(data, full, table, query, query_file)
     roles = named_roles(quasi, sensitive, identifier, other)
+    columns = {"grid": read_pairs(grid, "grid")}
     if spark:
         order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
-        on_spark.carry_out(order, full.with_roles(roles(())), started)
+        on_spark.carry_out(order, full.with_roles(roles(())).with_settings(columns), started)
         return
     goal = goal.made_by(name, [source, *([plan] if plan else [])])
     goal.check()
     settings = {"time_limit": time_limit, "strict": strict}
-    _release(source, full, roles, settings, reader, goal, started)
+    _release(source, full, (roles, columns), settings, reader, goal, started)
 
 
 def _release(
     source: Path | Source,
     plan: Plan,
-    roles: Named,
+    declared: tuple[Named, Mapping[str, Any]],
     settings: Mapping[str, Any],
     reader: str | None,
     goal: Output,
@@ -230,7 +234,7 @@ def _release(
 
     def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
-        table = read(source, plan, roles=roles)
+        table = read(source, plan, roles=declared[0], settings=declared[1])
         release = table.anonymize(progress=progress, **settings)
         page = ""
         if reader is not None:

@@ -133,6 +133,15 @@ Missing = Annotated[
         "--missing", metavar="TEXT", help="A text that means missing, such as '?'; may be repeated."
     ),
 ]
+Grid = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grid",
+        metavar="COLUMN=STEP",
+        help="What the ends of an ordered column's intervals are multiples of: a number, for dates "
+        "and times hour, day, week, month, quarter or year, or auto, or off; may be repeated.",
+    ),
+]
 Delimiter = Annotated[
     str | None,
     typer.Option("--delimiter", metavar="CHAR", help="CSV delimiter, when guessing it goes wrong."),
@@ -289,6 +298,19 @@ def split_names(words: Sequence[str] | None, columns: Iterable[str]) -> list[str
             parts = next(csv.reader([text], skipinitialspace=True), [])
             names += [cell.strip() if cell not in known else cell for cell in parts if cell]
     return list(dict.fromkeys(names))
+
+
+def read_pairs(words: Sequence[str] | None, flag: str) -> dict[str, str]:
+    """Read ``COLUMN=VALUE`` pairs; a name may hold the sign, a value does not."""
+    pairs = {}
+    for text in words or ():
+        name, equals, value = text.rpartition("=")
+        if not (equals and name and value):
+            raise ParameterError(
+                f"--{flag} takes COLUMN=VALUE. Got {text!r} instead; for instance --{flag} age=5."
+            )
+        pairs[name] = value
+    return pairs
 
 
 def parse_options(words: Sequence[str] | None, method: str) -> dict[str, Any]:

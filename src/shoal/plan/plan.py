@@ -42,7 +42,8 @@ class ColumnPart(_Part):
 
     ``hierarchy``: its file. ``missing``: texts that mean missing in this column only. ``order``:
     the texts of an ordered column, lowest first. ``importance``: how much its loss counts while
-    rows are grouped, 1 for an ordinary column.
+    rows are grouped, 1 for an ordinary column. ``grid``: what the ends of an ordered column's
+    intervals are multiples of.
     """
 
     role: Role
@@ -51,6 +52,7 @@ class ColumnPart(_Part):
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     importance: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    grid: str | float | None = None
 
 
 class MethodPart(BaseModel):
@@ -287,12 +289,14 @@ class Plan(_Part):
         """Return the plan with another seed."""
         return self._copy(seed=seed)
 
-    def with_kinds(self, kinds: Mapping[str, Kind]) -> Plan:
-        """Return the plan with the kinds of some columns written out."""
-        parts = {
-            name: part.model_copy(update={"kind": kinds[name]}) if name in kinds else part
-            for name, part in self.columns.items()
-        }
+    def with_kinds(
+        self, kinds: Mapping[str, Kind], grids: Mapping[str, str | float] | None = None
+    ) -> Plan:
+        """Return the plan with the kinds and grids of some columns written out."""
+        parts = dict(self.columns)
+        for key, settled in (("kind", kinds), ("grid", grids or {})):
+            for name, value in settled.items():
+                parts[name] = parts[name].model_copy(update={key: value})
         return self._copy(columns=parts)
 
     def filled(self) -> Plan:

@@ -21,6 +21,7 @@ from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import from_native, read_table
+from shoal.tables.grid import AUTO, DEFAULT_GRID, OFF, step_of
 from shoal.tables.guessing import guess
 from shoal.tables.hierarchy import read_directory, read_hierarchy
 from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
@@ -55,6 +56,7 @@ def merge(
     hierarchies: Hierarchies | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
     importance: Mapping[str, float] | None = None,
+    grids: Mapping[str, str | float] | None = None,
     typed: bool | None = None,
     trust: bool = False,
     **parts: Any,
@@ -83,7 +85,7 @@ def merge(
     )
     if data or release or given:
         base = base.override(data=data, release=release, **given)
-    settings = {"kind": kinds or {}, "importance": importance or {}}
+    settings = {"kind": kinds or {}, "importance": importance or {}, "grid": grids or {}}
     return base.with_roles(settled(roles or {})).with_settings(settings)
 
 
@@ -314,13 +316,31 @@ def resolve(
         order={name: part.order for name, part in plan.columns.items() if part.order},
         taxonomies=taxonomies,
     )
+    parts = plan.columns
     columns = tuple(
-        replace(column, importance=plan.columns[column.name].importance)
-        for column in schema.columns
+        replace(c, importance=parts[c.name].importance, grid=parts[c.name].grid or DEFAULT_GRID)
+        for c in schema.columns
     )
-    schema = Schema(columns)
-    schema.check(frame, taxonomies)
-    return plan.with_kinds({c.name: c.kind for c in schema.columns if c.kind}), schema
+    Schema(columns).check(frame, taxonomies)
+    schema = Schema(tuple(_on_grid(frame, column) for column in columns))
+    kinds = {c.name: c.kind for c in schema.columns if c.kind}
+    grids = {c.name: c.grid for c in schema.columns if c.grid != OFF}
+    return plan.with_kinds(kinds, grids), schema
+
+
+def _on_grid(frame: pl.DataFrame, column: Column) -> Column:
+    """Settle the step of an ordered column; refuse a grid for another one."""
+    if column.kind is not Kind.ORDERED:
+        if column.grid not in (AUTO, OFF):
+            raise SchemaError(
+                f"The grid {column.grid!r} was given for column {column.name!r}, whose cells are "
+                "no intervals. Only quasi-identifiers of the kind 'ordered' have one: leave it out."
+            )
+        return replace(column, grid=OFF)
+    if column.order:
+        return replace(column, grid=OFF)
+    values = column.clean(frame[column.name]).drop_nulls().unique().sort()
+    return replace(column, grid=step_of(values, column.grid, column.name) or OFF)
 
 
 def quasi_schema(

@@ -10,6 +10,7 @@ import polars as pl
 from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Kind, Role
 from shoal.tables.cells import blank, holds_numbers, typed
+from shoal.tables.grid import OFF
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Column:
         For an ordered column of texts: its values from lowest to highest.
     importance
         How much a quasi-identifier's loss counts while rows are grouped.
+    grid
+        For an ordered column: what the ends of its intervals are multiples of.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Column:
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     importance: float = 1.0
+    grid: str | float = OFF
 
     def clean(self, series: pl.Series) -> pl.Series:
         """Return the column's cells with everything that means missing as null."""

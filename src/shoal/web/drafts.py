@@ -59,8 +59,9 @@ def defaults(params: Sequence[Param]) -> dict[str, Any]:
 def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -> Draft:
     """Read the form of the Decide page.
 
-    Fields: ``role.3``, ``kind.3``, ``importance.3`` by the number of the column; ``rule.0.name``,
-    ``rule.0.k`` by the place of the rule; ``method``, ``option.effort``; ``typed``, ``seed``.
+    Fields: ``role.3``, ``kind.3``, ``importance.3``, ``grid.3`` by the number of the column;
+    ``rule.0.name``, ``rule.0.k`` by the place of the rule; ``method``, ``option.effort``;
+    ``typed``, ``seed``.
     """
     columns: dict[str, dict[str, Any]] = {}
     for column in profile["columns"]:
@@ -76,6 +77,8 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
             weight = form.get(f"importance.{number}", "1").strip() or "1"
             if weight not in ("1", "1.0"):
                 columns[name]["importance"] = number_of(weight, float)
+            if grid := form.get(f"grid.{number}", "").strip():
+                columns[name]["grid"] = grid
             if hierarchy := old["columns"].get(name, {}).get("hierarchy"):
                 columns[name]["hierarchy"] = hierarchy
     return {
@@ -217,7 +220,7 @@ def _flags_suffice(plan: Plan, profile: Mapping[str, Any]) -> bool:
     """Tell whether the command line would guess the same kinds and has a flag for all the rest."""
     usual = {column["name"]: _usual(column) for column in profile["columns"]}
     for name, part in plan.columns.items():
-        if part.hierarchy or part.missing or part.order or part.importance != 1.0:
+        if part.hierarchy or part.missing or part.order or part.importance != 1.0 or part.grid:
             return False
         if part.role is Role.QUASI and part.kind is not None and part.kind != usual.get(name):
             return False
