@@ -47,6 +47,9 @@ class Method:
         Whether it is compared with others when nobody says which.
     ahead
         Module of a worker's task that compiles its kernels while the table is read.
+    tight
+        Whether a class is published with the join of its members and nothing wider, so that the
+        ends of an interval occur.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Method:
     whole: str = ""
     baseline: bool = False
     ahead: str = ""
+    tight: bool = True
 
     @property
     def shape(self) -> Shape:

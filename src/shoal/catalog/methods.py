@@ -153,6 +153,7 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.incognito:group",
             _FULL_DOMAIN,
             whole=_ONE_LEVEL,
+            tight=False,
         ),
         Method(
             "l-incognito",
@@ -162,6 +163,7 @@ METHODS: dict[str, Method] = {
             _FULL_DOMAIN,
             needs=_L_DIVERSITY,
             whole=_ONE_LEVEL,
+            tight=False,
         ),
         Method(
             "simanony",
@@ -171,6 +173,7 @@ METHODS: dict[str, Method] = {
             _FULL_DOMAIN,
             needs=("alpha-k-anonymity",),
             whole=_ONE_LEVEL,
+            tight=False,
         ),
         Method(
             "tp",
