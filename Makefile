@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 CODE := src tests tools benchmarks experiments
 # Compiled Python is kept, even where it is not by default: rewriting tests takes long.
 TESTED := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
-# A group of tests (tests/conftest.py) stays together; groups start in the order of collection.
-SPREAD := -n 2 --dist loadgroup --no-loadscope-reorder
+# The tests of a file stay together (tests/conftest.py); files start in the order of collection.
+SPREAD := -n 2 --dist loadscope --no-loadscope-reorder
 
 .PHONY: demo test test-quick kernels coverage soak lint bench reproduce docs clean
 

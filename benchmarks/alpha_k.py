@@ -19,7 +19,7 @@ import polars as pl
 from shoal.base.roles import Kind
 from shoal.coding.encode import Encoded, encode
 from shoal.groupers import alpha_k
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import AlphaK
 from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory

@@ -14,7 +14,7 @@ from benchmarks.tables import adult, numeric, resampled, with_zips
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.groupers import k_member, kaim
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 
 

@@ -15,7 +15,7 @@ from benchmarks.tables import ADULT
 from shoal.base.errors import ShoalError
 from shoal.catalog import METHODS
 from shoal.coding.encode import Encoded, encode
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, KAnonymity, LDiversity, Rule
 from shoal.tables.domain import Nominal, flat
 from shoal.tables.files import read_table

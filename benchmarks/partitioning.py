@@ -20,7 +20,7 @@ from shoal.base.errors import ShoalWarning
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded, encode
 from shoal.groupers import incognito, mondrian, tp
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import (
     AlphaK,
     EntropyLDiversity,

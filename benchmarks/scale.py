@@ -20,7 +20,7 @@ import polars as pl
 from benchmarks.peers.__main__ import BUILD, ROOT, SHOAL, install
 from benchmarks.process import run
 from benchmarks.tables import ADULT
-from shoal.show.charts import Line, lines
+from experiments.lines import Line, lines
 
 ROWS = (30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 COLUMNS = (4, 8, 12, 16, 20)

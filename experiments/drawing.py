@@ -7,10 +7,12 @@ from typing import Any
 
 from experiments import caching
 from experiments.judging import VERDICTS, Dot, number
+from experiments.lines import Line, lines
 from experiments.plans import NAMES, Figure
 from experiments.running import Reproduction
 from shoal import __version__
-from shoal.show.charts import Chart, Line, bars, lines
+from shoal.show.charts.paper import Chart
+from shoal.show.charts.rows import bars
 
 
 def telling(found: Reproduction, charts: Mapping[str, Sequence[Chart]]) -> dict[str, Any]:

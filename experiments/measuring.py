@@ -22,7 +22,8 @@ from shoal.base.errors import Infeasible, ShoalError, ShoalWarning
 from shoal.base.seeds import stretched
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
-from shoal.measures.losses import Grouped, iloss, relative_loss
+from shoal.measures.losses.grouped import Grouped
+from shoal.measures.losses.ncp import iloss, relative_loss
 from shoal.privacy import AlphaK, KAnonymity, LDiversity, Rule
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import declare

@@ -16,8 +16,8 @@ from experiments.plans import HERE, Figure
 from experiments.running import Reproduction
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import InputError, OutputError
-from shoal.report import render
-from shoal.show.charts import Chart
+from shoal.report.pages import render
+from shoal.show.charts.paper import Chart
 
 MARK = "verdicts.json"
 """The file by which a folder of ours is known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -19,19 +20,29 @@ TOGETHER = ("spark", "db")  # one session, one server for all files of the folde
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run slow tests last, and keep the tests of a file together.
+    """Run slow tests last.
 
     ``make test-quick`` runs what is not marked ``slow``: by its folder here, or by hand where a
     test takes more than a second or two of processor time once the kernels are compiled.
     """
     for item in items:
-        folder = item.path.relative_to(HERE).parts[0]
-        if folder in SLOW:
+        if item.path.relative_to(HERE).parts[0] in SLOW:
             item.add_marker(pytest.mark.slow)
-        pace = "slow" if item.get_closest_marker("slow") else "quick"
-        place = folder if folder in TOGETHER else item.path.relative_to(HERE).as_posix()
-        item.add_marker(pytest.mark.xdist_group(f"{place} {pace}"))
     items.sort(key=_turn)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file together: what one of them has made, the next may use."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            path = nodeid.split("::", maxsplit=1)[0]
+            folder = path.split("/")[1]
+            return folder if folder in TOGETHER else path
+
+    return ByFile(config, log)
 
 
 def _turn(item: pytest.Item) -> int:

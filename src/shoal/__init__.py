@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from shoal.base.roles import Kind, Role
     from shoal.engines.run import Run
     from shoal.engines.spark.settings import Spark
-    from shoal.measures.losses import Loss
+    from shoal.measures.losses.ncp import Loss
     from shoal.measures.risks.results import Attacks
     from shoal.plan.plan import Plan
     from shoal.privacy import (

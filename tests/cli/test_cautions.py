@@ -27,5 +27,25 @@ def test_strict_is_refused_on_spark(shoal):
     assert "--strict looks at the whole table for what to warn about" in flat(found.stderr)
 
 
+def test_csv_safe_says_so_and_is_refused_elsewhere(shoal, folder):
+    rows = (f"{20 + i % 4},{'=cmd' if i % 2 else 'x'}" for i in range(40))
+    (folder / "in.csv").write_text("\n".join(["age,note", *rows]) + "\n")
+    words = ("anonymize", "in.csv", "--quasi", "age", "--other", "note", "--k", "4", "--csv-safe")
+    found = shoal(*words, "--strict", "-o", "out.csv", "--json", "out.json")
+    assert found.returncode == 0
+    assert "texts quoted for spreadsheets 20" in flat(found.stdout)
+    assert (folder / "out.csv").read_text().count(",'=cmd\n") == 20
+    assert json.loads((folder / "out.json").read_text())["plan"]["release"]["csv_safe"]
+    checked = shoal("audit", "out.csv", "--quasi", "age", "--k", "4", "--original", "in.csv")
+    assert checked.returncode == 0
+    for words_out in (("-o", "out.parquet"), ("-o", "sqlite:out.db", "--into", "t")):
+        refused = shoal(*words, *words_out)
+        assert refused.returncode == 2
+        assert "--csv-safe is for CSV files, and the release goes to" in flat(refused.stderr)
+    spark = shoal(*words, "-o", "out", "--engine", "spark")
+    assert spark.returncode == 2
+    assert "cannot make them safe for spreadsheets" in flat(spark.stderr)
+
+
 def flat(text):
     return " ".join(text.split())

@@ -57,6 +57,10 @@ def jobs(folder: Path) -> None:
             ],
             "no value of 'job' among 'cook', 'smith' has more than a share of 0.4",
         ),
+        (
+            ["--k", "4", "--alpha-value", "job=cook:0.4", "--alpha-value", "job=smith:0.5"],
+            "among 'cook' has more than a share of 0.4",
+        ),
         (["--t", "0.5"], "within 0.5 of the whole table's (equal distance, t-closeness)"),
         (["--t", "0.3", "--t-distance", "ordered"], "(ordered distance, t-closeness)"),
         (

@@ -14,7 +14,7 @@ from shoal.base.params import Param
 from shoal.base.partition import GroupStats, Partition
 from shoal.catalog import LOSSES, METHODS, RULES, LossEntry, Method, RuleEntry
 from shoal.coding.encode import Encoded
-from shoal.measures.losses import Grouped
+from shoal.measures.losses.grouped import Grouped
 from shoal.privacy import Condition, Limit, Rule
 from shoal.privacy.base import Bools, all_missing
 

@@ -8,7 +8,9 @@ import pytest
 from shoal.base.partition import Partition
 from shoal.catalog import DEFAULT_LOSS, LOSSES
 from shoal.coding.joins import merge
-from shoal.measures.losses import Grouped, iloss, measured
+from shoal.measures.losses import measured
+from shoal.measures.losses.grouped import Grouped
+from shoal.measures.losses.ncp import iloss
 from tests.tables import encoded
 
 CASES = [(name, seed) for name in LOSSES for seed in range(8)]

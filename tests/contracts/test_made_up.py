@@ -25,7 +25,7 @@ from shoal.measures.models import models, shown
 from shoal.plan.plan import Plan
 from shoal.privacy import All, LDiversity
 from shoal.report.comparison import render_comparison
-from shoal.report.verdict import _models as report_of
+from shoal.report.page import models_shown as report_of
 from shoal.web.feasible import feasibility
 from shoal.web.forms import method_box, rule_choices, rule_rows
 from shoal.web.state import title

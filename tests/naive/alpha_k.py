@@ -1,7 +1,7 @@
 """(alpha, k) clustering by trying every row, in plain Python: the twin of ``groupers.alpha_k``.
 
-One sensitive column with one limit. Ties go to the point that the kernel numbers first, so that the
-same choices are made, not similar ones.
+One sensitive column; every guarded value has its own largest share. Ties go to the point that the
+kernel numbers first, so that the same choices are made, not similar ones.
 """
 
 import math
@@ -60,11 +60,11 @@ def centre(rows, numeric):
 
 
 class Twin:
-    """One run: ``value[row]`` sensitive code or -1, ``guarded`` codes, their largest ``share``."""
+    """One run: ``value[row]`` sensitive code or -1; ``share``: guarded codes, largest shares."""
 
-    def __init__(self, data, value, guarded, share, k, seeds, point):
+    def __init__(self, data, value, share, k, seeds, point):
         self.x, self.numeric = coordinates(data)
-        self.value, self.guarded, self.share, self.k = value, guarded, share, k
+        self.value, self.share, self.k = value, share, k
         self.seeds, self.point = list(seeds), point
         self.rank = {row: i for i, row in enumerate(self.seeds)}
         self.free, self.groups, self.centres = set(self.seeds), [], []
@@ -82,37 +82,55 @@ class Twin:
     def within(self, rows, fewer=0):
         known = self.known(rows) - fewer
         return known > 0 and all(
-            self.count(rows, v) <= self.share * known + EPS for v in self.guarded
+            self.count(rows, v) <= share * known + EPS for v, share in self.share.items()
         )
 
     def admits(self, rows, row, more=1):
         """Room for the row's own value in a cluster of so many rows more."""
         v = self.value[row]
-        reach = self.share * (self.known(rows) + more) + EPS
-        return v not in self.guarded or self.count(rows, v) + 1 <= reach
+        if v not in self.share:
+            return True
+        return self.count(rows, v) + 1 <= self.share[v] * (self.known(rows) + more) + EPS
 
-    def size(self, capped):
+    def roomy(self, size):
         known = self.known(self.seeds)
-        top = max((self.count(self.seeds, v) for v in self.guarded), default=0)
-        size = min(max(self.k, math.ceil(1 / self.share - EPS)) if capped else self.k, len(self.x))
-        while math.floor(self.share * size + EPS) * known < top * size:
+        return all(
+            math.floor(share * size + EPS) * known >= self.count(self.seeds, v) * size
+            for v, share in self.share.items()
+        )
+
+    def used(self, size):
+        return min(math.floor(a * size + EPS) / (a * size) for a in self.share.values())
+
+    def sizes(self, growth):
+        """The least size, and the one below twice it that uses the shares best."""
+        whole, size = len(self.x), self.k
+        if growth != "free":
+            size = max(size, *(math.ceil(1 / share - EPS) for share in self.share.values()))
+        size = min(size, whole)
+        while size < whole and not self.roomy(size):
             size += 1
-        return size
+        near = range(size, min(2 * size, whole + 1))
+        best = max(self.used(s) for s in near)
+        return [size, next(s for s in near if self.used(s) > best - EPS)]
 
     def may(self, group, row, size):
         """Whether the group can still be filled within its limit once it has the row."""
         rows = [*group, row]
         slots = size - len(rows)
         known = self.known(rows) + slots
-        if known == 0 or any(self.count(rows, v) > self.share * known + EPS for v in self.guarded):
+        if known == 0 or any(
+            self.count(rows, v) > share * known + EPS for v, share in self.share.items()
+        ):
             return False
         if self.value[row] >= 0:
             return True
-        cap = math.floor(self.share * known + EPS)
         others = [r for r in self.free if r not in group and self.value[r] >= 0]
         fit = 0
         for v in {self.value[r] for r in others}:
-            room = cap - self.count(rows, v) if v in self.guarded else len(others)
+            room = len(others)
+            if v in self.share:
+                room = math.floor(self.share[v] * known + EPS) - self.count(rows, v)
             fit += max(0, min(self.count(others, v), room))
         return fit >= slots
 
@@ -121,17 +139,15 @@ class Twin:
             return False
         if not capped:
             return True
-        cap = math.floor(self.share * size + EPS)
         values = {self.value[r] for r in self.free} - {-1}
-        fit = sum(
-            min(self.count(self.free, v), cap) if v in self.guarded else self.count(self.free, v)
-            for v in values
-        )
+        fit = 0
+        for v in values:
+            cap = math.floor(self.share[v] * size + EPS) if v in self.share else len(self.free)
+            fit += min(self.count(self.free, v), cap)
         return fit >= size
 
-    def cluster(self, size, capped):
-        made = 0
-        while (len(self.free) > size or made == 0) and self.enough(size, capped):
+    def cluster(self, size, capped, moving=False):
+        while self.enough(size, capped):
             first = [r for r in self.free if self.point[r] == self.point[self.seeds[0]]]
             if self.groups or not first:
                 where = min((-self.near[r], self.point[r]) for r in self.free)[1]
@@ -139,23 +155,24 @@ class Twin:
             seed = min(first, key=self.rank.get)
             group = [seed]
             spoiled = capped and not self.may([], seed, size)
-            order = sorted(
-                self.free - {seed},
-                key=lambda r: (
-                    self.point[r] != self.point[seed],
-                    self.to(r, self.x[seed]),
-                    self.point[r],
-                    self.rank[r],
-                ),
-            )
-            for row in order:
-                if len(group) == size or spoiled:
+            while len(group) < size and not spoiled:
+                near = group if moving else [seed]
+                where = centre([self.x[r] for r in near], self.numeric)
+                able = [
+                    (
+                        not moving and self.point[r] != self.point[seed],
+                        self.to(r, where),
+                        self.point[r],
+                        self.rank[r],
+                    )
+                    for r in self.free - set(group)
+                    if not capped or self.may(group, r, size)
+                ]
+                if not able:
                     break
-                if not capped or self.may(group, row, size):
-                    group.append(row)
+                group.append(self.seeds[min(able)[3]])
             self.free -= set(group)
             if len(group) == size and not spoiled:
-                made += 1
                 self.groups.append(group)
                 self.centres.append(centre([self.x[r] for r in group], self.numeric))
                 for r in self.free:
@@ -182,8 +199,8 @@ class Twin:
     def exchange(self, size):
         def excess(g):
             rows = self.groups[g]
-            top = max(self.count(rows, v) for v in self.guarded)
-            return top / (self.share * max(self.known(rows), 1))
+            known = max(self.known(rows), 1)
+            return max(self.count(rows, v) / (share * known) for v, share in self.share.items())
 
         broken = [g for g in range(len(self.groups)) if not self.kept[g]]
         for g in sorted(broken, key=lambda g: (-excess(g), g)):
@@ -192,8 +209,9 @@ class Twin:
                 over = [
                     r
                     for r in rows
-                    if self.value[r] in self.guarded
-                    and self.count(rows, self.value[r]) > self.share * self.known(rows) + EPS
+                    if self.value[r] in self.share
+                    and self.count(rows, self.value[r])
+                    > self.share[self.value[r]] * self.known(rows) + EPS
                 ]
                 if not over:
                     self.kept[g] = self.within(rows)
@@ -217,17 +235,22 @@ class Twin:
                     rows.append(out)
                 break
 
-    def run(self, capped):
-        size = self.size(capped)
+    def waits(self, size):
+        """Whether rows without a value join only when all clusters are made."""
         known = self.known(self.seeds)
-        top = max((self.count(self.seeds, v) for v in self.guarded), default=0) / known
         part = size * known / len(self.seeds)
-        if math.floor(self.share * part + EPS) < top * part - EPS:
+        return any(
+            math.floor(share * part + EPS) < self.count(self.seeds, v) / known * part - EPS
+            for v, share in self.share.items()
+        )
+
+    def run(self, growth, size):
+        if self.waits(size):
             self.free = {r for r in self.free if self.value[r] >= 0}
-        if capped:
-            self.cluster(size, True)
-        if not self.groups or len(self.free) > size:
-            self.cluster(size, False)
+        if growth != "free":
+            self.cluster(size, True, growth == "centroid")
+        if growth != "centroid" or not self.groups:
+            self.cluster(size, False, growth == "centroid")
         if not self.groups:
             return [list(self.seeds)]
         self.kept = [self.within(rows) for rows in self.groups]

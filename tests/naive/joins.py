@@ -69,10 +69,13 @@ class NcpCost:
 
 
 class KaimCost:
-    """D(t, G) = GenRate(t, t*) + |G| GenRate(g, t*), weighted per column."""
+    """D(t, G) = GenRate(t, t*) + |G| GenRate(g, t*), weighted per column.
 
-    def __init__(self, data, weights):
-        self.data, self.weights = data, weights
+    ``counted``: equation 12 in full, with GenRate(t*, t*) for t and for every member.
+    """
+
+    def __init__(self, data, weights, counted=False):
+        self.data, self.weights, self.counted = data, weights, counted
         self.e = []
         for j, domain in enumerate(data.domains):
             known = [int(p) for p in data.codes[:, j] if p < domain.size]
@@ -106,6 +109,8 @@ class KaimCost:
                 self.gen_rate(j, cover(domain, [p]), star)
                 + len(group) * self.gen_rate(j, cover(domain, inside), star)
             )
+            if self.counted:
+                total += self.weights[j] * (len(group) + 1) * self.gen_rate(j, star, star)
         return total
 
 

@@ -10,7 +10,7 @@ from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers.blocks import cut_blocks
 from shoal.groupers.growth import grow_groups
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.tables.domain import Ordered
 from tests.tables import encoded, nominal

@@ -167,6 +167,33 @@ def test_protected_values_of_a_column() -> None:
             rule_specs.rules_asked({"alpha": 0.3, "alpha-value": [wrong]})
 
 
+def test_a_value_may_have_an_alpha_of_its_own() -> None:
+    each = {"name": "alpha-k-anonymity", "column": "disease", "alpha": {"HIV": 0.1, "a:b": 0.5}}
+    values = ["disease=HIV:0.1", "disease=a:b"]
+    assert rule_specs.rules_asked({"alpha": 0.5, "alpha-value": values, "k": 5})[1:] == [
+        {"name": "alpha-k-anonymity", "alpha": 0.5, "k": 5},
+        {**each, "k": 5},
+    ]
+    # Without --alpha only the named values are protected, and each needs its own.
+    assert rule_specs.rules_asked({"alpha-value": values[:1]}) == [{**each, "alpha": {"HIV": 0.1}}]
+    with pytest.raises(ParameterError, match="--alpha-value only refines a rule that was not"):
+        rule_specs.rules_asked({"alpha-value": values})
+    apart = (AlphaK(0.1, 10, "disease", ("HIV",)), AlphaK(0.5, 10, "disease", ("a:b",)))
+    assert rule_specs.build_rules([each], ["disease"]) == apart
+    plan = Plan().with_rules([each]).filled()
+    assert Plan.from_toml(plan.to_toml()).rules == plan.rules
+    assert '{HIV = 0.1, "a:b" = 0.5}' in plan.to_toml()
+    # As a release writes them down, a rule for each value.
+    specs = [spec for rule in apart if (spec := rule_specs.rule_spec(rule))]
+    assert rule_specs.build_rules(specs, ["disease"]) == apart
+    with pytest.raises(PlanError, match=r"names values twice: in 'alpha'.*Leave 'values' out"):
+        rule_specs.build_rules([{**each, "values": ["HIV"]}], ["disease"])
+    with pytest.raises(PlanError, match=r"in \(0, 1\], or a table with one for each.*Got 1.5"):
+        Plan().with_rules([{**each, "alpha": {"HIV": 1.5}}])
+    with pytest.raises(ParameterError, match=r"takes one alpha, a number. Got \{'HIV': 0.1\}"):
+        AlphaK({"HIV": 0.1}, 3, "disease")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("entry", catalog.RULES.values(), ids=lambda entry: entry.name)
 def test_every_rule_goes_through_a_plan_and_back(entry: catalog.RuleEntry) -> None:
     plan = Plan().with_rules([{"name": entry.name}]).filled()

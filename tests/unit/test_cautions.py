@@ -100,6 +100,16 @@ def test_cells_that_a_spreadsheet_would_run():
     note = ["=1+1", "@x", "+a", "-b", "\tc", "\rd"] * 2 + ["-1.5", "+47 22 33", "-", "a=b"] * 7
     (text,) = warned(people(note=note), other="note")
     assert text.startswith("12 cells of column 'note' begin with =, +, -, @, a tab or a line break")
+    assert "--csv-safe (csv_safe=True)" in text
+    note = ["=1+1", "'=1", "x", "y"] * 10
+    settings = {"quasi": "age", "sensitive": "ill", "other": "note", "k": 4}
+    safe = shoal.anonymize(people(note=note), **settings, csv_safe=True, strict=True)
+    assert safe.made.notes["texts quoted for spreadsheets"] == 20
+
+
+def test_names_of_columns_that_a_spreadsheet_would_run():
+    (text,) = warned(people(**{"=a": ["x", "y"] * 20}), other="=a")
+    assert text.startswith("The names of the columns '=a' begin with =, +, -, @")
 
 
 def test_numbers_and_plain_texts_are_no_formulas():

@@ -19,8 +19,9 @@ from shoal.base.errors import SchemaError, ShoalWarning
 from shoal.base.roles import Kind, Role
 from shoal.coding.encode import Encoded, encode
 from shoal.tables.domain import Nominal, Ordered, Taxonomy, flat
-from shoal.tables.files import from_native, read_table
+from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory
+from shoal.tables.native import from_native
 from shoal.tables.schema import Column, Schema, declare
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

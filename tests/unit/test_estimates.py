@@ -6,16 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.base.errors import ParameterError
-from shoal.releases.estimates import (
+from shoal.releases.estimates.bayes import (
     Observed,
     closed_form,
     estimate,
     full_em,
     iterative,
-    set_interval,
+    unbiased,
 )
-from shoal.releases.estimates.bayes import unbiased
-from shoal.releases.estimates.intervals import quantile
+from shoal.releases.estimates.intervals import quantile, set_interval
 from tests.naive import estimates as naive
 
 

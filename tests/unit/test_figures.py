@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import shoal
 from shoal.base.errors import ParameterError, SchemaError
 from shoal.base.roles import Kind
-from shoal.show.figures import read_column
 from shoal.show.figures.bins import as_points, make_bins
 from shoal.show.figures.plots import size_bins
+from shoal.show.figures.reading import read_column
 
 ROWS = 400
 
@@ -129,7 +129,7 @@ def test_cells_are_shared_out_evenly_over_what_they_cover():
 def outcome_subject(frame, **kinds):
     from shoal.base.roles import Role
     from shoal.releases.opened import Opened
-    from shoal.show.figures import Subject
+    from shoal.show.figures.subject import Subject
     from shoal.tables.schema import Column
 
     columns = [

@@ -9,6 +9,7 @@ from shoal.groupers import k_member, kaim
 from shoal.groupers.growth import grow_groups, in_turns, settle_rows
 from shoal.groupers.limits import limits_of
 from shoal.kernels.space.build_tree import build_tree
+from shoal.measures.losses import iloss
 from shoal.privacy import AlphaK, KAnonymity
 from tests.naive import growth, joins
 from tests.tables import encoded
@@ -47,7 +48,9 @@ def test_k_member_equals_its_twin(seed, seeds):
 
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("weights", ["balanced", "unit"])
-def test_kaim_equals_its_twin(seed, weights):
+def test_kaim_equals_its_twin(seed, weights, monkeypatch):
+    """Balanced: one start. Unit: equation 12 in full."""
+    monkeypatch.setattr(kaim, "PATIENCE", 0)
     rng = np.random.default_rng(100 + seed)
     kinds = ["ttt", "to", "t", "oo", "tto"][seed % 5]
     data = encoded(rng, int(rng.integers(6, 40)), kinds, missing=[0.0, 0.2, 0.5][seed % 3])
@@ -55,7 +58,23 @@ def test_kaim_equals_its_twin(seed, weights):
     factors = balanced_weights(data) if weights == "balanced" else np.ones(len(data.domains))
     got = kaim.group(data, KAnonymity(k), np.random.default_rng(seed), weights=weights)
     space = make_space(data, "entropy", factors)
-    assert as_sets(got) == twin(data, space, k, seed, joins.KaimCost(data, factors))
+    cost = joins.KaimCost(data, factors, counted=weights == "unit")
+    assert as_sets(got) == twin(data, space, k, seed, cost)
+
+
+def test_kaim_keeps_the_best_of_several_starts_on_few_rows(monkeypatch):
+    data = encoded(np.random.default_rng(8), 40, "tto", missing=0.2)
+    space = make_space(data, "entropy", balanced_weights(data))
+    for seed in range(10):
+        rng, starts = np.random.default_rng(seed), []
+        while len(starts) - np.argmin([*starts, np.inf]) <= kaim.PATIENCE:
+            starts.append(iloss(data, grow_groups(data, space, KAnonymity(3), rng)).rate)
+        kept = kaim.group(data, KAnonymity(3), np.random.default_rng(seed))
+        assert iloss(data, kept).rate == pytest.approx(min(starts))
+        monkeypatch.setattr(kaim, "SMALL", 39)
+        once = kaim.group(data, KAnonymity(3), np.random.default_rng(seed))
+        monkeypatch.setattr(kaim, "SMALL", 40)
+        assert iloss(data, once).rate == starts[0] >= min(starts)
 
 
 def test_balanced_weights_give_every_column_the_same_average():

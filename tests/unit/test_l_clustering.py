@@ -11,7 +11,8 @@ from shoal.coding.space import make_space
 from shoal.groupers import l_clustering
 from shoal.groupers.blocks import cut_blocks
 from shoal.groupers.growth import stock_of
-from shoal.measures.losses import Grouped, iloss, relative_loss
+from shoal.measures.losses.grouped import Grouped
+from shoal.measures.losses.ncp import iloss, relative_loss
 from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.tables.domain import Ordered
 from tests.naive import joins

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from shoal.base.errors import ParameterError, SchemaError
 from shoal.tables.domain import Taxonomy
-from shoal.tables.hierarchy import dates, intervals, prefixes
+from shoal.tables.makers import dates, intervals, prefixes
 
 
 def path(taxonomy: Taxonomy, value: str) -> list[str]:

@@ -11,7 +11,7 @@ from shoal.coding.encode import Encoded
 from shoal.coding.joins import joins
 from shoal.groupers import mondrian
 from shoal.kernels.space.mondrian import median
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import (
     All,
     AlphaK,

@@ -13,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from shoal.base.errors import InputError
-from shoal.tables.files import from_native, to_native
+from shoal.tables.native import from_native, to_native
 
 DATA: dict[str, list[Any]] = {
     "age": [39, 50, 38],

@@ -8,7 +8,7 @@ import pytest
 
 from shoal.coding.encode import encode
 from shoal.groupers import incognito, mondrian, tp
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import FrequencyLDiversity, KAnonymity
 from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory

@@ -10,12 +10,10 @@ import pytest
 
 import shoal
 from shoal.base.errors import OutputError, ParameterError
-from shoal.report import (
-    AUDIENCES,
-    Provenance,
-    render_comparison,
-    try_attacks,
-)
+from shoal.report.comparison import render_comparison
+from shoal.report.page import Provenance
+from shoal.report.pages import AUDIENCES
+from shoal.report.writing import try_attacks
 
 VOID = {"meta", "br", "img", "input", "hr", "link"}
 NASTY = (

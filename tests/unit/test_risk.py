@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
-from shoal.measures.risks import assess, attribute_risk
 from shoal.measures.risks.matching import distinct
+from shoal.measures.risks.reidentification import assess, attribute_risk
 from shoal.releases.opened import read_view
 from tests.naive import risks as naive
 

@@ -17,7 +17,7 @@ import shoal
 from shoal.base.errors import ParameterError, PlanError, ShoalWarning
 from shoal.base.seeds import LONG, read_seed, read_seed_file, stretched
 from shoal.catalog import METHODS
-from shoal.report import Provenance
+from shoal.report.page import Provenance
 from shoal.tables.domain import flat
 from shoal.web.drafts import command
 

@@ -12,7 +12,7 @@ from shoal.base.errors import Infeasible, ParameterError
 from shoal.coding.encode import Encoded, encode
 from shoal.coding.joins import joins
 from shoal.groupers import tp
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.releases.generalized.check import verify
 from shoal.releases.generalized.make import generalize

@@ -51,7 +51,8 @@ def understood(command: str) -> Plan:
     at = 3
     while at < len(words):
         name = words[at].lstrip("-")
-        alone = at + 1 == len(words) or words[at + 1].startswith("--") or name == "typed"
+        alone = at + 1 == len(words) or words[at + 1].startswith("--")
+        alone |= f"--{name}" in drafts.RELEASE.values()
         flags.setdefault(name, []).append("" if alone else words[at + 1])
         at += 1 if alone else 2
     real = {"k", "l", "c", "alpha", "t", "beta"}
@@ -70,7 +71,7 @@ def understood(command: str) -> Plan:
         method=method,
         options=parse_options(flags.get("option"), method),
         data={"missing": ["", *flags.get("missing", [])]},
-        release={"typed": True} if "typed" in flags else {},
+        release={key: True for key, flag in drafts.RELEASE.items() if flag[2:] in flags},
     )
 
 
@@ -85,7 +86,7 @@ def understood(command: str) -> Plan:
         plan([{"name": "t-closeness", "t": 0.3, "distance": "ordered"}], "incognito"),
         plan([{"name": "beta-likeness", "beta": 2.0, "enhanced": True}]),
         plan([{"name": "frequency-l-diversity", "l": 2}], "anatomy", seed=7),
-        plan(release={"typed": True}),
+        plan(release={"typed": True, "csv_safe": True}),
     ],
     ids=lambda made: title(made.filled()),
 )

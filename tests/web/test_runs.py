@@ -125,3 +125,25 @@ def test_a_run_can_be_dropped_and_a_table_closed(steward, patients) -> None:
     assert not kept.folder.exists()
     assert not kept.path.exists()  # an upload goes with its table
     assert KEYS.form not in steward.client.get("/open.json").text
+
+
+def test_cautions_are_shown_and_a_spreadsheet_can_be_kept_from_running_cells(steward) -> None:
+    rows = "".join(f"{20 + i % 4},{'=cmd' if i % 2 else 'x'}\n" for i in range(40))
+    place = steward.open("notes.csv", b"age,note\n" + rows.encode())
+    fields = {"rule.0.k": "4", "role.1": "other", "role.0": "quasi"}
+    texts, pages = [], []
+    for safe in ({}, {"csv_safe": "yes"}):
+        number = decided(steward, place, "k-anonymity", "mondrian", **fields, **safe)
+        assert steward.run(place, number)["told"]["status"] == "done"
+        texts.append(steward.client.get(f"{place}/runs/{number}/files/release.csv").text)
+        pages.append(steward.client.get(f"{place}/runs/{number}").text)
+    assert texts[0].count(",=cmd\n") == texts[1].count(",'=cmd\n") == 20
+    assert "20 cells of column &#39;note&#39; begin with =" in pages[0]
+    assert "begin with =" not in pages[1]
+    assert "--csv-safe" in steward.client.get(f"{place}/runs/{number}/files/command.txt").text
+
+
+def test_a_plan_nested_without_end_is_refused(steward, patients) -> None:
+    plan = ("plan.toml", b"x = " + b"[" * 3000 + b"]" * 3000)
+    answer = steward.post(f"{patients}/plan", 400, files={"plan": plan})
+    assert "nested hundreds deep" in answer.json()["text"]

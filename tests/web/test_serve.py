@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import signal
@@ -124,3 +125,16 @@ def test_without_the_extra_the_way_to_get_it_is_told() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "pip install 'shoal[web]'" in done.stderr
+
+
+def test_the_page_unpacks_a_quarter_of_what_commands_may(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("SHOAL_MAX_UNPACKED", "40MB")
+    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"a\n" + b"1" * (2 * 10**7)))
+    with (
+        serving("bomb.csv.gz", cwd=tmp_path) as (where, _),
+        httpx.Client(base_url=where.split("/?")[0], follow_redirects=True) as client,
+    ):
+        client.get(where)
+        while (seen := client.get("/tables/1/see")).status_code == 202:
+            time.sleep(0.05)
+    assert "unpacks to more than 10.0 MB, the most that is allowed" in seen.text

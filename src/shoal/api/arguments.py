@@ -61,6 +61,7 @@ class Anonymized(Declared, Promised, total=False):
     threads: int | None
     seed: int | None
     typed: bool | None
+    csv_safe: bool | None
     progress: Progress | None
     time_limit: float | None
     strict: bool

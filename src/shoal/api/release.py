@@ -36,7 +36,7 @@ from shoal.tables.prepare import (
 
 if TYPE_CHECKING:
     from shoal.engines.run import Run
-    from shoal.measures.losses import Loss
+    from shoal.measures.losses.ncp import Loss
     from shoal.measures.risks.results import Attacks
     from shoal.show.figures.plots import Plots
     from shoal.show.figures.subject import Subject
@@ -364,7 +364,8 @@ class Release(Generic[FrameT]):
         force, into
             Replace what is there; the table of a database, unless the address names it.
         """
-        write_release(self.here.tables, path, force, into=into)
+        csv_safe = self.plan.release.csv_safe
+        write_release(self.here.tables, path, force, into=into, csv_safe=csv_safe)
 
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""

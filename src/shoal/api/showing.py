@@ -9,15 +9,9 @@ from typing import Any
 from shoal.base.atomic import atomic_file
 from shoal.measures.risks.results import Attacks
 from shoal.releases.verdict import Verdict
-from shoal.report import (
-    Provenance,
-    audited,
-    check_audience,
-    check_name,
-    render_run,
-    render_verdict,
-    try_attacks,
-)
+from shoal.report.page import Provenance, audited, render_release
+from shoal.report.pages import check_audience
+from shoal.report.writing import check_name, try_attacks
 from shoal.show.charts.words import say
 from shoal.show.figures.summary import summary
 
@@ -41,9 +35,9 @@ def page(
     common: dict[str, Any] = {"audience": audience, "attacks": found, "origin": origin}
     common |= {"title": title, "warnings": told}
     if release.run is None:
-        verdict = release.verdict if verdict is None else verdict
-        return render_verdict(verdict, audited(release.here, release.original), **common)
-    return render_run(release.run, release.subject, **common)
+        subject = audited(release.here, release.original)
+        return render_release(subject, verdict or release.verdict, **common)
+    return render_release(release.subject, release.run.verdict, release.run, **common)
 
 
 def write_page(release: Any, path: Path, *, force: bool, audience: str, **asked: Any) -> None:

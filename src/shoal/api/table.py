@@ -115,6 +115,7 @@ class Table(Generic[FrameT]):
         threads: int | None = None,
         seed: int | None = None,
         typed: bool | None = None,
+        csv_safe: bool | None = None,
         progress: Progress | None = None,
         time_limit: float | None = None,
         engine: Spark | None = None,
@@ -139,6 +140,8 @@ class Table(Generic[FrameT]):
             Repeats the run byte for byte. Keep it secret: it also tells the order of the rows.
         typed
             Publish ordered columns as two columns ``x_lo`` and ``x_hi``.
+        csv_safe
+            Written as CSV, put an apostrophe before texts that a spreadsheet would run.
         progress
             Called with the name of each stage as it starts, and ``"compile"`` once if kernels have
             to be compiled. During ``"refine"`` True ends the work with the best so far.
@@ -169,6 +172,7 @@ class Table(Generic[FrameT]):
             options={**(options or {}), **({} if effort is None else {"effort": effort})},
             seed=seed,
             typed=typed,
+            csv_safe=csv_safe,
         ).filled()
         extra = extra_rules(rules)
         if engine is not None:

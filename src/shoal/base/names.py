@@ -1,4 +1,4 @@
-"""Which names a column may not have."""
+"""Which names a column may not have, and that a table needs rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,22 @@ from collections.abc import Iterable
 from shoal.base.errors import InputError, listed
 
 
-def twice(names: Iterable[str]) -> list[str]:
-    """Return the names that stand there more than once."""
-    return [name for name, count in Counter(names).items() if count > 1]
+def check_twice(names: Iterable[str], where: object) -> None:
+    """Refuse names that stand there more than once."""
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise InputError(
+            f"{where} has duplicate column names: {listed(twice)}. "
+            "Every column needs a name of its own: rename them."
+        )
+
+
+def check_rows(rows: int, names: Iterable[str], where: object) -> None:
+    """Refuse a table that has columns and no rows."""
+    if not rows:
+        raise InputError(
+            f"{where} has column names ({listed(names)}) but no rows. "
+            "A table needs at least one row."
+        )
 
 
 def check_unicode(texts: Iterable[str], where: str) -> None:

@@ -17,7 +17,9 @@ class Param:
     """One parameter of a method or a rule: its limits, its default, what it means.
 
     ``choices`` for words; ``low``/``high`` (inclusive) for numbers, ``open_low`` excludes ``low``.
-    ``safer``: of a rule's number, whether more of it or less promises more privacy.
+    ``safer``: of a rule's number, whether more of it or less promises more privacy. ``each``: of a
+    rule's number that may differ from value to value (``{HIV = 0.1, Flu = 0.5}``), the parameter
+    that names values.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Param:
     open_low: bool = False
     choices: tuple[str, ...] = ()
     safer: Safer | None = None
+    each: str = ""
 
     def allowed(self) -> str:
         """Say in words what may be given."""
@@ -46,10 +49,12 @@ class Param:
             left = "(" if self.open_low or self.low == -math.inf else "["
             right = ")" if self.high == math.inf else "]"
             text += f" in {left}{_number(self.low)}, {_number(self.high)}{right}"
-        return text
+        return text + (", or a table with one for each value" if self.each else "")
 
     def check(self, value: Any, owner: str) -> Any:
         """Return ``value`` as the declared type, or raise the one parameter sentence."""
+        if self.each and isinstance(value, Mapping) and value:
+            return {str(name): self.check(own, owner) for name, own in value.items()}
         if self.type is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if self.type is tuple and isinstance(value, (list, tuple)):

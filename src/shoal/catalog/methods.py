@@ -117,9 +117,11 @@ METHODS: dict[str, Method] = {
                 ),
                 _word(
                     "growth",
-                    "free: clusters form freely, then exchange rows; capped: a row joins only "
-                    "while its value stays within alpha; best: the less lossy of both",
-                    ("best", "free", "capped"),
+                    "free: clusters form freely, then exchange rows (SingAnony); centroid: the "
+                    "nearest row to a moving centre joins while its value stays within alpha "
+                    "(MultiAnony); capped: the nearest to the seed; best: the least lossy of "
+                    "capped, free and larger clusters",
+                    ("best", "free", "capped", "centroid"),
                 ),
             ),
         ),

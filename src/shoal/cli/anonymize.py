@@ -13,33 +13,7 @@ import typer
 
 from shoal.catalog import RULES
 from shoal.cli import on_spark, reporting, say
-from shoal.cli.options import (
-    Audience,
-    Delimiter,
-    Force,
-    Grid,
-    Hierarchies,
-    Identifier,
-    JsonFile,
-    MaxUnpacked,
-    Missing,
-    Other,
-    PlanFile,
-    PlannedData,
-    Quasi,
-    Query,
-    QueryFile,
-    ReportFile,
-    Seed,
-    SeedFile,
-    Sensitive,
-    Table,
-    TrustPlan,
-    chosen_seed,
-    methods_help,
-    read_pairs,
-    with_rules,
-)
+from shoal.cli import options as opt
 
 if TYPE_CHECKING:
     from shoal.api.opening import Named
@@ -49,7 +23,7 @@ if TYPE_CHECKING:
     from shoal.tables.sources.source import Source
 
 
-@with_rules
+@opt.with_rules
 def command(
     out: Annotated[
         str,
@@ -61,12 +35,12 @@ def command(
             "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st.",
         ),
     ],
-    data: PlannedData = None,
-    plan: PlanFile = None,
-    trust_plan: TrustPlan = False,
-    table: Table = None,
-    query: Query = None,
-    query_file: QueryFile = None,
+    data: opt.PlannedData = None,
+    plan: opt.PlanFile = None,
+    trust_plan: opt.TrustPlan = False,
+    table: opt.Table = None,
+    query: opt.Query = None,
+    query_file: opt.QueryFile = None,
     into: Annotated[
         str | None,
         typer.Option(
@@ -75,13 +49,13 @@ def command(
             help="The table of the output database that the release becomes.",
         ),
     ] = None,
-    quasi: Quasi = None,
-    sensitive: Sensitive = None,
-    identifier: Identifier = None,
-    other: Other = None,
-    hierarchies: Hierarchies = None,
+    quasi: opt.Quasi = None,
+    sensitive: opt.Sensitive = None,
+    identifier: opt.Identifier = None,
+    other: opt.Other = None,
+    hierarchies: opt.Hierarchies = None,
     method: Annotated[
-        str | None, typer.Option("--method", metavar="NAME", help=methods_help())
+        str | None, typer.Option("--method", metavar="NAME", help=opt.methods_help())
     ] = None,
     option: Annotated[
         list[str] | None,
@@ -106,19 +80,27 @@ def command(
             "refines (shoal).",
         ),
     ] = None,
-    seed: Seed = None,
-    seed_file: SeedFile = None,
+    seed: opt.Seed = None,
+    seed_file: opt.SeedFile = None,
     typed: Annotated[
         bool | None,
         typer.Option("--typed/--text", help="Ordered columns as two columns x_lo, x_hi."),
     ] = None,
-    grid: Grid = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    max_unpacked: MaxUnpacked = None,
-    json: JsonFile = None,
-    report: ReportFile = None,
-    audience: Audience = None,
+    csv_safe: Annotated[
+        bool | None,
+        typer.Option(
+            "--csv-safe/--csv-plain",
+            help="Put an apostrophe before texts of a CSV release that a spreadsheet would run as "
+            "formulas (=, +, -, @); Shoal takes it off again.",
+        ),
+    ] = None,
+    grid: opt.Grid = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
+    json: opt.JsonFile = None,
+    report: opt.ReportFile = None,
+    audience: opt.Audience = None,
     threads: Annotated[
         int | None,
         typer.Option(
@@ -128,7 +110,7 @@ def command(
             "The release is the same for every number.",
         ),
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Write nothing when there is anything to warn about."),
@@ -174,7 +156,6 @@ def command(
 
     limit(threads)  # before anything reads how many threads there are
 
-    from shoal.cli.options import located, named_roles, parse_options
     from shoal.cli.output import Output
 
     started = time.perf_counter()
@@ -185,6 +166,8 @@ def command(
         reporting.refuse_on_spark(report, audience)
     else:
         goal.check_files([path for path in (data, plan) if path is not None])
+        if csv_safe:
+            goal.check_csv_safe()
     reader = reporting.reader(report, audience)
 
     from shoal.plan.plan import Plan
@@ -198,15 +181,16 @@ def command(
         missing=missing,
         delimiter=delimiter,
         hierarchies=hierarchies,
-        seed=chosen_seed(seed, seed_file),
+        seed=opt.chosen_seed(seed, seed_file),
         rules=rules,
         method=name,
-        options=parse_options(words, name),
+        options=opt.parse_options(words, name),
         typed=typed,
+        csv_safe=csv_safe,
     )
-    source = located(data, full, table, query, query_file)
-    roles = named_roles(quasi, sensitive, identifier, other)
-    columns = {"grid": read_pairs(grid, "grid")}
+    source = opt.located(data, full, table, query, query_file)
+    roles = opt.named_roles(quasi, sensitive, identifier, other)
+    columns = {"grid": opt.read_pairs(grid, "grid")}
     if spark:
         order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
         on_spark.carry_out(order, full.with_roles(roles(())).with_settings(columns), started)

@@ -6,20 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli import options as opt
 from shoal.cli import say
-from shoal.cli.options import (
-    Delimiter,
-    Force,
-    Hierarchies,
-    JsonFile,
-    MaxUnpacked,
-    Missing,
-    PlanFile,
-    Released,
-    SecondTable,
-    Sensitive,
-    TrustPlan,
-)
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
@@ -33,9 +21,9 @@ def command(
             metavar="ORIGINAL", help="The table that was released: the truth.", parser=place
         ),
     ],
-    released: Released,
-    plan: PlanFile = None,
-    trust_plan: TrustPlan = False,
+    released: opt.Released,
+    plan: opt.PlanFile = None,
+    trust_plan: opt.TrustPlan = False,
     known: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,7 +33,7 @@ def command(
             "by default.",
         ),
     ] = None,
-    sensitive: Sensitive = None,
+    sensitive: opt.Sensitive = None,
     kinds: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,17 +78,17 @@ def command(
             parser=place,
         ),
     ] = None,
-    st: SecondTable = None,
-    hierarchies: Hierarchies = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    max_unpacked: MaxUnpacked = None,
+    st: opt.SecondTable = None,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", metavar="INT", help="Repeats the draw of targets, noise and gaps."),
     ] = None,
-    json: JsonFile = None,
-    force: Force = False,
+    json: opt.JsonFile = None,
+    force: opt.Force = False,
 ) -> None:
     """Attack a release as somebody would who knows a little about the people in it.
 
@@ -110,7 +98,6 @@ def command(
     blindly and with a control. Give the hierarchies that the release was made with.
     """
     from shoal.api.opening import read_release
-    from shoal.cli.options import named_roles, split_names
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import load, merge
 
@@ -123,13 +110,13 @@ def command(
     release = read_release(
         released,
         full,
-        roles=named_roles(known, sensitive, besides=truth.columns),
+        roles=opt.named_roles(known, sensitive, besides=truth.columns),
         st=st,
         original=truth,
     )
     with warned_last():
         attacks = release.attack(
-            kinds=split_names(kinds, ()),
+            kinds=opt.split_names(kinds, ()),
             targets=targets,
             noise=noise,
             gaps=gaps,

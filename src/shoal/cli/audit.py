@@ -7,42 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli import options as opt
 from shoal.cli import reporting, say
-from shoal.cli.options import (
-    Audience,
-    Delimiter,
-    Force,
-    Hierarchies,
-    Identifier,
-    MaxUnpacked,
-    Missing,
-    PlanFile,
-    Quasi,
-    Released,
-    ReportFile,
-    SecondTable,
-    Sensitive,
-    TrustPlan,
-    with_rules,
-)
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
     from shoal.releases.verdict import Verdict
 
 
-@with_rules
+@opt.with_rules
 def command(
-    released: Released,
-    plan: PlanFile = None,
-    trust_plan: TrustPlan = False,
+    released: opt.Released,
+    plan: opt.PlanFile = None,
+    trust_plan: opt.TrustPlan = False,
     table: Annotated[
         str | None,
         typer.Option("--table", metavar="NAME", help="Which table of a database was published."),
     ] = None,
-    quasi: Quasi = None,
-    sensitive: Sensitive = None,
-    identifier: Identifier = None,
+    quasi: opt.Quasi = None,
+    sensitive: opt.Sensitive = None,
+    identifier: opt.Identifier = None,
     original: Annotated[
         Place | None,
         typer.Option(
@@ -60,11 +44,11 @@ def command(
             help="Which table of the database that --original names.",
         ),
     ] = None,
-    st: SecondTable = None,
-    hierarchies: Hierarchies = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    max_unpacked: MaxUnpacked = None,
+    st: opt.SecondTable = None,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
     json: Annotated[
         Path | None,
         typer.Option(
@@ -73,9 +57,9 @@ def command(
             help="Write all figures to this file, under the keys of pycanon's report and more.",
         ),
     ] = None,
-    report: ReportFile = None,
-    audience: Audience = None,
-    force: Force = False,
+    report: opt.ReportFile = None,
+    audience: opt.Audience = None,
+    force: opt.Force = False,
     *,
     rules: list[dict[str, Any]],
 ) -> None:
@@ -89,7 +73,6 @@ def command(
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
     from shoal.api.opening import read_release
-    from shoal.cli.options import named_roles
     from shoal.cli.output import check_apart, check_named, keep
     from shoal.tables.prepare import merge
 
@@ -110,7 +93,7 @@ def command(
             hierarchies=hierarchies,
             rules=rules,
         ),
-        roles=named_roles(quasi, sensitive, identifier),
+        roles=opt.named_roles(quasi, sensitive, identifier),
         st=st,
         original=original,
     )

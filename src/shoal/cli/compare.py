@@ -11,27 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import LOSSES, METHODS
+from shoal.cli import options as opt
 from shoal.cli import reporting, say
-from shoal.cli.options import (
-    Data,
-    Delimiter,
-    Force,
-    Hierarchies,
-    Identifier,
-    JsonFile,
-    MaxUnpacked,
-    Missing,
-    Other,
-    PlanFile,
-    Quasi,
-    ReportFile,
-    Seed,
-    SeedFile,
-    Sensitive,
-    TrustPlan,
-    chosen_seed,
-    with_grid,
-)
 
 if TYPE_CHECKING:
     from shoal.tables.sources.source import Place
@@ -44,16 +25,16 @@ STOPPING = (
 )
 
 
-@with_grid
+@opt.with_grid
 def command(
-    data: Data,
-    plan: PlanFile = None,
-    trust_plan: TrustPlan = False,
-    quasi: Quasi = None,
-    sensitive: Sensitive = None,
-    identifier: Identifier = None,
-    other: Other = None,
-    hierarchies: Hierarchies = None,
+    data: opt.Data,
+    plan: opt.PlanFile = None,
+    trust_plan: opt.TrustPlan = False,
+    quasi: opt.Quasi = None,
+    sensitive: opt.Sensitive = None,
+    identifier: opt.Identifier = None,
+    other: opt.Other = None,
+    hierarchies: opt.Hierarchies = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
@@ -118,12 +99,12 @@ def command(
             "share of the commonest value to certainty.",
         ),
     ] = None,
-    seed: Seed = None,
-    seed_file: SeedFile = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    max_unpacked: MaxUnpacked = None,
-    json: JsonFile = None,
+    seed: opt.Seed = None,
+    seed_file: opt.SeedFile = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
+    json: opt.JsonFile = None,
     csv: Annotated[
         Path | None,
         typer.Option("--csv", metavar="FILE", help="Write the table with all figures."),
@@ -132,8 +113,8 @@ def command(
         Path | None,
         typer.Option("--plot", metavar="FILE.svg|.html", help="Draw the privacy-utility frontier."),
     ] = None,
-    report: ReportFile = None,
-    force: Force = False,
+    report: opt.ReportFile = None,
+    force: opt.Force = False,
     *,
     grid: dict[str, list[Any]],
 ) -> None:
@@ -146,7 +127,6 @@ def command(
     like one that is. A setting that is not possible says why and the others go on; exit code 2 and
     no file if none is.
     """
-    from shoal.cli.options import named_roles, split_names
     from shoal.cli.work import stoppable, watch
 
     inputs = [path for path in (data, plan) if path is not None]
@@ -166,14 +146,14 @@ def command(
         missing=missing,
         delimiter=delimiter,
         hierarchies=hierarchies,
-        seed=chosen_seed(seed, seed_file),
+        seed=opt.chosen_seed(seed, seed_file),
     )
-    wanted = split_names(methods, ())
+    wanted = opt.split_names(methods, ())
     labels = tuple(choice.label for choice in choices(full, wanted, grid))
 
     def work(progress: Any) -> Comparison:
         progress("reading")
-        table = read(data, full, roles=named_roles(quasi, sensitive, identifier, other))
+        table = read(data, full, roles=opt.named_roles(quasi, sensitive, identifier, other))
         return table.compare(
             methods=wanted,
             grid=grid,
@@ -214,7 +194,7 @@ def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) 
     """Refuse what cannot be written before the work starts."""
     from shoal.base.atomic import check_output
     from shoal.base.errors import OutputError
-    from shoal.show.charts import check_picture
+    from shoal.show.charts.paper import check_picture
 
     seen: dict[Path, str] = {}
     for name, path in files.items():

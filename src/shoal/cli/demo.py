@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli import options as opt
 from shoal.cli import say
-from shoal.cli.options import Force
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,7 +28,7 @@ def command(
         Path | None,
         typer.Option("--out", help="A folder for the table, hierarchies, plan, release, figures."),
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Anonymize a table of synthetic patients with gaps; show before, after and the cost.
 

@@ -7,23 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli import options as opt
 from shoal.cli import say
-from shoal.cli.options import (
-    Force,
-    Hierarchies,
-    JsonFile,
-    MaxUnpacked,
-    Quasi,
-    Released,
-    SecondTable,
-)
 
 if TYPE_CHECKING:
     from shoal.verbs.estimate import Estimates
 
 
 def command(
-    released: Released,
+    released: opt.Released,
     of: Annotated[
         str,
         typer.Option(
@@ -48,15 +40,15 @@ def command(
         float,
         typer.Option("--level", metavar="SHARE", help="How often an interval holds the truth."),
     ] = 0.95,
-    st: SecondTable = None,
-    quasi: Quasi = None,
-    hierarchies: Hierarchies = None,
-    max_unpacked: MaxUnpacked = None,
+    st: opt.SecondTable = None,
+    quasi: opt.Quasi = None,
+    hierarchies: opt.Hierarchies = None,
+    max_unpacked: opt.MaxUnpacked = None,
     top: Annotated[
         int,
         typer.Option("--top", metavar="INT", min=1, help="Values to show for each combination."),
     ] = 10,
-    json: JsonFile = None,
+    json: opt.JsonFile = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -65,7 +57,7 @@ def command(
             help="Draw the estimates; a page (.html) can be printed to PDF from a browser.",
         ),
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Count sensitive values by category from a release, with intervals.
 
@@ -75,19 +67,18 @@ def command(
     (every value under a cell is taken as equally likely; give the hierarchies it was made with).
     """
     from shoal.api.opening import read_release
-    from shoal.cli.options import named_roles, split_names
     from shoal.cli.output import check_named, keep
-    from shoal.show.charts import check_picture
-    from shoal.show.figures import estimates_chart
+    from shoal.show.charts.paper import check_picture
+    from shoal.show.figures.estimates import estimates_chart
     from shoal.tables.prepare import merge
 
     if plot is not None:
         check_picture(plot)
     check_named([json, plot], force, [released])
     release = read_release(
-        released, merge(None, hierarchies=hierarchies), roles=named_roles(quasi), st=st
+        released, merge(None, hierarchies=hierarchies), roles=opt.named_roles(quasi), st=st
     )
-    estimates = release.estimate(of, split_names(by, ()) or (), method=method, level=level)
+    estimates = release.estimate(of, opt.split_names(by, ()) or (), method=method, level=level)
     report(estimates, top)
     keep(json, estimates.to_json(), force, [released])
     if plot is not None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.base.errors import InputError, ParameterError, SchemaError, nearest
+from shoal.cli import options as opt
 from shoal.cli import say
-from shoal.cli.options import Data, Delimiter, Force, MaxUnpacked, Missing
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ app = typer.Typer()
 
 @app.command("make")
 def make(
-    data: Data,
+    data: opt.Data,
     column: Annotated[
         str, typer.Argument(metavar="COLUMN", help="The column to make a hierarchy for.")
     ],
@@ -52,10 +52,10 @@ def make(
     drop: Annotated[
         str | None, typer.Option("--drop", help="prefixes: characters hidden, level by level.")
     ] = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    max_unpacked: MaxUnpacked = None,
-    force: Force = False,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
+    force: opt.Force = False,
 ) -> None:
     """Make a hierarchy from the values of a column, in ARX's CSV format.
 
@@ -92,9 +92,9 @@ def check(
             "--column", metavar="NAME", help="The column, if the file's name does not say."
         ),
     ] = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    max_unpacked: MaxUnpacked = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
 ) -> None:
     """Check that hierarchies are trees, and that they cover every value of a table.
 

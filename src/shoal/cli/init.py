@@ -7,31 +7,21 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli import options as opt
 from shoal.cli import say
-from shoal.cli.options import (
-    Data,
-    Delimiter,
-    Force,
-    Hierarchies,
-    MaxUnpacked,
-    Missing,
-    Query,
-    QueryFile,
-    Table,
-)
 
 
 def command(
-    data: Data,
+    data: opt.Data,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where the plan goes.")],
-    table: Table = None,
-    query: Query = None,
-    query_file: QueryFile = None,
-    hierarchies: Hierarchies = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    max_unpacked: MaxUnpacked = None,
-    force: Force = False,
+    table: opt.Table = None,
+    query: opt.Query = None,
+    query_file: opt.QueryFile = None,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
+    force: opt.Force = False,
 ) -> None:
     """Write a commented plan for a table, with a guessed role and kind for every column.
 
@@ -44,14 +34,13 @@ def command(
     from shoal.api.opening import read
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.roles import Role
-    from shoal.cli.options import located
     from shoal.plan.origin import leads_out
     from shoal.tables.prepare import merge
     from shoal.tables.sources.source import Source
 
     check_output(out, force=force, inputs=[data])
     plan = merge(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
-    where = located(data, plan, table, query, query_file)
+    where = opt.located(data, plan, table, query, query_file)
     profile = read(where, plan).inspect()
     columns = {
         column.name: {"role": column.role.value}

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shoal.cli import options as opt
 from shoal.cli import say
-from shoal.cli.options import (
-    Delimiter,
-    Hierarchies,
-    MaxUnpacked,
-    Missing,
-    PlanFile,
-    PlannedData,
-    Quasi,
-    Query,
-    QueryFile,
-    Table,
-    TrustPlan,
-)
 
 if TYPE_CHECKING:
     from shoal.measures.singling import Singling
@@ -26,17 +14,17 @@ _SETS = 6  # minimal unique combinations of a row that are told
 
 
 def command(
-    data: PlannedData = None,
-    table: Table = None,
-    query: Query = None,
-    query_file: QueryFile = None,
-    quasi: Quasi = None,
-    hierarchies: Hierarchies = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    max_unpacked: MaxUnpacked = None,
-    plan: PlanFile = None,
-    trust_plan: TrustPlan = False,
+    data: opt.PlannedData = None,
+    table: opt.Table = None,
+    query: opt.Query = None,
+    query_file: opt.QueryFile = None,
+    quasi: opt.Quasi = None,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
+    plan: opt.PlanFile = None,
+    trust_plan: opt.TrustPlan = False,
 ) -> None:
     """Show what a table holds: columns, missing values, how unique its rows are.
 
@@ -45,14 +33,13 @@ def command(
     Suggests a role for every column, with the reason. Nothing is written.
     """
     from shoal.api.opening import read
-    from shoal.cli.options import located, named_roles
     from shoal.tables.prepare import merge
 
     full = merge(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
-    where = located(data, full, table, query, query_file)
-    profile = read(where, full, roles=named_roles(quasi), only=quasi is not None).inspect()
+    where = opt.located(data, full, table, query, query_file)
+    profile = read(where, full, roles=opt.named_roles(quasi), only=quasi is not None).inspect()
     say.line(f"{where}: {profile.rows:,} rows, {len(profile.columns)} columns\n")
     say.table(
         ("column", "type", "missing", "distinct", "example", "role", "kind", "why"),

@@ -281,7 +281,7 @@ def _word(param: Param) -> str | None:
     if param.type is bool:
         return None  # a flag without a value
     if param.type is tuple:
-        return "COLUMN=VALUE"
+        return "COLUMN=VALUE[:SHARE]"
     return "|".join(param.choices) or param.type.__name__.upper()
 
 

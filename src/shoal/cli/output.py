@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.base.errors import OutputError, ShoalWarning
+from shoal.base.errors import OutputError, ParameterError, ShoalWarning
 from shoal.cli import say
 from shoal.tables.sources.source import Place, Source, target
 
@@ -76,6 +76,16 @@ class Output:
 
             check_output_format(self.place)
 
+    def check_csv_safe(self) -> None:
+        """Refuse --csv-safe for what is no CSV file."""
+        from shoal.tables.files import TEXT_FORMATS, check_output_format
+
+        if isinstance(self.place, Source) or check_output_format(self.place) not in TEXT_FORMATS:
+            raise ParameterError(
+                f"--csv-safe is for CSV files, and the release goes to {self.place}, where no text "
+                f"is run. Leave it out, or let --out end in one of {', '.join(TEXT_FORMATS)}."
+            )
+
     def made_by(self, method: str, inputs: Sequence[Place]) -> Output:
         """Return the output with the tables that a method publishes."""
         from shoal.catalog import find_method
@@ -109,7 +119,7 @@ class Output:
         fresh = [file for file in self.extras.values() if not file.exists()]
         made: list[Path] = []
         try:
-            with self._written(release.here.tables):
+            with self._written(release):
                 release.made.seconds["write"] = time.perf_counter() - begun
                 release.made.seconds["total"] = time.perf_counter() - started
                 texts = {"--json": release.to_json(), "--report": page}
@@ -122,7 +132,8 @@ class Output:
                     file.unlink(missing_ok=True)
             raise
 
-    def _written(self, tables: Mapping[str, pl.DataFrame]) -> AbstractContextManager[None]:
+    def _written(self, release: Release[pl.DataFrame]) -> AbstractContextManager[None]:
+        tables = release.here.tables
         if isinstance(self.place, Source):
             from shoal.tables.sources.writing import written
 
@@ -131,14 +142,14 @@ class Output:
             }
             return written(placed, force=self.force, inputs=self.inputs)
         files = {to: tables[name] for name, to in self.tables.items() if isinstance(to, Path)}
-        return self._files(files)
+        return self._files(files, csv_safe=release.plan.release.csv_safe)
 
     @contextmanager
-    def _files(self, files: Mapping[Path, pl.DataFrame]) -> Iterator[None]:
+    def _files(self, files: Mapping[Path, pl.DataFrame], *, csv_safe: bool) -> Iterator[None]:
         from shoal.tables.files import write_tables
 
         fresh = [file for file in files if not file.exists()]
-        write_tables(files, force=self.force, inputs=self.inputs)
+        write_tables(files, force=self.force, inputs=self.inputs, csv_safe=csv_safe)
         try:
             yield
         except BaseException:

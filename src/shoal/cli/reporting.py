@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
-    from shoal.report import Provenance
+    from shoal.report.page import Provenance
     from shoal.tables.sources.source import Place, Source
     from shoal.verbs.compare import Comparison
 
@@ -26,7 +26,8 @@ def reader(report: Path | None, audience: str | None) -> str | None:
                 "with --report FILE.html, or leave --audience out."
             )
         return None
-    from shoal.report import check_audience, check_name
+    from shoal.report.pages import check_audience
+    from shoal.report.writing import check_name
 
     check_name(report)
     return check_audience("steward" if audience is None else audience)
@@ -60,7 +61,7 @@ _PUBLIC = {"Release": "Release", "Audit": "Audit of a release"}
 
 def of_comparison(comparison: Comparison, data: Place) -> str:
     """Return the report of a comparison."""
-    from shoal.report import render_comparison
+    from shoal.report.comparison import render_comparison
 
     title = f"Comparison on {_named(data)}"
     return render_comparison(comparison, origin=_origin(data), title=title)
@@ -75,7 +76,7 @@ def _origin(place: Place) -> Provenance:
     import hashlib
 
     from shoal.base.address import take_passwords
-    from shoal.report import Provenance
+    from shoal.report.page import Provenance
 
     digest = ""
     if isinstance(place, Path):

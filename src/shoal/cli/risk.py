@@ -6,34 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli import options as opt
 from shoal.cli import say
-from shoal.cli.options import (
-    Delimiter,
-    Force,
-    Hierarchies,
-    JsonFile,
-    MaxUnpacked,
-    Missing,
-    PlanFile,
-    Quasi,
-    Released,
-    SecondTable,
-    Sensitive,
-    TrustPlan,
-)
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
-    from shoal.measures.risks import AttributeRisk, Risk
+    from shoal.measures.risks.reidentification import AttributeRisk, Risk
     from shoal.verbs.risk import Risks
 
 
 def command(
-    released: Released,
-    plan: PlanFile = None,
-    trust_plan: TrustPlan = False,
-    quasi: Quasi = None,
-    sensitive: Sensitive = None,
+    released: opt.Released,
+    plan: opt.PlanFile = None,
+    trust_plan: opt.TrustPlan = False,
+    quasi: opt.Quasi = None,
+    sensitive: opt.Sensitive = None,
     original: Annotated[
         Place | None,
         typer.Option(
@@ -64,13 +51,13 @@ def command(
             help="Count the rows whose likeliest sensitive value is believed more.",
         ),
     ] = 0.5,
-    st: SecondTable = None,
-    hierarchies: Hierarchies = None,
-    missing: Missing = None,
-    delimiter: Delimiter = None,
-    max_unpacked: MaxUnpacked = None,
-    json: JsonFile = None,
-    force: Force = False,
+    st: opt.SecondTable = None,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
+    json: opt.JsonFile = None,
+    force: opt.Force = False,
 ) -> None:
     """Measure how likely people are found in a table, before and after.
 
@@ -80,7 +67,6 @@ def command(
     a value of its own, so a gap never makes a table look safer.
     """
     from shoal.api.opening import read_release
-    from shoal.cli.options import named_roles
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import load, merge
 
@@ -94,7 +80,7 @@ def command(
     release = read_release(
         released,
         full,
-        roles=named_roles(quasi, sensitive, besides=columns),
+        roles=opt.named_roles(quasi, sensitive, besides=columns),
         st=st,
         original=truth,
     )

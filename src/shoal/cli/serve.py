@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli import options as opt
 from shoal.cli import say
-from shoal.cli.options import MaxUnpacked
 
 
 def command(
@@ -34,7 +34,7 @@ def command(
     max_upload: Annotated[
         int, typer.Option("--max-upload", metavar="MIB", min=1, help="Largest upload in MiB.")
     ] = 1024,
-    max_unpacked: MaxUnpacked = None,
+    max_unpacked: opt.MaxUnpacked = None,
 ) -> None:
     """Open the page on which a table is looked at, anonymized and taken away.
 

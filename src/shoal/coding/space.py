@@ -8,8 +8,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.kernels.space.costs import Space
+from shoal.kernels.space.covers import cover_groups, new_covers
 from shoal.tables.domain import SET, Domain, Ordered, Taxonomy
 
 Measure = Literal["ncp", "entropy"]
@@ -20,7 +22,11 @@ UNSEEN = 1e-12
 
 
 def make_space(
-    data: Encoded, measure: Measure = "ncp", weights: Sequence[float] | Floats | None = None
+    data: Encoded,
+    measure: Measure = "ncp",
+    weights: Sequence[float] | Floats | None = None,
+    *,
+    counted: bool = False,
 ) -> Space:
     """Return the arrays in which joining a value to a group is priced.
 
@@ -30,6 +36,8 @@ def make_space(
         ``"ncp"``: the growth of the loss; ``"entropy"``: KAIM's D(t, G).
     weights
         One factor per column; the importance of the columns when not given.
+    counted
+        Whether D(t, G) counts GenRate(t*, t*), as KAIM's equation 12 does.
     """
     parts = [
         _ncp(domain) if measure == "ncp" else _entropy(domain, data.codes[:, j])
@@ -46,6 +54,7 @@ def make_space(
         weight=factor,
         full=np.array([part.full for part in parts]),
         relative=measure == "entropy",
+        counted=counted,
         first=_starts([domain.size + 1 for domain in domains]),
         inv=np.concatenate([part.inv for part in parts]),
         base=np.concatenate([part.base for part in parts]),
@@ -76,6 +85,15 @@ def balanced_weights(data: Encoded) -> Floats:
             part = _entropy(domain, codes)
             weights[j] = 1.0 / (part.full * part.inv[known].mean())
     return weights
+
+
+def loss_of(data: Encoded, partition: Partition) -> float:
+    """Return what a partition loses: the width of every known cell as it would be released."""
+    space = make_space(data)
+    covers = new_covers(space, partition.groups + 1)  # one to spare, for single rows
+    cover_groups(space, covers, data.codes, partition.rows, partition.starts)
+    known = np.add.reduceat(~data.missing[partition.rows], partition.starts[:-1], dtype=np.int64)
+    return float((covers.num[:-1] * known).sum())
 
 
 class _Part:

@@ -16,7 +16,7 @@ import polars as pl
 from shoal.base.partition import GroupStats, Ints, Partition, histogram
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import joins, merge
-from shoal.measures.losses import Loss, iloss
+from shoal.measures.losses.ncp import Loss, iloss
 from shoal.releases.generalized.make import written
 from shoal.tables.schema import Schema
 

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from shoal.measures.exposure import Exposure
-from shoal.measures.losses import Loss
+from shoal.measures.losses.ncp import Loss
 from shoal.plan.plan import Plan
 from shoal.releases.verdict import Verdict
 from shoal.tables.schema import Schema

@@ -1,8 +1,9 @@
 """(alpha, k)-anonymity by clustering (Yang, Yang, Zhang 2011).
 
 Clusters of k rows form around seeds that lie far apart, by Gower's dissimilarity. One protected
-value: clusters form freely, then exchange rows until its share is at most alpha everywhere. Every
-value: a row joins a growing cluster only while its value stays within alpha.
+value (SingAnony): clusters form freely, then exchange rows until its share is at most alpha
+everywhere. Every value (MultiAnony): a row joins a growing cluster only while its value stays
+within alpha.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
-from shoal.coding.space import make_space
+from shoal.coding.space import loss_of
 from shoal.coding.tuples import entries
 from shoal.groupers.gower import coordinates, make_field
 from shoal.groupers.limits import limits_of
@@ -25,14 +26,13 @@ from shoal.kernels.gower.exchange import Clusters, Market, exchange, populate, s
 from shoal.kernels.gower.search import GAP, Field, Supply, new_heap, refill
 from shoal.kernels.gower.seeded import Store, Survey, cluster
 from shoal.kernels.limits import EPS, Limits, new_tally
-from shoal.kernels.space.covers import cover_groups, new_covers
 from shoal.privacy import All, AlphaK, Rule, flatten
 
 Ints = npt.NDArray[np.int64]
 Tags = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Protect = Literal["auto", "one", "all"]
-Growth = Literal["best", "free", "capped"]
+Growth = Literal["best", "free", "capped", "centroid"]
 
 
 def group(
@@ -54,26 +54,33 @@ def group(
         ``"one"``: the values that the rule names; ``"all"``: every value, also those that the rule
         does not name; ``"auto"``: what the rule says.
     growth
-        ``"free"``: clusters form freely and exchange rows until the shares are kept (the paper's
-        way for one value); ``"capped"``: a row joins only while its value stays within its share
-        (the paper's way for all values); ``"best"``: for named values both ways, the one that
-        loses less; else capped.
+        ``"free"``: the rows nearest to a seed, which exchange places until the shares are kept
+        (SingAnony); ``"centroid"``: the rows nearest to a centre that moves with every row, each
+        only while its value stays within its share (MultiAnony); ``"capped"``: the same by the
+        distance to the seed; ``"best"``: capped, with clusters of k rows and with larger ones that
+        use alpha better, and for named values free as well: the one that loses least.
 
     Notes
     -----
     Choices where the paper is silent: the next seed is the row whose nearest centre is furthest
     (Gonzalez 1985); centres stay as they are while rows change clusters; clusters are larger than
-    k where clusters of k could not hold all rows of a protected value (see :func:`_size`); a
-    cluster for which no exchange is left is joined with its cheapest partners.
+    k where clusters of k could not hold all rows of a protected value (see :func:`_sizes`); a
+    cluster for which no exchange is left is joined with its cheapest partners. Departure: exactly
+    k rows left form a cluster.
     """
     rule, named = _reading(data, rule, protect)
     seeds = rng.permutation(data.rows)
-    if growth != "best" or not named:
-        return repair(data, _group(data, rule, seeds, growth != "free"), rule)
-    tries = [_group(data, rule, seeds, capped) for capped in (True, False)]
+    ways: list[tuple[Growth, int]] = []
+    for way in (("capped", "free") if named else ("capped",)) if growth == "best" else (growth,):
+        sizes = _sizes(data, rule, capped=way != "free")
+        ways += [(way, size) for size in sizes[: 2 if growth == "best" else 1]]
+    tries = [_group(data, rule, seeds, way, size) for way, size in ways]
+    if len(tries) == 1:
+        return repair(data, tries[0], rule)
     # What must still be joined to keep the rule comes after what need not.
-    price = [(_failing(data, part, rule), _loss(data, part)) for part in tries]
-    return repair(data, tries[1] if price[1] < price[0] else tries[0], rule)
+    return repair(
+        data, min(tries, key=lambda part: (_failing(data, part, rule), loss_of(data, part))), rule
+    )
 
 
 def _reading(data: Encoded, rule: Rule, protect: Protect) -> tuple[Rule, bool]:
@@ -105,13 +112,13 @@ def _reading(data: Encoded, rule: Rule, protect: Protect) -> tuple[Rule, bool]:
     return wide, False
 
 
-def _group(data: Encoded, rule: Rule, seeds: Ints, capped: bool) -> Partition:
+def _group(data: Encoded, rule: Rule, seeds: Ints, growth: Growth, size: int) -> Partition:
     """Form clusters, exchange rows where a share is broken, and place the rows left over."""
     limits, tags = limits_of(data, rule)
-    limits = limits._replace(target=_size(data, rule, limits if capped else None))
-    aside = _aside(data, rule, limits.target)
-    members, centres, market = _clusters(data, limits, tags, aside, capped, seeds)
-    groups, size = members.shape
+    limits = limits._replace(target=size)
+    aside = _aside(data, rule, size)
+    members, centres, market = _clusters(data, limits, tags, aside, growth, seeds)
+    groups = members.shape[0]
     if not groups:
         return Partition.from_labels(np.zeros(data.rows, np.int64))
     clusters = _empty(data.rows, groups, limits)
@@ -126,23 +133,30 @@ def _group(data: Encoded, rule: Rule, seeds: Ints, capped: bool) -> Partition:
     return Partition.from_labels(clusters.label)
 
 
-def _size(data: Encoded, rule: Rule, limits: Limits | None) -> int:
-    """Return the size of the clusters: the least that k and the growth's limits allow.
+def _sizes(data: Encoded, rule: Rule, *, capped: bool) -> list[int]:
+    """Return the sizes that clusters may well have: the least, then one that uses alpha better.
 
-    It is also the least at which clusters of this size have room for all rows of each protected
-    value: with alpha = 0.249 and k = 20 only 4 of 20 rows may have a value, too few for one that
-    24.78 % of all rows have; 29 of 117 rows are enough.
+    The first is the least that k and the growth's limits allow and at which clusters have room for
+    all rows of each protected value: with alpha = 0.249 and k = 20 only 4 of 20 rows may have a
+    value, too few for one that 24.78 % of all rows have; 29 of 117 rows are enough. The second lies
+    below twice the first: with alpha = 0.3 one row of 5 may have a value, but two of 7.
     """
     parts = [caps for part in flatten([rule]) if (caps := part.caps())]
-    least = max([1, *(caps.size for caps in parts), limits.target if limits else 1])
+    least = max([1, *(caps.size for caps in parts)])
+    if capped:
+        least = max(least, limits_of(data, rule)[0].target)
     sizes = np.arange(min(least, data.rows), data.rows + 1)
-    roomy = np.ones(sizes.size, np.bool_)
+    roomy, used = np.ones(sizes.size, np.bool_), np.ones(sizes.size)
     for part in flatten([rule]):
         if isinstance(part, AlphaK):
             room = np.floor(part.alpha * sizes + EPS)
             roomy &= room >= _top_share(data, part) * sizes - EPS
+            used = np.minimum(used, room / (part.alpha * sizes))
     # The whole table has room for all of a value that it may hold at all.
-    return int(sizes[roomy.argmax()]) if roomy.any() else data.rows
+    first = int(roomy.argmax()) if roomy.any() else sizes.size - 1
+    near = used[first : first + int(sizes[first])]
+    better = first + int((near > near.max() - EPS).argmax())
+    return [int(sizes[at]) for at in dict.fromkeys((first, better))]
 
 
 def _top_share(data: Encoded, rule: AlphaK) -> float:
@@ -188,13 +202,13 @@ def _clusters(
     limits: Limits,
     tags: Tags,
     aside: npt.NDArray[np.bool_],
-    capped: bool,
+    growth: Growth,
     seeds: Ints,
 ) -> tuple[Ints, Floats, Market]:
     """Return the rows and the centre of each cluster, and where to look for rows.
 
     Once the values of the free rows cannot fill another capped cluster, the rest form clusters
-    freely, which will have to exchange rows.
+    freely, which will have to exchange rows; MultiAnony leaves them over, unless it has made none.
     """
     distinct, entry, count = entries(np.column_stack((data.codes, tags)))
     sample = np.empty(count.size, np.int64)
@@ -217,15 +231,16 @@ def _clusters(
     heap = new_heap(order.size + nodes)
     votes = np.zeros(max((domain.size for domain in data.domains), default=0) + 1, np.int64)
     made, seed = 0, int(point[seeds[0]])
-    for rules in (limits, _size_only(limits))[not capped :]:
-        if made and supply.live[0] <= limits.target:
+    for rules in (limits, _size_only(limits))[growth == "free" :]:
+        if made and growth == "centroid":
             break
         tally = new_tally(rules)
         free_rows = (supply._replace(banned=tally.banned), store, survey)
         room = (heap, _stock(rules, tags), votes)
         first = seed if not made else -1
+        moving = growth == "centroid"
         made += cluster(
-            field, *free_rows, rules, tally, *room, first, members[made:], centres[made:]
+            field, *free_rows, rules, tally, *room, first, moving, members[made:], centres[made:]
         )
     centres = centres[:made]
     around, _ = make_field(centres, numeric, np.arange(made)) if made else (field, order)
@@ -268,7 +283,7 @@ def _empty(rows: int, groups: int, limits: Limits) -> Clusters:
     return Clusters(
         label=np.full(rows, -1, np.int64),
         size=np.zeros(groups, np.int64),
-        known=np.zeros((groups, limits.share.size), np.int64),
+        known=np.zeros((groups, limits.distinct.size), np.int64),
         counts=np.zeros((groups, limits.guarded.size), np.int32),
         kept=np.zeros(groups, np.bool_),
         first=np.full(groups, -1, np.int64),
@@ -281,12 +296,12 @@ def _empty(rows: int, groups: int, limits: Limits) -> Clusters:
 def _worst(limits: Limits, clusters: Clusters) -> Ints:
     """Return the clusters that break a share, the one that exceeds it most, in parts, first."""
     excess = np.zeros(clusters.size.size)
-    for c, share in enumerate(limits.share):
-        part = slice(limits.first[c], limits.first[c + 1])
-        counts = clusters.counts[:, part][:, limits.guarded[part]]
-        if counts.shape[1]:
-            top = counts.max(axis=1) / (share * np.maximum(clusters.known[:, c], 1))
-            excess = np.maximum(excess, top)
+    for c in range(limits.distinct.size):
+        part = np.flatnonzero(limits.guarded[limits.first[c] : limits.first[c + 1]])
+        part += limits.first[c]
+        if part.size:
+            allowed = limits.share[part] * np.maximum(clusters.known[:, c], 1)[:, None]
+            excess = np.maximum(excess, (clusters.counts[:, part] / allowed).max(axis=1))
     broken = np.flatnonzero(~clusters.kept)
     worst: Ints = broken[np.argsort(-excess[broken], kind="stable")]
     return worst
@@ -296,12 +311,3 @@ def _failing(data: Encoded, partition: Partition, rule: Rule) -> int:
     """Return the number of rows in groups that break the rule."""
     stats = data.stats(partition)
     return int(stats.sizes[~rule.holds(stats)].sum())
-
-
-def _loss(data: Encoded, partition: Partition) -> float:
-    """Return what a partition loses: the width of every known cell as it would be released."""
-    space = make_space(data)
-    covers = new_covers(space, partition.groups + 1)  # one to spare, for single rows
-    cover_groups(space, covers, data.codes, partition.rows, partition.starts)
-    known = np.add.reduceat(~data.missing[partition.rows], partition.starts[:-1], dtype=np.int64)
-    return float((covers.num[:-1] * known).sum())

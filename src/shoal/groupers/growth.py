@@ -110,7 +110,7 @@ def _stages(
             continue
         joins = np.empty(0, np.int64)
         found, tree, stock, _ = made[-1]
-        if not limits.share.size and found.size:
+        if not limits.distinct.size and found.size:
             joins = _place_last(space, tree, stock, found) + sum(map(len, grown[:-1]))
         return np.concatenate(grown), rest, joins
 

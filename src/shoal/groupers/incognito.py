@@ -201,7 +201,7 @@ def _prunes(table: _Table) -> bool:
     if not table.limit:
         return rule.grows_safely
     caps = rule.caps()
-    return caps is not None and all(column.share >= 1.0 for column in caps.columns.values())
+    return caps is not None and all(column.least_share >= 1.0 for column in caps.columns.values())
 
 
 def _climb(table: _Table, columns: Node, candidates: Bools, *, prune: bool) -> tuple[Bools, int]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from shoal.coding.encode import Encoded
 from shoal.kernels.limits import Limits
-from shoal.privacy import Caps, ColumnCaps, Rule, flatten
+from shoal.privacy import Caps, Rule, flatten, joint
 
 NO_LIMITS = Limits(
     target=1,
@@ -34,38 +34,26 @@ def limits_of(data: Encoded, rule: Rule) -> tuple[Limits, npt.NDArray[np.int32]]
     else:
         values, tags = np.empty((1, 0), np.int32), np.zeros(data.rows, np.int64)
     sizes = [len(data.sensitive_names[name]) for name in columns]
-    guarded = [
-        np.array(
-            [
-                cap.share < 1.0 and (cap.values is None or value in cap.values)
-                for value in data.sensitive_names[name]
-            ],
-            np.bool_,
-        )
+    shares = [
+        cap.share_of(value)
         for name, cap in caps.columns.items()
+        for value in data.sensitive_names[name]
     ]
+    share = np.array(shares, np.float64)
     # A group smaller than 1 / share could not hold even one row of a guarded value.
-    least = [math.ceil(1.0 / cap.share - 1e-9) for cap in caps.columns.values()]
+    least = [math.ceil(1.0 / cap.least_share - 1e-9) for cap in caps.columns.values()]
     distinct = [cap.distinct for cap in caps.columns.values()]
     limits = Limits(
         target=min(max(caps.size, 1, *distinct, *least), data.rows),
         values=np.ascontiguousarray(values, np.int32),
         distinct=np.array(distinct, np.int64),
-        share=np.array([cap.share for cap in caps.columns.values()], np.float64),
+        share=share,
         first=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
-        guarded=np.concatenate(guarded) if guarded else np.empty(0, np.bool_),
+        guarded=share < 1.0,
     )
     return limits, tags.astype(np.int32).ravel()
 
 
 def _known_caps(rule: Rule) -> Caps:
     """Return the strictest size and the caps of those parts of a rule that have a numeric form."""
-    size = 1
-    columns: dict[str, ColumnCaps] = {}
-    for part in flatten([rule]):
-        caps = part.caps()
-        if caps is not None:
-            size = max(size, caps.size)
-            for name, cap in caps.columns.items():
-                columns.setdefault(name, cap)
-    return Caps(size, columns)
+    return joint(caps for part in flatten([rule]) if (caps := part.caps()) is not None)

@@ -27,7 +27,7 @@ class Limits(NamedTuple):
     distinct: npt.NDArray[np.int64]
     """Least number of different known values, per column."""
     share: npt.NDArray[np.float64]
-    """Largest share of a guarded value among the known ones, per column."""
+    """Largest share of each value among the known ones of its column."""
     first: npt.NDArray[np.int64]
     guarded: npt.NDArray[np.bool_]
     """Per value: whether its share is limited."""
@@ -85,15 +85,16 @@ def ban(limits: Limits, tally: Tally, size: int) -> None:
         banned = False
         for c in range(tally.known.size):
             # Known values at the target, if every row from here on has one.
-            reach = limits.share[c] * (tally.known[c] + slots) + EPS
+            known = tally.known[c] + slots
             needs_new = limits.distinct[c] - tally.distinct[c] >= slots
             if limits.values[tag, c] < 0:
                 banned |= needs_new
-                reach -= limits.share[c]
                 for v in range(limits.first[c], limits.first[c + 1]):
+                    reach = limits.share[v] * known + EPS - limits.share[v]
                     banned |= limits.guarded[v] and tally.counts[v] > reach
             else:
                 v = limits.first[c] + limits.values[tag, c]
+                reach = limits.share[v] * known + EPS
                 banned |= limits.guarded[v] and tally.counts[v] + 1 > reach
                 banned |= needs_new and tally.counts[v] > 0
         tally.banned[tag] = banned

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from shoal.base.errors import listed
 from shoal.base.roles import Role
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
+from shoal.tables.spreadsheet import TEXTS, formulas
 
 NEARLY_ALL = 0.9  # of the known cells differ: the column is as good as a name
 FEW_ROWS = 20  # in a smaller table most columns are nearly unique
@@ -27,10 +29,6 @@ PLACEHOLDERS = (
     "unknown", "not known", "unk", "null", "none", "nil", "nan", "n/a", "na", "missing", "other",
     "?", "-", "--", ".", "x", "xx", "xxx",
 )  # fmt: skip
-
-TEXTS = (pl.String, pl.Categorical, pl.Enum)
-FORMULA = r"(?s)^[=+\-@\t\r]."  # a sign that stands alone is run by nobody
-NUMBER = r"^[+-][0-9 .,]*[0-9](?:[eE][+-]?[0-9]+)?%?$"  # also a telephone number
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,20 +158,25 @@ def _words(side: str) -> pl.Expr:
 
 
 def _formulas(matter: Matter) -> Iterator[str]:
-    """Columns whose texts a spreadsheet would take for a formula and run."""
-    for column in matter.schema.columns:
-        name = column.name
-        if not column.role.published or matter.frame[name].dtype not in TEXTS:
+    """Columns whose texts, or names, a spreadsheet would take for a formula and run."""
+    if matter.plan.release.csv_safe:
+        return
+    names = [column.name for column in matter.schema.columns if column.role.published]
+    for name in names:
+        if matter.frame[name].dtype not in TEXTS:
             continue
-        texts = matter.frame[name].cast(pl.String).drop_nulls()
-        cells = int((texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)).sum())
+        cells = int(formulas(matter.frame[name].cast(pl.String)).sum())
         if cells:
-            yield (
-                f"{cells:,} cells of column {name!r} begin with =, +, -, @, a tab or a line break: "
-                "a spreadsheet that opens them from a CSV file takes them for formulas and runs "
-                "them. Look at them and correct them, write Parquet instead of CSV, or tell "
-                "readers to import the column as text."
-            )
+            yield f"{cells:,} cells of column {name!r} {_RUN}"
+    if run := [name for name in names if formulas(pl.Series([name])).item()]:
+        yield f"The names of the columns {listed(run)} {_RUN}"
+
+
+_RUN = (
+    "begin with =, +, -, @, a tab or a line break: a spreadsheet that opens them from a CSV file "
+    "takes them for formulas and runs them. Look at them and correct them, write a CSV file with "
+    "--csv-safe (csv_safe=True), or write Parquet."
+)
 
 
 PLANNED: tuple[Callable[[Matter], Iterator[str]], ...] = (_kept_order, _bare_sensitive)

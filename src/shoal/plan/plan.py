@@ -87,11 +87,14 @@ class ReleasePart(_Part):
     """How the release is written.
 
     ``typed``: ordered columns as two columns ``x_lo`` and ``x_hi``. ``shuffle``: break the link to
-    the order of the input. ``slack``: how likely a cell is published wider than it need be.
+    the order of the input. ``csv_safe``: an apostrophe before texts of a CSV file that a
+    spreadsheet would run as formulas. ``slack``: how likely a cell is published
+    wider than it need be.
     """
 
     typed: bool = False
     shuffle: bool = True
+    csv_safe: bool = False
     slack: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
 
 

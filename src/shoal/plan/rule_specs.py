@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import ParameterError, PlanError, nearest
 from shoal.base.params import Param, check_options
-from shoal.catalog import DEFAULT_RULE, METHODS, RULES, Method, find_rule
+from shoal.catalog import DEFAULT_RULE, METHODS, RULES, Method, RuleEntry, find_rule
 
 if TYPE_CHECKING:
     from shoal.privacy import Rule
@@ -48,7 +48,8 @@ def rules_asked(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     used: set[str] = set()
     for entry in RULES.values():
         first = entry.flags[0][0]
-        if first not in given:
+        own = _own_numbers(entry, given)
+        if first not in given and not own:
             continue
         if entry.family:
             flag, word = entry.family
@@ -67,14 +68,51 @@ def rules_asked(values: Mapping[str, Any]) -> list[dict[str, Any]]:
                     of_columns.setdefault(column, {})[name] = texts
             else:
                 spec[name] = _whole(given[flag]) if declared[name].type is int else given[flag]
-        asked.append(spec)
-        asked += [{**spec, "column": column, **own} for column, own in of_columns.items()]
+        asked += [spec] if first in given else []
+        asked += [
+            {**spec, "column": column, **(own.get(column) or values)}
+            for column, values in of_columns.items()
+        ]
     if unused := [f"--{flag}" for flag in given if flag not in used]:
         raise ParameterError(
             f"{', '.join(unused)} only refines a rule that was not asked for. Ask for the rule, "
             "or leave it out; 'shoal methods' lists the rules and their flags."
         )
     return asked
+
+
+def _own_numbers(entry: RuleEntry, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the numbers that values of a column were given: ``{"job": {"alpha": {...}}}``.
+
+    ``COLUMN=VALUE:NUMBER`` gives a value its own; others of the column have that of the rule's
+    flag, without which every value needs one.
+    """
+    flags = {name: flag for flag, name in entry.flags}
+    found: dict[str, dict[str, Any]] = {}
+    for param in entry.params:
+        if not param.each or flags[param.each] not in given:
+            continue
+        common = given.get(flags[param.name])
+        for column, texts in _by_column(flags[param.each], given[flags[param.each]]).items():
+            split = {text: _numbered(text) for text in texts}
+            if not any(number is not None for _, number in split.values()):
+                continue
+            if common is None and any(number is None for _, number in split.values()):
+                return {}
+            numbers = {
+                value: common if number is None else number for value, number in split.values()
+            }
+            found[column] = {param.name: numbers}
+    return found
+
+
+def _numbered(text: str) -> tuple[str, float | None]:
+    """Split ``HIV:0.1`` into a value and its number, None where there is none."""
+    value, colon, number = text.rpartition(":")
+    try:
+        return (value, float(number)) if colon and value else (text, None)
+    except ValueError:
+        return text, None
 
 
 def _by_column(flag: str, texts: Sequence[str]) -> dict[str, list[str]]:
@@ -84,8 +122,8 @@ def _by_column(flag: str, texts: Sequence[str]) -> dict[str, list[str]]:
         column, equals, value = text.partition("=")
         if not (column and equals and value):
             raise ParameterError(
-                f"--{flag} takes COLUMN=VALUE, a sensitive column and one of its values. "
-                f"Got {text!r} instead."
+                f"--{flag} takes COLUMN=VALUE, a sensitive column and one of its values, or "
+                f"COLUMN=VALUE:SHARE. Got {text!r} instead."
             )
         found.setdefault(column, []).append(value)
     return found
@@ -141,7 +179,24 @@ def _build(spec: Mapping[str, Any], sensitive: Sequence[str], own: Collection[st
                 f"{nearest(name, sensitive)}"
             )
     options = check_options(given, entry.params, entry.name)
-    return [entry.load()(column=name, **options) for name in columns]
+    make = entry.load()
+    return [make(column=name, **own) for name in columns for own in _apart(options, entry)]
+
+
+def _apart(options: dict[str, Any], entry: RuleEntry) -> list[dict[str, Any]]:
+    """Return the options of a rule for every value that has a number of its own, or as they are."""
+    for param in entry.params:
+        numbers = options[param.name]
+        if param.each and isinstance(numbers, Mapping):
+            if options[param.each] is not None:
+                raise ParameterError(
+                    f"The rule {entry.name!r} names values twice: in {param.name!r}, with a number "
+                    f"for each, and in {param.each!r}. Leave {param.each!r} out."
+                )
+            return [
+                {**options, param.name: own, param.each: (value,)} for value, own in numbers.items()
+            ]
+    return [options]
 
 
 def rule_spec(rule: Rule) -> dict[str, Any] | None:

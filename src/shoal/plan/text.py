@@ -31,6 +31,7 @@ _METHOD = "\n# How rows are grouped; its options stand next to the name (see: sh
 _RULES = "\n# What every group has to promise; repeat the table for more rules.\n"
 _RELEASE = """
 # typed: ordered columns as two columns x_lo, x_hi. shuffle: hide the order of the input.
+# csv_safe: an apostrophe before texts of a CSV file that a spreadsheet would run as formulas.
 """
 
 
@@ -123,4 +124,6 @@ def _value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(_value(item) for item in value)}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_key(key)} = {_value(own)}' for key, own in value.items())}}}"
     return repr(value)

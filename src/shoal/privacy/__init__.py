@@ -1,7 +1,7 @@
 """The privacy models."""
 
 from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.base import All, Caps, ColumnCaps, Condition, Limit, Rule, flatten
+from shoal.privacy.base import All, Caps, ColumnCaps, Condition, Limit, Rule, flatten, joint
 from shoal.privacy.closeness import BetaLikeness, TCloseness
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.l_diversity import (
@@ -27,4 +27,5 @@ __all__ = [
     "Rule",
     "TCloseness",
     "flatten",
+    "joint",
 ]

@@ -59,6 +59,7 @@ class AlphaK:
             high=1,
             open_low=True,
             safer="less",
+            each="values",
         ),
         Param("k", "least number of rows in a group", int, default=10, low=1, safer="more"),
         Param("values", "sensitive values to protect; every value when not given", tuple),
@@ -66,6 +67,11 @@ class AlphaK:
     figures: ClassVar[Mapping[str, str]] = {"alpha": "alpha", "k": "k"}
 
     def __post_init__(self) -> None:
+        if not isinstance(self.alpha, (int, float)):
+            raise ParameterError(
+                f"{self.name} takes one alpha, a number. Got {self.alpha!r} instead. Where values "
+                "have an alpha of their own, give a rule for each of them."
+            )
         self.params[0].check(self.alpha, self.name)
         self.params[1].check(self.k, self.name)
         if self.values is not None:
@@ -83,8 +89,10 @@ class AlphaK:
 
     def caps(self) -> Caps:
         """Return the least size and the largest share."""
-        chosen = None if self.values is None else frozenset(self.values)
-        return Caps(self.k, {self.column: ColumnCaps(share=self.alpha, values=chosen)})
+        if self.values is None:
+            return Caps(self.k, {self.column: ColumnCaps(share=self.alpha)})
+        own = dict.fromkeys(self.values, self.alpha)
+        return Caps(self.k, {self.column: ColumnCaps(values=own)})
 
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """No larger share than alpha, of any value or of each that is protected."""

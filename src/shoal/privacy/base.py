@@ -31,13 +31,22 @@ class ColumnCaps:
     """Limits on one sensitive column of a group.
 
     ``distinct``: at least so many different known values; a group without a known value passes no
-    rule on the column. ``share``: no value of ``values`` (None: no value at all) has more than
-    this share of the group's known values, give or take :data:`SLACK`.
+    rule on the column. ``share``: no value at all has more than this share of the group's known
+    values, give or take :data:`SLACK`; ``values``: nor does one of these have more than its own.
     """
 
     distinct: int = 1
     share: float = 1.0
-    values: frozenset[str] | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
+
+    def share_of(self, value: str) -> float:
+        """Return the largest share that a value may have."""
+        return min(self.share, self.values.get(value, 1.0))
+
+    @property
+    def least_share(self) -> float:
+        """Return the largest share that the most limited value may have."""
+        return min([self.share, *self.values.values()])
 
 
 @dataclass(frozen=True)
@@ -197,20 +206,10 @@ class All:
     def caps(self) -> Caps | None:
         """Return the joint numeric form: the strictest of each limit.
 
-        None when a part has none, or when two parts cap different values of one column by
-        different shares, which one :class:`ColumnCaps` cannot say.
+        None when a part has none.
         """
-        parts = [rule.caps() for rule in self.rules]
-        columns: dict[str, ColumnCaps] = {}
-        for part in parts:
-            if part is None:
-                return None
-            for name, caps in part.columns.items():
-                joint = _strictest(columns.get(name, ColumnCaps()), caps)
-                if joint is None:
-                    return None
-                columns[name] = joint
-        return Caps(max((part.size for part in parts if part), default=1), columns)
+        parts = [caps for rule in self.rules if (caps := rule.caps()) is not None]
+        return joint(parts) if len(parts) == len(self.rules) else None
 
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """Those of all parts, which should be asked one by one: each speaks of its own column."""
@@ -234,15 +233,23 @@ class All:
         return "; ".join(rule.describe() for rule in self.rules)
 
 
-def _strictest(a: ColumnCaps, b: ColumnCaps) -> ColumnCaps | None:
-    distinct = max(a.distinct, b.distinct)
-    if a.share >= 1.0:
-        return ColumnCaps(distinct, b.share, b.values)
-    if b.share >= 1.0:
-        return ColumnCaps(distinct, a.share, a.values)
-    if a.values != b.values:
-        return None
-    return ColumnCaps(distinct, min(a.share, b.share), a.values)
+def joint(parts: Iterable[Caps]) -> Caps:
+    """Return the strictest of each limit."""
+    size = 1
+    columns: dict[str, ColumnCaps] = {}
+    for part in parts:
+        size = max(size, part.size)
+        for name, caps in part.columns.items():
+            columns[name] = _strictest(columns.get(name, ColumnCaps()), caps)
+    return Caps(size, columns)
+
+
+def _strictest(a: ColumnCaps, b: ColumnCaps) -> ColumnCaps:
+    values = {
+        name: min(a.values.get(name, 1.0), b.values.get(name, 1.0))
+        for name in (*a.values, *b.values)
+    }
+    return ColumnCaps(max(a.distinct, b.distinct), min(a.share, b.share), values)
 
 
 def flatten(rules: Sequence[Rule]) -> tuple[Rule, ...]:

@@ -13,7 +13,8 @@ from shoal.base.roles import Role
 from shoal.plan.plan import Plan
 from shoal.releases.anatomy import GROUP
 from shoal.releases.opened import Opened
-from shoal.tables.files import from_native, read_table, second_path
+from shoal.tables.files import read_table, second_path
+from shoal.tables.native import from_native
 from shoal.tables.prepare import Hierarchies, gather, is_path, load_released
 from shoal.tables.schema import Column
 from shoal.tables.sources.source import Source, beside, place
@@ -76,7 +77,7 @@ def second_table(released: Any, published: pl.DataFrame, given: Any = None) -> p
         second = second_path(where)
     except OutputError:
         return None
-    return read_table(second) if second.exists() else None
+    return read_table(second, quoted=True) if second.exists() else None
 
 
 def _read(where: Path | Source) -> pl.DataFrame:
@@ -84,7 +85,7 @@ def _read(where: Path | Source) -> pl.DataFrame:
         from shoal.tables.sources.reading import read_source
 
         return read_source(where)
-    return read_table(where)
+    return read_table(where, quoted=True)
 
 
 def _beside(where: Source) -> pl.DataFrame | None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from shoal import __version__
 from shoal.catalog import DEFAULT_LOSS, LOSSES
+from shoal.report.page import Provenance
 from shoal.report.pages import render
-from shoal.report.run import Provenance
 from shoal.report.words import GLOSSARY
 from shoal.show.charts.words import say
 

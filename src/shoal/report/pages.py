@@ -10,8 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from shoal.base.errors import ParameterError
-from shoal.show.charts import CSS, FIGURE_CSS, Chart
-from shoal.show.charts.style import THEME
+from shoal.show.charts.paper import Chart
+from shoal.show.charts.style import CSS, FIGURE_CSS, THEME
 from shoal.show.charts.words import clean, say
 
 AUDIENCES = ("steward", "public")

@@ -10,14 +10,15 @@ import polars as pl
 
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_LOSS, LOSSES, RULES
-from shoal.measures.losses import Loss
+from shoal.measures.losses.ncp import Loss
 from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report.words import ROLES
-from shoal.show.charts import Chart
-from shoal.show.figures import Plots, Subject, read_column
-from shoal.show.figures.reading import extents
+from shoal.show.charts.paper import Chart
+from shoal.show.figures.plots import Plots
+from shoal.show.figures.reading import extents, read_column
+from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR
 

@@ -11,7 +11,8 @@ from shoal.releases.verdict import Verdict
 from shoal.report import parts
 from shoal.report.words import GLOSSARY
 from shoal.show.charts.words import say
-from shoal.show.figures import Plots, Subject, attacks_chart
+from shoal.show.figures.plots import Plots, attacks_chart
+from shoal.show.figures.subject import Subject
 
 HALF = 490.0  # paper of a chart that shares its line with another
 

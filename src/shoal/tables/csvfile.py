@@ -13,9 +13,9 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import InputError, listed
+from shoal.base.errors import InputError
 from shoal.base.memory import most_unpacked, told
-from shoal.base.names import check_names, twice
+from shoal.base.names import check_names, check_rows, check_twice
 from shoal.base.threads import workers
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -156,18 +156,10 @@ def _header(path: Path, content: bytes, delimiter: str) -> list[str]:
         names = next(rows)
     except csv.Error as broken:
         raise _unreadable(path, 1, broken) from None
-    if double := twice(names):
-        raise InputError(
-            f"{path} has duplicate column names: {listed(double)}. "
-            "Every column needs a name of its own: rename them."
-        )
+    check_twice(names, path)
     check_names(names, path)
     with contextlib.suppress(csv.Error):  # a row that this reader finds too long is a row
-        if next(rows, None) is None:
-            raise InputError(
-                f"{path} has column names ({listed(names)}) but no rows. "
-                "A table needs at least one row."
-            )
+        check_rows(int(next(rows, None) is not None), names, path)
     return names
 
 

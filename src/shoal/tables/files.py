@@ -11,32 +11,20 @@ from typing import IO, cast
 import polars as pl
 
 from shoal.base.atomic import Pathlike, atomic_file
-from shoal.base.errors import InputError, OutputError, listed
+from shoal.base.errors import InputError, NotVerified, OutputError
 from shoal.base.memory import LEAST, check_fits
-from shoal.base.names import check_names
+from shoal.base.names import check_names, check_rows
 from shoal.base.threads import share
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
-from shoal.tables.native import from_native, to_native
 from shoal.tables.set_cells import SETS, to_json
 from shoal.tables.sources.source import Source, beside, place, target
-
-__all__ = [
-    "FORMATS",
-    "check_output_format",
-    "from_native",
-    "placed",
-    "read_table",
-    "second_path",
-    "to_native",
-    "write_release",
-    "write_table",
-    "write_tables",
-]
+from shoal.tables.spreadsheet import TEXTS, quote, unquote
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
 _CELLS = 1 << 16  # of a text file whose types are found at a time
-FORMATS = (".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".feather")
+TEXT_FORMATS = (".csv", ".csv.gz", ".tsv")
+FORMATS = (*TEXT_FORMATS, ".parquet", ".arrow", ".feather")
 
 
 def read_table(
@@ -45,6 +33,7 @@ def read_table(
     delimiter: str | None = None,
     *,
     text: Collection[str] | Callable[[Sequence[str]], Collection[str]] = (),
+    quoted: bool = False,
 ) -> pl.DataFrame:
     """Read a table from a file (CSV, also gzipped, Parquet, Arrow, Feather) or from a database.
 
@@ -60,6 +49,8 @@ def read_table(
     text
         Columns of a CSV file to keep as text even if every cell looks like a number or a date; or
         what returns them, given all columns.
+    quoted
+        A CSV file may be a release that was written with ``csv_safe``: then undo that.
     """
     found = place(path)
     if isinstance(found, Source):
@@ -74,7 +65,8 @@ def read_table(
             # A binary file is held as it is, at least; of texts more is known.
             check_fits(path, LEAST if known is None else 1)
             if known is None:
-                return _typed(read_csv(stream.read(), path, delimiter), missing, text)
+                texts = read_csv(stream.read(), path, delimiter)
+                return _typed(unquote(texts) if quoted else texts, missing, text)
         frame = _binary(path, known)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist. Check the name of the file.") from None
@@ -113,11 +105,7 @@ def _binary(path: Path, kind: str) -> pl.DataFrame:
             f"{path} is a damaged {kind} file ({fault}). Copy or make it again."
         ) from None
     check_names(frame.columns, path)
-    if frame.height == 0:
-        raise InputError(
-            f"{path} has column names ({listed(frame.columns)}) but no rows. "
-            "A table needs at least one row."
-        )
+    check_rows(frame.height, frame.columns, path)
     return frame
 
 
@@ -146,6 +134,7 @@ def write_table(
     inputs: Sequence[Pathlike] = (),
     *,
     into: str | None = None,
+    csv_safe: bool = False,
 ) -> None:
     """Write ``frame`` whole or not at all, in the format that the name's ending says.
 
@@ -159,8 +148,10 @@ def write_table(
         Replace an existing file.
     inputs
         The files that the table came from, which are never written over.
+    csv_safe
+        Put an apostrophe before the texts of a CSV file that a spreadsheet would run as formulas.
     """
-    write_release({"release": frame}, path, force, inputs, into=into)
+    write_release({"release": frame}, path, force, inputs, into=into, csv_safe=csv_safe)
 
 
 def write_release(
@@ -170,12 +161,13 @@ def write_release(
     inputs: Sequence[Pathlike] = (),
     *,
     into: str | None = None,
+    csv_safe: bool = False,
 ) -> None:
     """Write the tables of a release, all of them or none: the second one next to the first."""
     goals = placed(path, tables, into)
     files = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Path)}
     if files:
-        write_tables(files, force, inputs)
+        write_tables(files, force, inputs, csv_safe=csv_safe)
         return
     from shoal.tables.sources.writing import written
 
@@ -199,6 +191,8 @@ def write_tables(
     tables: Mapping[Path, pl.DataFrame],
     force: bool = False,
     inputs: Sequence[Pathlike] = (),
+    *,
+    csv_safe: bool = False,
 ) -> None:
     """Write several tables, all of them or none, as :func:`write_table` writes one."""
     existed = {path for path in tables if path.exists()}
@@ -211,7 +205,7 @@ def write_tables(
                 stack.push(_noting(named, path))
                 stream = stack.enter_context(atomic_file(path, force=force, inputs=inputs))
                 try:
-                    _write(frame, stream, suffix)
+                    _write(frame, stream, suffix, csv_safe=csv_safe)
                 except pl.exceptions.PolarsError as fault:
                     raise OutputError(
                         f"Cannot write {path} as {suffix}: {fault}. Nothing was written; "
@@ -234,10 +228,11 @@ def _noting(named: list[Path], path: Path) -> Callable[..., None]:
     return note
 
 
-def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str) -> None:
-    if suffix in (".csv", ".csv.gz", ".tsv"):
+def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, *, csv_safe: bool) -> None:
+    if suffix in TEXT_FORMATS:
         # A text file has no lists: a set of values is written as a JSON list.
         frame = frame.with_columns(to_json(s) for s in frame if s.dtype == SETS)
+        frame = _harmless(frame) if csv_safe else frame
     if suffix == ".csv.gz":
         # No name and no time inside, so that equal tables make equal files.
         with gzip.GzipFile("", "wb", compresslevel=4, fileobj=stream, mtime=0) as packed:
@@ -248,3 +243,15 @@ def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str) -> None:
         frame.write_parquet(stream)
     else:
         frame.write_ipc(stream, compression="lz4" if suffix == ".feather" else "uncompressed")
+
+
+def _harmless(frame: pl.DataFrame) -> pl.DataFrame:
+    """Quote what a spreadsheet would run, and check that a reader gets back what was published."""
+    quoted = quote(frame)
+    texts = frame.with_columns(s.cast(pl.String) for s in frame if s.dtype in TEXTS)
+    if not unquote(quoted).equals(texts):
+        raise NotVerified(
+            "Nothing was written: the texts that --csv-safe (csv_safe) quotes would not be read "
+            "back as they are published. This is a fault in Shoal: please report it."
+        )
+    return quoted

@@ -12,20 +12,7 @@ from pathlib import Path
 
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import InputError, SchemaError, listed, nearest
-from shoal.tables.domain import Taxonomy, flat
-from shoal.tables.makers import dates, intervals, prefixes
-
-__all__ = [
-    "check_cover",
-    "dates",
-    "flat",
-    "intervals",
-    "prefixes",
-    "read_directory",
-    "read_hierarchy",
-    "uncovered",
-    "write_hierarchy",
-]
+from shoal.tables.domain import Taxonomy
 
 _DELIMITERS = (";", ",", "\t")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import InputError, listed
-from shoal.base.names import check_names, check_unicode, twice
+from shoal.base.errors import InputError
+from shoal.base.names import check_names, check_rows, check_twice, check_unicode
 from shoal.tables.cells import blank
 
 
@@ -24,11 +24,7 @@ def from_native(frame: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
     names = [column.name for column in columns]
     check_names(names, "The frame")
     result = pl.DataFrame([blank(column, missing) for column in columns])
-    if result.height == 0:
-        raise InputError(
-            f"The frame has column names ({listed(names)}) but no rows. "
-            "A table needs at least one row."
-        )
+    check_rows(result.height, names, "The frame")
     return result
 
 
@@ -44,10 +40,8 @@ def _foreign(frame: Any) -> list[pl.Series]:
             "Give a pandas, polars or pyarrow frame, or the path of a file."
         ) from None
     except nw.exceptions.DuplicateError:
-        raise InputError(
-            f"The frame has duplicate column names: {listed(twice(_names(frame)))}. "
-            "Every column needs a name of its own: rename them."
-        ) from None
+        check_twice(_names(frame), "The frame")
+        raise
     if isinstance(wrapped, nw.LazyFrame):
         wrapped = wrapped.collect("polars")
     if not isinstance(wrapped, nw.DataFrame):
@@ -55,11 +49,7 @@ def _foreign(frame: Any) -> list[pl.Series]:
             f"Cannot read a table from a {type(frame).__name__}. Give a whole frame, not a column."
         )
     names = [str(name) for name in wrapped.columns]
-    if double := twice(names):
-        raise InputError(
-            f"The frame has duplicate column names: {listed(double)}. "
-            "Every column needs a name of its own: rename them."
-        )
+    check_twice(names, "The frame")
     check_unicode(names, "A column name")
     return [_column(wrapped, position).rename(name) for position, name in enumerate(names)]
 

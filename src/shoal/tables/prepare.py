@@ -20,10 +20,11 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
 from shoal.tables.domain import Taxonomy
-from shoal.tables.files import from_native, read_table
+from shoal.tables.files import read_table
 from shoal.tables.grid import AUTO, DEFAULT_GRID, OFF, step_of
 from shoal.tables.guessing import guess
 from shoal.tables.hierarchy import read_directory, read_hierarchy
+from shoal.tables.native import from_native
 from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
 
@@ -58,6 +59,7 @@ def merge(
     importance: Mapping[str, float] | None = None,
     grids: Mapping[str, str | float] | None = None,
     typed: bool | None = None,
+    csv_safe: bool | None = None,
     trust: bool = False,
     **parts: Any,
 ) -> Plan:
@@ -79,7 +81,8 @@ def merge(
     if instead is not None:
         specs = [spec for rule in flatten(one_or_more(instead)) if (spec := rule_spec(rule))]
         base = base.with_rules(specs)
-    release = {} if typed is None else {"typed": typed}
+    asked = {"typed": typed, "csv_safe": csv_safe}
+    release = {key: value for key, value in asked.items() if value is not None}
     given = {key: value for key, value in parts.items() if value} | (
         {"seed": parts["seed"]} if parts.get("seed") is not None else {}
     )
@@ -245,7 +248,9 @@ def _read(
 
         return read_source(data, missing)
     if is_path(data):
-        return read_table(Path(data), missing=missing, delimiter=delimiter, text=text or ())
+        published = text is not None
+        path = Path(data)
+        return read_table(path, missing, delimiter, text=text or (), quoted=published)
     return from_native(data, missing=missing)
 
 

@@ -22,7 +22,8 @@ from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
 from shoal.measures.cautions import Matter, cautions, planned
-from shoal.measures.losses import Grouped, measured
+from shoal.measures.losses import measured
+from shoal.measures.losses.grouped import Grouped
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import All, Rule
@@ -32,7 +33,9 @@ from shoal.releases.fresh import fresh
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
 from shoal.tables.prepare import Hierarchies, Taken, warn_undecided
+from shoal.tables.spreadsheet import counted
 
+QUOTED = "texts quoted for spreadsheets"
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
 TIME_LIMIT = Param(
     "time_limit", "seconds after which the best release so far is taken", float, low=0
@@ -167,11 +170,16 @@ def execute(
         rows_in=frame.height,
         rows_out=release.frame.height,
         groups=getattr(made, "groups", frame.height),
-        notes=getattr(made, "notes", {}),
+        notes={**getattr(made, "notes", {}), **_quoted(opened)},
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
     )
     return Made(run, opened, release.order)
+
+
+def _quoted(opened: Opened) -> dict[str, int]:
+    """Say how many texts of a CSV file are quoted, where that was asked for."""
+    return {QUOTED: counted(opened.tables)} if opened.plan.release.csv_safe else {}
 
 
 def group(

@@ -13,7 +13,7 @@ from shoal.base.errors import SchemaError, ShoalWarning
 from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.measures.exposure import Exposure, exposure
-from shoal.measures.risks import AttributeRisk, Risk, assess, attribute_risk
+from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
 from shoal.releases.opened import Opened
 from shoal.tables.prepare import check_columns, quasi_schema
 from shoal.tables.schema import Column

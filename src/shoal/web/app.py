@@ -42,13 +42,13 @@ class _Twins:
 
 def _static() -> dict[str, tuple[bytes, str]]:
     """Read the few files that never change: nothing but these is ever served by name."""
-    from shoal.show import charts
+    from shoal.show.charts import style
 
     files = {}
     for path in (respond.HERE / "static").iterdir():
         kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
         files[path.name] = (path.read_bytes(), kind)
-    files["charts.css"] = ((charts.CSS + charts.FIGURE_CSS).encode(), "text/css")
+    files["charts.css"] = ((style.CSS + style.FIGURE_CSS).encode(), "text/css")
     return files
 
 

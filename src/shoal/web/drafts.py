@@ -20,6 +20,8 @@ from shoal.plan.plan import Plan
 
 Draft = dict[str, Any]
 
+RELEASE = {"typed": "--typed", "csv_safe": "--csv-safe"}
+"""How the release is written: what can be ticked, and its flag."""
 LEFT_OUT = "left out"
 ROLES = {
     Role.QUASI.value: "others may know it: generalized",
@@ -61,7 +63,7 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
 
     Fields: ``role.3``, ``kind.3``, ``importance.3``, ``grid.3`` by the number of the column;
     ``rule.0.name``, ``rule.0.k`` by the place of the rule; ``method``, ``option.effort``;
-    ``typed``, ``seed``.
+    ``typed``, ``csv_safe``, ``seed``.
     """
     columns: dict[str, dict[str, Any]] = {}
     for column in profile["columns"]:
@@ -85,7 +87,7 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
         "columns": columns,
         "rules": _rules(form),
         "method": _method(form, old),
-        "release": {"typed": True} if form.get("typed") else {},
+        "release": {key: True for key in RELEASE if form.get(key)},
         **({"seed": number_of(seed, int)} if (seed := form.get("seed", "").strip()) else {}),
     }
 
@@ -211,8 +213,7 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
         words += ["--missing", text] if text else []
     if plan.data.delimiter:
         words += ["--delimiter", plan.data.delimiter]
-    if plan.release.typed:
-        words.append("--typed")
+    words += [flag for key, flag in RELEASE.items() if getattr(plan.release, key)]
     return shlex.join([*start, *words, *end])
 
 
@@ -228,7 +229,12 @@ def _flags_suffice(plan: Plan, profile: Mapping[str, Any]) -> bool:
             return False
     names = [rule.name for rule in plan.rules]
     lists = {p.name for name in names for p in RULES[name].params if p.type is tuple}
-    special = any(rule.column is not None or lists & {*rule.spec} for rule in plan.rules)
+    special = any(
+        rule.column is not None
+        or lists & {*rule.spec}
+        or any(isinstance(value, Mapping) for value in rule.spec.values())
+        for rule in plan.rules
+    )
     # Two rules behind one flag (--l), or with a k of their own, cannot both be said.
     flags = [flag for name in names for flag, _ in RULES[name].flags]
     return len(set(flags)) == len(flags) and not special

@@ -19,9 +19,9 @@ from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
-from shoal.report import Provenance
-from shoal.show.charts import Chart
-from shoal.show.figures import attacks_chart
+from shoal.report.page import Provenance
+from shoal.show.charts.paper import Chart
+from shoal.show.figures.plots import attacks_chart
 from shoal.tables.files import write_table
 from shoal.web.profiles import clip
 
@@ -156,7 +156,8 @@ def write(
     """Write release, plan, hierarchies, figures and reports into a folder."""
     for name, table in release.here.tables.items():
         stem = "release" if name == "release" else f"release.{name}"
-        write_table(table, folder / f"{stem}.csv")
+        safe = release.plan.release.csv_safe
+        write_table(table, folder / f"{stem}.csv", csv_safe=safe)
         write_table(table, folder / f"{stem}.parquet")
     title = f"Release of {origin.source}"
     texts = {

@@ -18,14 +18,21 @@ import numpy as np
 import polars as pl
 
 from shoal.engines.spark.columns import without_missing
-from shoal.engines.spark.hashing import Fingerprint, Mark, fingerprints, hashed, sums, totals
+from shoal.engines.spark.hashing import (
+    Fingerprint,
+    Mark,
+    fingerprints,
+    hashed,
+    sums,
+    to_polars,
+    totals,
+)
 from shoal.engines.spark.job import KEPT, Checks, Job, Seen
 from shoal.engines.spark.layout import Layout
 from shoal.engines.spark.looking import (
     class_counts,
     keep_rules,
     published_cells,
-    to_polars,
     uncovered,
 )
 from shoal.releases.check_counts import COUNT, class_stats, examine, values_of

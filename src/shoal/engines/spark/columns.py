@@ -12,8 +12,10 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import InputError, SchemaError, listed
+from shoal.base.errors import SchemaError, listed
+from shoal.base.names import check_twice
 from shoal.base.roles import Role
+from shoal.engines.spark.hashing import to_polars
 from shoal.plan.plan import Plan
 from shoal.tables.cells import TYPES, blank, fitting
 from shoal.tables.schema import plain, unknown_column
@@ -75,11 +77,7 @@ class SparkTable:
 def take_in(frame: Any, plan: Plan, *, texts: bool) -> SparkTable:
     """Number and clean the declared columns. ``texts``: types are to be found, as for CSV."""
     every = tuple(frame.columns)
-    if twice := [name for name in dict.fromkeys(every) if every.count(name) > 1]:
-        raise InputError(
-            f"The frame has duplicate column names: {listed(twice)}. "
-            "Every column needs a name of its own: rename them."
-        )
+    check_twice(every, "The frame")
     if not plan.columns:
         raise SchemaError(
             "The Spark engine does not guess roles, which would mean looking at every cell of "
@@ -134,11 +132,9 @@ def _empty(rows: Any) -> pl.DataFrame:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     try:
-        made = pl.from_arrow(to_arrow_schema(rows.schema).empty_table())
+        return to_polars(to_arrow_schema(rows.schema).empty_table())
     except Exception:  # a map or variant: _check_types names the column
-        made = pl.DataFrame({name: pl.Series([], dtype=pl.Object) for name in rows.columns})
-    assert isinstance(made, pl.DataFrame)
-    return made
+        return pl.DataFrame({name: pl.Series([], dtype=pl.Object) for name in rows.columns})
 
 
 def _blanked(rows: Any, missing: Mapping[str, Sequence[str]]) -> Any:
@@ -214,8 +210,7 @@ def _kinds(rows: Any, columns: list[str], missing: Mapping[str, Sequence[str]]) 
         fit = {name: set(TYPES) for name in columns}
         known = dict.fromkeys(columns, 0)
         for batch in batches:
-            piece = pl.from_arrow(batch)
-            assert isinstance(piece, pl.DataFrame)
+            piece = to_polars(batch)
             for name in columns:
                 cells = blank(piece[name], missing.get(name, ())).unique()
                 known[name] += len(cells) - cells.null_count()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.engines.spark.hashing import to_polars
 from shoal.engines.spark.session import session_of
 
 
@@ -29,7 +30,6 @@ def rows_of(released: Any, of: str, by: Sequence[str]) -> pl.DataFrame:
     numbered = released.toDF(*(f"c{i}" for i in range(len(names))))
     inner = [f"c{i}" for i in chosen]
     counted = numbered.groupBy(*inner).agg(F.count(F.lit(1)).alias("n"))
-    distinct = pl.from_arrow(counted.toArrow())
-    assert isinstance(distinct, pl.DataFrame)
+    distinct = to_polars(counted.toArrow())
     many = np.repeat(np.arange(distinct.height), distinct["n"].to_numpy())
     return distinct.drop("n").rename({f"c{i}": names[i] for i in chosen})[many]

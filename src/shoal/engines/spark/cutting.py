@@ -15,6 +15,7 @@ import polars as pl
 
 from shoal.base.errors import ParameterError
 from shoal.base.partition import GroupStats, histogram
+from shoal.engines.spark.hashing import to_polars
 from shoal.engines.spark.settings import Spark
 from shoal.engines.spark.tuples import COUNT
 from shoal.privacy import Rule
@@ -163,8 +164,7 @@ class Cutter:
             .groupBy(SHARD, along.alias("at"))
             .agg(F.sum(COUNT).alias("rows"))
         )
-        counts = pl.from_arrow(counted.toArrow())
-        assert isinstance(counts, pl.DataFrame)
+        counts = to_polars(counted.toArrow())
         cuts = {}
         for shard, column in chosen.items():
             own = counts.filter(pl.col(SHARD) == shard).sort("at")
@@ -188,8 +188,7 @@ class Cutter:
         counted = sided.groupBy("side", *(f"s{i}" for i in range(len(hidden)))).agg(
             F.sum(COUNT).alias("rows")
         )
-        counts = pl.from_arrow(counted.toArrow())
-        assert isinstance(counts, pl.DataFrame)
+        counts = to_polars(counted.toArrow())
         label = counts["side"].to_numpy().astype(np.int64)
         rows = counts["rows"].to_numpy().astype(np.int64)
         sizes = np.zeros(2 * len(cuts), np.int64)

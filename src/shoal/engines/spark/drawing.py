@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import Infeasible, InputError, listed
+from shoal.base.errors import Infeasible, InputError
+from shoal.base.names import check_rows
 from shoal.base.partition import GroupStats, Histogram
 from shoal.coding.encode import Encoded
 from shoal.engines.spark.checking import against, marks, own_columns
 from shoal.engines.spark.columns import side_by_side
-from shoal.engines.spark.hashing import Mark, fingerprints, fresh_salt, hashed
+from shoal.engines.spark.hashing import Mark, fingerprints, fresh_salt, hashed, to_polars
 from shoal.engines.spark.job import KEPT, Checks, Job, Seen, Staged
 from shoal.engines.spark.layout import Layout, dummied
-from shoal.measures.losses import Loss
+from shoal.engines.spark.looking import counted_values
+from shoal.measures.losses.ncp import Loss
 from shoal.privacy import Rule
-from shoal.releases.check_counts import Findings, Values, values_of
+from shoal.releases.check_counts import Findings, Values
 from shoal.releases.dummies import make as dummies
 from shoal.releases.dummies.check import verify_sets
 from shoal.releases.verdict import Original
@@ -67,13 +69,7 @@ def stage_dummies(job: Job) -> Staged:
 
 def _values(job: Job, name: str) -> Values:
     """Count every value of a sensitive column."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    inner = job.table.at(name)
-    counted = job.table.rows.groupBy(inner).agg(F.count(F.lit(1)).alias("n"))
-    distinct = pl.from_arrow(counted.toArrow())
-    assert isinstance(distinct, pl.DataFrame)
-    return values_of(distinct[inner].alias(name), distinct["n"].to_numpy(), job.schema)
+    return counted_values(job.table.rows, job.table.at(name), name, job.schema)
 
 
 def _mark(job: Job) -> Mark:
@@ -81,11 +77,7 @@ def _mark(job: Job) -> Mark:
     salt = fresh_salt()
     inner = [job.table.at(name) for name in job.table.names]
     (fingerprint,) = fingerprints(job.table.rows, [hashed(inner, salt)])
-    if not fingerprint[0]:
-        raise InputError(
-            f"The table has column names ({listed(job.table.every)}) but no rows. "
-            "A table needs at least one row."
-        )
+    check_rows(fingerprint[0], job.table.every, "The table")
     return Mark(salt, fingerprint)
 
 
@@ -133,9 +125,7 @@ def _drawn(job: Job, schema: Schema, sensitive: Mapping[str, Values]) -> Any:
 
     def draw(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            frame = pl.from_arrow(batch)
-            assert isinstance(frame, pl.DataFrame)
-            frame = frame.rename(real)
+            frame = to_polars(batch).rename(real)
             data = _codes(frame, sensitive)
             drawn = dummies.draw(data, rule, None, **options)
             published = dummies.publish(frame, schema, data, drawn).frame
@@ -197,8 +187,7 @@ def _looked(
         import pyarrow as pa
 
         for batch in batches:
-            frame = pl.from_arrow(batch)
-            assert isinstance(frame, pl.DataFrame)
+            frame = to_polars(batch)
             if not frame.height:
                 continue
             released = frame.select(pl.col(inner).alias(name) for inner, name in columns.items())

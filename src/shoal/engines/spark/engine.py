@@ -122,6 +122,11 @@ def _refuse(entry: Method, plan: Plan) -> None:
             f"The method {entry.name!r} cannot run on Spark: {entry.shape.no_spark}. Use the local "
             "engine, or the method 'dummies'."
         )
+    if plan.release.csv_safe:
+        raise ParameterError(
+            "Spark writes texts as they are and cannot make them safe for spreadsheets. Leave out "
+            "--csv-safe (csv_safe), or use the local engine; Parquet needs nothing of the kind."
+        )
     if entry.shape.drawn and plan.seed is not None:
         raise ParameterError(
             f"The method {entry.name!r} takes no seed on Spark: the executors draw from their own "

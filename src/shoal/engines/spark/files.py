@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.base.errors import InputError, OutputError, ParameterError, listed
+from shoal.base.names import check_twice
 from shoal.engines.spark.session import first_line
 from shoal.engines.spark.settings import Spark
 from shoal.tables.csvfile import sniff
@@ -174,11 +175,7 @@ def _read_csv(spark: Any, path: str, delimiter: str | None) -> Any:
             f"{path} is empty. A table needs a line of column names and at least one row."
         )
     names = [str(cell or "").removeprefix("\ufeff") for cell in first[0]]
-    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise InputError(
-            f"{path} has duplicate column names: {listed(twice)}. "
-            "Every column needs a name of its own: rename them."
-        )
+    check_twice(names, path)
     fields = ", ".join(f"`{name.replace('`', '``')}` string" for name in names)
     return reader.options(header=True, enforceSchema=False).schema(fields).csv(path)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from shoal.engines.spark.driver import on_the_driver
 from shoal.engines.spark.job import Job, Staged
 from shoal.engines.spark.shards import on_the_executors
@@ -10,12 +12,9 @@ from shoal.engines.spark.tuples import reduced
 
 def stage_generalized(job: Job) -> Staged:
     """Reduce the table to its distinct tuples, group them, and stage the release."""
-    with job.clock.stage("encode"):
-        counting = reduced(job.table, [*job.quasi, *job.spoken], job.settings)
-        tuples = counting.__enter__()
-    try:
-        if tuples.here is not None:
-            return on_the_driver(job, tuples)
-        return on_the_executors(job, tuples)
-    finally:
-        counting.__exit__(None, None, None)
+    with ExitStack() as stack:
+        with job.clock.stage("encode"):
+            counting = reduced(job.table, [*job.quasi, *job.spoken], job.settings)
+            tuples = stack.enter_context(counting)
+        group = on_the_executors if tuples.here is None else on_the_driver
+        return group(job, tuples)

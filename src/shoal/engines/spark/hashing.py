@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 Fingerprint = tuple[int, int, int]
 """How many rows there are, and two sums of their hashes."""
 
@@ -17,6 +19,13 @@ class Mark:
 
     salt: int
     found: Fingerprint
+
+
+def to_polars(table: Any) -> pl.DataFrame:
+    """Return an Arrow table or batch as polars has it."""
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
 
 
 def fresh_salt() -> int:

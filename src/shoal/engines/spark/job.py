@@ -12,7 +12,7 @@ from shoal.engines.spark.columns import SparkTable
 from shoal.engines.spark.hashing import Fingerprint
 from shoal.engines.spark.layout import Layout
 from shoal.engines.spark.settings import Spark
-from shoal.measures.losses import Loss
+from shoal.measures.losses.ncp import Loss
 from shoal.plan.plan import Plan
 from shoal.privacy import All, Rule
 from shoal.releases.check_counts import Findings

@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
+from shoal.engines.spark.hashing import to_polars
 from shoal.privacy import Rule
 from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, examine, values_of
 from shoal.releases.generalized.coverage import covers
@@ -90,7 +91,7 @@ def keep_rules(
     spoken = list(sensitive)
     hidden = [f"s{i}" for i in range(len(spoken))]
     values = {
-        inner: _values(cells, inner, name, schema)
+        inner: counted_values(cells, inner, name, schema)
         for inner, name in zip(hidden, spoken, strict=True)
     }
     counted = cells.groupBy(*quasi, *hidden).agg(F.count(F.lit(1)).alias("n"))
@@ -118,13 +119,8 @@ def keep_rules(
             "checked as a whole. Nothing was released; please report it with Spark's version."
         )
     return [
-        Findings(
-            findings["rows"],
-            findings["classes"],
-            tuple(findings["failing"]),
-            tuple(findings["achieved"]),
-        )
-        for findings, _ in heard
+        Findings(found["rows"], found["classes"], tuple(found["failing"]), tuple(found["achieved"]))
+        for found, _ in heard
     ]
 
 
@@ -155,19 +151,12 @@ def class_counts(
     return table.select(pl.col(old).alias(new) for old, new in renamed.items()), [*columns.values()]
 
 
-def _values(cells: Any, inner: str, name: str, schema: Schema) -> Values:
+def counted_values(cells: Any, inner: str, name: str, schema: Schema) -> Values:
     """Count every value of a sensitive column once."""
     from pyspark.sql import functions as F  # noqa: N812
 
     distinct = to_polars(cells.groupBy(inner).agg(F.count(F.lit(1)).alias("n")).toArrow())
     return values_of(distinct[inner].alias(name), distinct["n"].to_numpy().astype(np.int64), schema)
-
-
-def to_polars(table: Any) -> pl.DataFrame:
-    """Return an Arrow table or batch as polars has it."""
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    return frame
 
 
 def _pieces(batches: Iterator[Any]) -> Iterator[pl.DataFrame]:

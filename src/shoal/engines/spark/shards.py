@@ -24,10 +24,11 @@ from shoal.engines.spark.columns import side_by_side
 from shoal.engines.spark.cutting import SHARD, Cutter
 from shoal.engines.spark.driver import encoded, generator, stage
 from shoal.engines.spark.handout import FIRST, LABEL, LAST, MANY, hand_out, shares
+from shoal.engines.spark.hashing import to_polars
 from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import Layout, generalized
 from shoal.engines.spark.tuples import COUNT, KEY, Tuples
-from shoal.measures.losses import Loss
+from shoal.measures.losses.ncp import Loss
 from shoal.plan.plan import Plan
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
@@ -104,8 +105,7 @@ def _dictionaries(tuples: Tuples) -> pl.DataFrame:
         F.collect_set(F.struct(tuples.table.at(name))).alias(f"d{i}")
         for i, name in enumerate(tuples.columns)
     ]
-    values = pl.from_arrow(tuples.found.agg(*sets).toArrow())
-    assert isinstance(values, pl.DataFrame)
+    values = to_polars(tuples.found.agg(*sets).toArrow())
     return side_by_side(
         [
             values[f"d{i}"].explode().struct.unnest().to_series().alias(name)
@@ -129,8 +129,7 @@ def _coded(tuples: Tuples, cells: pl.DataFrame, whole_table: Encoded) -> Any:
 
     def code(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            frame = pl.from_arrow(batch)
-            assert isinstance(frame, pl.DataFrame)
+            frame = to_polars(batch)
             columns = [frame[KEY], frame[COUNT]]
             for new, (old, table) in index.items():
                 own = pl.DataFrame({"cell": frame[old]})
@@ -150,8 +149,7 @@ def _sensitive(coded: Any, whole_table: Encoded) -> tuple[Encoded, Any]:
 
     names = list(whole_table.sensitive)
     counted = coded.groupBy(*(f"s{i}" for i in range(len(names)))).agg(F.sum(COUNT).alias("rows"))
-    counts = pl.from_arrow(counted.toArrow())
-    assert isinstance(counts, pl.DataFrame)
+    counts = to_polars(counted.toArrow())
     codes = {name: counts[f"s{i}"].to_numpy() for i, name in enumerate(names)}
     empty = np.empty((counts.height, 0), np.int32)
     table = Encoded((), empty, (), codes, whole_table.sensitive_names)
@@ -197,8 +195,7 @@ def _grouped(
     names, space, typed = whole_table.names, whole_table.take(none), plan.release.typed
 
     def group(shard: tuple[Any, ...], rows: Any) -> Any:
-        frame = pl.from_arrow(rows)
-        assert isinstance(frame, pl.DataFrame)
+        frame = to_polars(rows)
         codes = frame.select(f"q{j}" for j in range(len(names))).to_numpy().astype(np.int32)
         hidden = {name: frame[f"s{i}"].to_numpy() for i, name in enumerate(space.sensitive)}
         data = replace(space, codes=np.ascontiguousarray(codes), sensitive=hidden)

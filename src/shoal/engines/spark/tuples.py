@@ -9,9 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import InputError, ShoalError, listed
+from shoal.base.errors import ShoalError
+from shoal.base.names import check_rows
 from shoal.engines.spark.columns import SparkTable
-from shoal.engines.spark.hashing import Mark, fresh_salt, hashed, sums, totals
+from shoal.engines.spark.hashing import Mark, fresh_salt, hashed, sums, to_polars, totals
 from shoal.engines.spark.settings import Spark
 
 KEY, COUNT, MARK = "key", "n", "mark"
@@ -80,17 +81,12 @@ def reduced(table: SparkTable, columns: Sequence[str], settings: Spark) -> Itera
     rows, most = table.rows.select("*", key), settings.most_tuples(len(inner))
 
     def told(figures: pl.DataFrame, size: int, distinct: Any, here: pl.DataFrame | None) -> Tuples:
-        if not size:
-            raise InputError(
-                f"The table has column names ({listed(table.every)}) but no rows. "
-                "A table needs at least one row."
-            )
+        check_rows(size, table.every, "The table")
         total, mark = int(figures[COUNT].sum()), Mark(salt, totals(figures, MARK))
         return Tuples(table, tuple(columns), distinct, rows, size, total, mark, here)
 
     # One more than may come tells that they do not fit, whatever their number.
-    here = pl.from_arrow(counted.select("*", key).limit(most + 1).toArrow())
-    assert isinstance(here, pl.DataFrame)
+    here = to_polars(counted.select("*", key).limit(most + 1).toArrow())
     if here.height <= most and settings.fits(here.height, int(here[COUNT].sum()), len(inner)):
         yield told(here, here.height, None, here)
         return
@@ -98,8 +94,7 @@ def reduced(table: SparkTable, columns: Sequence[str], settings: Spark) -> Itera
     kept = counted.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         added = [F.sum(name).alias(name) for name in (COUNT, *(f"{MARK}{i}" for i in range(3)))]
-        figures = pl.from_arrow(kept.agg(F.count(F.lit(1)).alias("size"), *added).toArrow())
-        assert isinstance(figures, pl.DataFrame)
+        figures = to_polars(kept.agg(F.count(F.lit(1)).alias("size"), *added).toArrow())
         yield told(figures, int(figures["size"][0]), kept.select(*inner, COUNT, key), None)
     finally:
         kept.unpersist()

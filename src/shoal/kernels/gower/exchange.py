@@ -62,12 +62,12 @@ class Market(NamedTuple):
 @inner
 def _within(limits: Limits, clusters: Clusters, g: int, fewer: int) -> bool:
     """Say whether a cluster keeps its shares with ``fewer`` known values than it has."""
-    for c in range(limits.share.size):
+    for c in range(limits.distinct.size):
         known = clusters.known[g, c] - fewer
         if known <= 0:
             return False
         for v in range(limits.first[c], limits.first[c + 1]):
-            if limits.guarded[v] and clusters.counts[g, v] > limits.share[c] * known + EPS:
+            if limits.guarded[v] and clusters.counts[g, v] > limits.share[v] * known + EPS:
                 return False
     return True
 
@@ -78,10 +78,10 @@ def _admits(limits: Limits, clusters: Clusters, g: int, tag: int, more: int) -> 
 
     0 rows more: it gives another row away in exchange.
     """
-    for c in range(limits.share.size):
+    for c in range(limits.distinct.size):
         if limits.values[tag, c] >= 0:
             v = limits.first[c] + limits.values[tag, c]
-            reach = limits.share[c] * (clusters.known[g, c] + more) + EPS
+            reach = limits.share[v] * (clusters.known[g, c] + more) + EPS
             if limits.guarded[v] and clusters.counts[g, v] + 1 > reach:
                 return False
     return True
@@ -92,9 +92,9 @@ def _roomy(limits: Limits, clusters: Clusters, g: int) -> bool:
     """Say whether a cluster has room for one row more of some limited value."""
     if not clusters.kept[g]:
         return False
-    for c in range(limits.share.size):
-        reach = limits.share[c] * (clusters.known[g, c] + 1) + EPS
+    for c in range(limits.distinct.size):
         for v in range(limits.first[c], limits.first[c + 1]):
+            reach = limits.share[v] * (clusters.known[g, c] + 1) + EPS
             if limits.guarded[v] and clusters.counts[g, v] + 1 <= reach:
                 return True
     return False
@@ -103,7 +103,7 @@ def _roomy(limits: Limits, clusters: Clusters, g: int) -> bool:
 @inner
 def _tell(limits: Limits, clusters: Clusters, g: int, tag: int, amount: int) -> None:
     clusters.size[g] += amount
-    for c in range(limits.share.size):
+    for c in range(limits.distinct.size):
         if limits.values[tag, c] >= 0:
             clusters.known[g, c] += amount
             clusters.counts[g, limits.first[c] + limits.values[tag, c]] += amount
@@ -184,10 +184,10 @@ def _outlier(
     row = clusters.first[g]
     while row >= 0:
         over, tag = False, market.tag[row]
-        for c in range(limits.share.size):
+        for c in range(limits.distinct.size):
             if limits.values[tag, c] >= 0:
                 v = limits.first[c] + limits.values[tag, c]
-                reach = limits.share[c] * clusters.known[g, c] + EPS
+                reach = limits.share[v] * clusters.known[g, c] + EPS
                 over |= limits.guarded[v] and clusters.counts[g, v] > reach
         if over:
             far = distance(market.field.numeric, market.field.x, market.point[row], centre, g)
@@ -322,7 +322,7 @@ def settle(
         row = rest[i]
         tag = market.tag[row]
         limited = False
-        for c in range(limits.share.size):
+        for c in range(limits.distinct.size):
             v = limits.values[tag, c]
             limited |= v >= 0 and limits.guarded[limits.first[c] + v]
         # Only a roomy cluster takes a limited value: fewer places to look at.

@@ -43,11 +43,11 @@ class Survey(NamedTuple):
 @inner
 def _enough(limits: Limits, stock: npt.NDArray[np.int64], rest: int) -> bool:
     """Say whether the free rows with known values could fill one more cluster."""
-    for c in range(limits.share.size):
-        cap = int(limits.share[c] * limits.target + EPS)
+    for c in range(limits.distinct.size):
         fit, kinds = 0, 0
         for v in range(limits.first[c], limits.first[c + 1]):
             kinds += 1 if stock[v] > 0 else 0
+            cap = int(limits.share[v] * limits.target + EPS)
             fit += min(stock[v], cap) if limits.guarded[v] else stock[v]
         if fit < limits.target or kinds < limits.distinct[c]:
             return False
@@ -59,12 +59,12 @@ def _ban_blanks(limits: Limits, tally: Tally, stock: npt.NDArray[np.int64], size
     """Ban rows without a known value when, with one of them, too few others would fit in."""
     slots = limits.target - size - 1
     for tag in range(tally.banned.size):
-        for c in range(limits.share.size):
+        for c in range(limits.distinct.size):
             if limits.values[tag, c] >= 0 or tally.banned[tag]:
                 continue
-            cap = int(limits.share[c] * (tally.known[c] + slots) + EPS)
-            fit = 0
+            fit, known = 0, tally.known[c] + slots
             for v in range(limits.first[c], limits.first[c + 1]):
+                cap = int(limits.share[v] * known + EPS)
                 if limits.guarded[v]:
                     fit += max(0, min(stock[v], cap - tally.counts[v]))
                 else:
@@ -75,7 +75,7 @@ def _ban_blanks(limits: Limits, tally: Tally, stock: npt.NDArray[np.int64], size
 @inner
 def _take(limits: Limits, stock: npt.NDArray[np.int64], tag: int) -> None:
     """Note that a row of a tag's values is free no more."""
-    for c in range(limits.share.size):
+    for c in range(limits.distinct.size):
         if limits.values[tag, c] >= 0:
             stock[limits.first[c] + limits.values[tag, c]] -= 1
 
@@ -86,15 +86,18 @@ def centre(
     point: npt.NDArray[np.int64],
     members: npt.NDArray[np.int64],
     g: int,
+    size: int,
     votes: npt.NDArray[np.int64],
     centres: npt.NDArray[np.float64],
 ) -> None:
-    """Set centre ``g``: the mean of a numeric column, the most frequent name, missing if all are.
+    """Set centre ``g`` by the first ``size`` members: a number's mean, the most frequent name.
+
+    A column in which all are missing is missing.
 
     Of equally frequent names the one of the smallest position wins. ``votes`` is room for a count
     per name, all 0.
     """
-    x, size = field.x, members.shape[1]
+    x = field.x
     for j in range(field.numeric.size):
         total, known, best = 0.0, 0, -1
         for i in range(size):
@@ -131,14 +134,18 @@ def _fill(
     tally: Tally,
     heap: Heap,
     stock: npt.NDArray[np.int64],
+    votes: npt.NDArray[np.int64],
     seed: int,
     hopeless: bool,
+    moving: bool,
     members: npt.NDArray[np.int64],
+    centres: npt.NDArray[np.float64],
     g: int,
 ) -> int:
     """Fill a cluster with a seed, its equals and the rows nearest to it; return its size.
 
-    A hopeless one takes nothing but the seed.
+    A hopeless one takes nothing but the seed. ``moving``: with a seed and then always the row
+    nearest to the centre of those it has.
     """
     size, e, top = 0, seed, begin_search(field, supply, heap)
     while e >= 0:
@@ -154,7 +161,14 @@ def _fill(
                 return size
             ban(limits, tally, size)
             _ban_blanks(limits, tally, stock, size)
-        e, top = next_point(field, supply, heap, top, field.x, seed)
+            if moving:
+                break
+        if moving:
+            centre(field, store.point, members, g, size, votes, centres)
+            top = begin_search(field, supply, heap)
+            e, top = next_point(field, supply, heap, top, centres, g)
+        else:
+            e, top = next_point(field, supply, heap, top, field.x, seed)
     return size
 
 
@@ -170,15 +184,15 @@ def cluster(
     stock: npt.NDArray[np.int64],
     votes: npt.NDArray[np.int64],
     seed: int,
+    moving: bool,
     members: npt.NDArray[np.int64],
     centres: npt.NDArray[np.float64],
 ) -> int:
     """Fill the rows of ``members`` with one cluster each; return how many clusters there are.
 
     A cluster is a seed, its equals, and the free rows nearest to the seed that the limits admit;
-    the next seed is the row furthest from its nearest centre. It ends when at most one cluster's
-    worth of rows is left, or when their known values cannot fill one. A cluster that stays short is
-    given up with its rows.
+    the next seed is the row furthest from its nearest centre. It ends when the rows left, or their
+    known values, cannot fill one. A cluster that stays short is given up with its rows.
 
     Parameters
     ----------
@@ -188,9 +202,11 @@ def cluster(
         Free rows per sensitive value.
     seed
         Point of the first seed; -1 for the furthest.
+    moving
+        Whether rows come nearest to the centre, which moves with every row, not to the seed.
     """
     left, rest, groups, target = supply.left, supply.live[0], 0, limits.target
-    while (rest > target or groups == 0) and _enough(limits, stock, rest):
+    while _enough(limits, stock, rest):
         if groups > 0 or seed < 0 or left[seed] == 0:
             seed = furthest_point(field, supply, survey.near, survey.peak)
         clear(tally)
@@ -198,7 +214,20 @@ def cluster(
         _ban_blanks(limits, tally, stock, 0)
         hopeless = tally.banned[supply.tag[seed]]
         size = _fill(
-            field, supply, store, limits, tally, heap, stock, seed, hopeless, members, groups
+            field,
+            supply,
+            store,
+            limits,
+            tally,
+            heap,
+            stock,
+            votes,
+            seed,
+            hopeless,
+            moving,
+            members,
+            centres,
+            groups,
         )
         for i in range(size):
             e = store.point[members[groups, i]]
@@ -206,7 +235,7 @@ def cluster(
                 lower(field, supply, survey.near, survey.peak, e)
         rest -= size
         if size == target and not hopeless:
-            centre(field, store.point, members, groups, votes, centres)
+            centre(field, store.point, members, groups, target, votes, centres)
             relax(field, supply, survey.near, survey.peak, survey.trail, centres, groups)
             groups += 1
     return groups

@@ -6,7 +6,8 @@ Adding position ``p`` to a group of ``size`` rows that is released as ``g`` in a
 
 - NCP: ``num`` = width, ``inv`` = 1, ``base`` = width: the growth of the loss, to the letter, with a
   missing cell free (its width is 1 before and after).
-- KAIM: ``num`` = Info, ``inv`` = 1 / (Info + c), ``base`` = 0: D(t, G) of the paper.
+- KAIM: ``num`` = Info, ``inv`` = 1 / (Info + c), ``base`` = 0: D(t, G) of the paper without
+  GenRate(t*, t*), which ``counted`` adds: ``weight * (size + 1)`` where the join is generalized.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class Space(NamedTuple):
     """``num`` of everything."""
     relative: bool
     """Whether ``inv`` of a group varies (KAIM) or is 1 (NCP)."""
+    counted: bool
+    """Whether a generalized join costs a constant on top: equation 12 of KAIM in full."""
     first: npt.NDArray[np.int64]
     inv: npt.NDArray[np.float64]
     """Per position, missing included."""
@@ -127,6 +130,8 @@ def cost(space: Space, group: Group, row: npt.NDArray[np.int32]) -> float:
         total += space.weight[j] * (
             num * (space.inv[at] + size * group.inv[j]) - (space.base[at] + size * group.base[j])
         )
+        if space.counted and num > 0.0:
+            total += space.weight[j] * (size + 1)
     return total
 
 

@@ -69,6 +69,8 @@ def _terms(space: Space, group: Group) -> _Terms:
         terms.gap[j] = space.weight[j] * (
             space.full[j] * (space.inv[at] + terms.inv[j]) - (space.base[at] + terms.base[j])
         )
+        if space.counted:
+            terms.gap[j] += space.weight[j] * (size + 1)
         terms.low[j] = space.left[first + group.lo[j]]
         terms.high[j] = space.right[first + group.hi[j]]
         terms.outside[j] = group.members[j] / (missing - 1 if missing > 1 else 1)
@@ -109,6 +111,8 @@ def _least_cost(
             num = _near_num(space, group, terms, tree, node, j)
             inv = tree.inv[node, j] if space.relative else 1.0
             least = space.weight[j] * (num * (inv + terms.inv[j]) - terms.base[j])
+            if space.counted and num > 0.0:
+                least += space.weight[j] * (group.size[0] + 1)
         if tree.gap[node, j] and terms.gap[j] < least:
             least = terms.gap[j]
         total += least
@@ -140,6 +144,8 @@ def _cost(space: Space, group: Group, terms: _Terms, tree: Tree, e: int, limit: 
             num = terms.outside[j]
         inv = space.inv[first + p] if space.relative else 1.0
         total += space.weight[j] * (num * (inv + terms.inv[j]) - terms.base[j])
+        if space.counted and num > 0.0:
+            total += space.weight[j] * (group.size[0] + 1)
         if total > limit:
             break
     return total

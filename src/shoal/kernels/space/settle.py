@@ -31,7 +31,7 @@ class Held(NamedTuple):
 
 def new_held(limits: Limits, clusters: int) -> Held:
     """Return room for the counts of so many clusters."""
-    shape = (clusters, limits.share.size)
+    shape = (clusters, limits.distinct.size)
     return Held(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
 
 
@@ -63,8 +63,10 @@ def _admits(limits: Limits, held: Held, c: int, tag: int) -> bool:
     """Say whether a cluster stays within its shares with one row more of ``tag``."""
     for j in range(limits.values.shape[1]):
         value = limits.values[tag, j]
-        guarded = value >= 0 and limits.guarded[limits.first[j] + value]
-        if guarded and held.alike[c, j] + 1 > limits.share[j] * (held.known[c, j] + 1) + EPS:
+        v = limits.first[j] + value
+        if value < 0 or not limits.guarded[v]:
+            continue
+        if held.alike[c, j] + 1 > limits.share[v] * (held.known[c, j] + 1) + EPS:
             return False
     return True
 

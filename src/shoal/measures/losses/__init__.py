@@ -3,26 +3,11 @@
 from dataclasses import replace
 
 from shoal.catalog import LOSSES
-from shoal.measures.losses.classes import class_size, discernibility
 from shoal.measures.losses.grouped import Grouped
-from shoal.measures.losses.ncp import Loss, iloss, in_parts, loss, loss_paper, relative_loss
+from shoal.measures.losses.ncp import Loss, in_parts
 
 
 def measured(grouped: Grouped) -> Loss:
     """Return the loss in its parts, and every loss of the catalog by name."""
     by_name = {name: float(entry.load()(grouped)) for name, entry in LOSSES.items()}
     return replace(in_parts(grouped), by_name=by_name)
-
-
-__all__ = [
-    "Grouped",
-    "Loss",
-    "class_size",
-    "discernibility",
-    "iloss",
-    "in_parts",
-    "loss",
-    "loss_paper",
-    "measured",
-    "relative_loss",
-]

@@ -16,7 +16,7 @@ import polars as pl
 
 from shoal.base.partition import Ints
 from shoal.releases import notation
-from shoal.releases.estimates import tally
+from shoal.releases.estimates.bayes import tally
 from shoal.releases.readback import Sides, match
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Column

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from shoal.base.partition import Ints
 from shoal.measures.risks.matching import ANY, Bits, Index, Items, blocks, distinct, pairs
-from shoal.releases.estimates import tally
+from shoal.releases.estimates.bayes import tally
 from shoal.releases.posterior import Posterior
 from shoal.releases.readback import Sides
 

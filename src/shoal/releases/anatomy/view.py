@@ -14,7 +14,7 @@ from shoal.base.errors import InputError, SchemaError, listed, nearest
 from shoal.releases.anatomy import COUNT, GROUP
 from shoal.releases.base import By, Counts, Floats, Ints, Query
 from shoal.releases.categories import Field
-from shoal.releases.estimates import tally
+from shoal.releases.estimates.bayes import tally
 from shoal.releases.estimates.intervals import normal_interval
 from shoal.releases.exact import view as exact
 from shoal.releases.exact.view import Exact

@@ -13,7 +13,8 @@ import polars as pl
 from shoal.base.errors import InputError
 from shoal.releases.base import By, Counts, Floats, Ints, Query
 from shoal.releases.categories import Field
-from shoal.releases.estimates import METHODS, Observed, estimate, iterative, set_interval
+from shoal.releases.estimates.bayes import METHODS, Observed, estimate, iterative
+from shoal.releases.estimates.intervals import set_interval
 from shoal.releases.exact import view as exact
 from shoal.releases.exact.view import Exact
 from shoal.releases.opened import Opened

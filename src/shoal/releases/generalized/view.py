@@ -15,7 +15,7 @@ from shoal.base.roles import Role
 from shoal.releases.anatomy import GROUP
 from shoal.releases.base import By, Counts, Floats, Ints, Query
 from shoal.releases.categories import Field, chosen, combine, sort
-from shoal.releases.estimates import tally
+from shoal.releases.estimates.bayes import tally
 from shoal.releases.estimates.intervals import normal_interval
 from shoal.releases.generalized.spread import Spread, spread
 from shoal.releases.opened import Opened

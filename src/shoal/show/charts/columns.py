@@ -2,133 +2,91 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
-import polars as pl
-
-from shoal.base.errors import ParameterError
 from shoal.show.charts.paper import (
     TICK,
     TOP,
     WIDTH,
     Chart,
-    across,
-    extremes,
+    changed,
     finish,
+    hatched_sign,
     identity,
     label,
     legend,
     margin,
     number,
     same_length,
+    table_of,
     tag,
     upright,
 )
-from shoal.show.charts.scales import Scale, linear, scale
+from shoal.show.charts.scales import Scale, scale
 from shoal.show.charts.words import escape, fit, say, width
 
 _HEIGHT = 190.0
-_AXIS = "axis"
 
 
 def histogram(
     title: str,
     counts: Sequence[float],
+    labels: Sequence[str],
     *,
-    edges: Sequence[float] | None = None,
-    labels: Sequence[str] | None = None,
     before: Sequence[float] | None = None,
     text: str = "",
     form: str = "count",
     x: str = "",
     y: str = "rows",
-    x_form: str = "plain",
     names: tuple[str, str] = ("before", "after"),
-    reference: tuple[float, str] | None = None,
     wide: float = WIDTH,
 ) -> Chart:
     """Draw how often each bin occurs, and how often it did before.
 
     Parameters
     ----------
-    title, counts
-        What to show.
-    edges
-        The ends of the bins on a number axis, one more than there are counts; or
-    labels
-        the names of the bins, which then stand side by side.
+    title, counts, labels
+        What to show: the bins stand side by side, each over its label.
     before
         Counts to compare with, drawn as hatched bars behind an outline of ``counts``.
-    form, x_form
-        How counts and the numbers of the axis are said.
-    reference
-        With ``edges``: a place on the axis to point out, and its name.
+    form
+        How counts are said.
     """
-    if (edges is None) == (labels is None):
-        raise ParameterError(
-            "A histogram needs either the edges of its bins or their labels. Give one of the two."
-        )
-    if edges is not None and len(edges) != len(counts) + 1:
-        raise ParameterError(
-            f"A histogram of {len(counts)} bins needs {len(counts) + 1} edges. Got {len(edges)}."
-        )
     same_length(counts=counts, labels=labels, before=before)
-    shown = (wide, title, counts, edges, labels, before, form, x, y, x_form, names, reference)
-    owner = identity("histogram", *shown)
-    told = list(map(str, labels)) if labels is not None else _between(edges or (), x_form)
-    table = _table(told, counts, before, x or "bin", y, names)
-    hatched = f"url(#{owner}-hatch)"
+    owner = identity("histogram", wide, title, counts, labels, before, form, x, y, names)
+    told = list(map(str, labels))
+    numbers = {y: counts} if before is None else dict(zip(names, (before, counts), strict=True))
     signs = [
-        (tag("rect", x=-9, y=-6, width=18, height=11, cls="before", fill=hatched), names[0]),
+        (hatched_sign(owner), names[0]),
         (tag("polyline", points="-9,5 -9,-5 9,-5 9,5", cls="outline"), names[1]),
     ]
     key, tall = legend(signs if before is not None else [], TOP + 6, wide)
-    top = TOP + tall + 24 + (10 if reference else 0)
+    top = TOP + tall + 24
     bottom = top + _HEIGHT
     rise = scale([*counts, *(before or ())], bottom, top, zero=True, most=5)
     left, right = margin(rise, form), wide - 14
-    ends, axis = _bins(counts, edges, left, right)
+    step = (right - left) / max(len(counts), 1)
+    ends = [left + step * i for i in range(len(counts) + 1)]
     parts = [key, upright(rise, left, right, form, y)]
-    if axis is None:
-        parts.append(tag("line", x1=left, y1=bottom, x2=right, y2=bottom, cls=_AXIS))
-        parts.append(_thinned(told, ends, bottom))
-        if x:
-            parts.append(
-                label(right, bottom + 33, x, room=right, size=TICK, cls="small", anchor="end")
-            )
-    for i in range(len(counts)):
-        after = say(counts[i], form)
-        if before is not None:
-            hint = f"{told[i]}: {names[0]} {say(before[i], form)}, {names[1]} {after}"
-            parts.append(_column(ends, i, rise, before[i], "before", hint, hatched, 0.5))
-            parts.append(_column(ends, i, rise, counts[i], "wash", hint, "", 0.0))
-        else:
-            hint = f"{told[i]}: {after}"
-            parts.append(_column(ends, i, rise, counts[i], "after", hint, "", 0.75))
+    parts.append(tag("line", x1=left, y1=bottom, x2=right, y2=bottom, cls="axis"))
+    parts.append(_thinned(told, ends, bottom))
+    if x:
+        parts.append(label(right, bottom + 33, x, room=right, size=TICK, cls="small", anchor="end"))
+    for i, count in enumerate(counts):
+        after = say(count, form)
+        if before is None:
+            parts.append(_column(ends, i, rise, count, "after", f"{told[i]}: {after}", gap=0.75))
+            continue
+        hint = f"{told[i]}: {names[0]} {say(before[i], form)}, {names[1]} {after}"
+        hatch = f"url(#{owner}-hatch)"
+        parts.append(_column(ends, i, rise, before[i], "before", hint, hatch, gap=0.5))
+        parts.append(_column(ends, i, rise, count, "wash", hint))
     if before is not None and len(counts):
         parts.append(_outline(ends, counts, rise))
-    if axis is not None:
-        parts.append(across(axis, bottom, bottom, x_form, x, paper=wide))
-        parts.append(_pointed(axis, reference, top, bottom, wide))
-    text = text or _text(told, counts, before, names, form)
+    text = text or changed(told, counts, before, names, form, "difference")
     tall, hatching = bottom + (40 if x else 24), before is not None
+    table = table_of(x or "bin", told, numbers)
     return finish(owner, title, text, table, tall, parts, hatched=hatching, paper=wide)
-
-
-def _between(edges: Sequence[float], form: str) -> list[str]:
-    return [f"{say(a, form)} to {say(b, form)}" for a, b in itertools.pairwise(edges)]
-
-
-def _bins(
-    counts: Sequence[float], edges: Sequence[float] | None, left: float, right: float
-) -> tuple[list[float], Scale | None]:
-    """Return where the bins end, and the number axis if there is one."""
-    if edges is None:
-        step = (right - left) / max(len(counts), 1)
-        return [left + step * i for i in range(len(counts) + 1)], None
-    axis = linear(edges[0], edges[-1], left, right, 9)
-    return [axis(edge) for edge in edges], axis
 
 
 def _column(
@@ -138,11 +96,10 @@ def _column(
     value: float,
     cls: str,
     hint: str,
-    fill: str,
-    gap: float,
+    fill: str = "",
+    gap: float = 0.0,
 ) -> str:
-    at = rise(value)
-    tall = max(rise.start - at, 1.0) if value > 0 else 0.0
+    tall = max(rise.start - rise(value), 1.0) if value > 0 else 0.0
     return tag(
         "rect",
         tag("title", escape(hint)),
@@ -182,49 +139,4 @@ def _thinned(told: list[str], ends: list[float], bottom: float) -> str:
             anchor="middle",
         )
         for i in range(0, len(told), every)
-    )
-
-
-def _pointed(
-    axis: Scale, reference: tuple[float, str] | None, top: float, bottom: float, paper: float
-) -> str:
-    if reference is None:
-        return ""
-    x, half = axis(reference[0]), width(reference[1], TICK) / 2
-    at = min(max(x, half), paper - half)
-    return tag("line", x1=x, y1=top - 6, x2=x, y2=bottom, cls="mark") + label(
-        at, top - 10, reference[1], cls="mark-label", anchor="middle"
-    )
-
-
-def _table(
-    told: list[str],
-    counts: Sequence[float],
-    before: Sequence[float] | None,
-    x: str,
-    y: str,
-    names: tuple[str, str],
-) -> pl.DataFrame:
-    columns: dict[str, list[object]] = {x: list(told)}
-    if before is None:
-        columns[y if y != x else f"{y} "] = list(map(float, counts))
-    else:
-        for name, series in zip(names, (before, counts), strict=True):
-            columns[name if name != x else f"{name} "] = list(map(float, series))
-    return pl.DataFrame(columns, schema_overrides={x: pl.String})
-
-
-def _text(
-    told: list[str],
-    counts: Sequence[float],
-    before: Sequence[float] | None,
-    names: tuple[str, str],
-    form: str,
-) -> str:
-    if before is None or not told:
-        return extremes(told, counts, form)
-    far = max(range(len(told)), key=lambda i: (abs(counts[i] - before[i]), -i))
-    return (
-        f"The largest difference is at {told[far]}: {names[0]} {say(before[far], form)}, "
-        f"{names[1]} {say(counts[far], form)}."
     )

@@ -21,7 +21,6 @@ TEXT, TICK, HEAD = 12.5, 11.5, 15.0
 TOP = 34.0  # below the title
 
 # Told apart without any colour.
-DASHES = ("", "7 4", "2 3", "10 3 2 3", "5 2", "1 4")
 MARKERS = ("circle", "square", "triangle", "diamond", "cross", "plus")
 
 
@@ -34,7 +33,7 @@ class Chart:
     title
         What it shows.
     svg
-        The picture, a piece of SVG that takes its colours from :data:`shoal.show.charts.CSS`.
+        The picture, a piece of SVG that takes its colours from :data:`shoal.show.charts.style.CSS`.
     text
         The same in a sentence, for who cannot see it.
     table
@@ -226,6 +225,12 @@ def hatch(owner: str) -> str:
     )
 
 
+def hatched_sign(owner: str) -> str:
+    """Return the sign of what was before, for a legend."""
+    fill = f"url(#{owner}-hatch)"
+    return tag("rect", x=-9, y=-6, width=18, height=11, cls="before", fill=fill)
+
+
 def across(
     scale: Scale, top: float, bottom: float, form: str, name: str = "", *, paper: float
 ) -> str:
@@ -330,12 +335,44 @@ def extremes(labels: Sequence[str], values: Sequence[float], form: str) -> str:
     )
 
 
-def data_attributes(data: Mapping[str, object]) -> dict[str, str]:
-    """Return ``data-`` attributes for a mark, for pages that answer to a click."""
-    for name in data:
-        if not name.replace("-", "").isalnum() or not name.isascii() or name != name.lower():
-            raise ParameterError(
-                f"{name!r} cannot be the name of a data attribute: use small letters, digits and "
-                "hyphens."
-            )
-    return {f"data_{name}": str(value) for name, value in data.items()}
+def changed(
+    labels: Sequence[str],
+    values: Sequence[float],
+    before: Sequence[float] | None,
+    names: tuple[str, str],
+    form: str,
+    what: str,
+) -> str:
+    """Say where the largest change (``what``) is; without a before, the extremes."""
+    if before is None or not labels:
+        return extremes(labels, values, form)
+    far = max(range(len(labels)), key=lambda i: (abs(values[i] - before[i]), -i))
+    return (
+        f"The largest {what} is at {labels[far]}: {names[0]} {say(before[far], form)}, {names[1]} "
+        f"{say(values[far], form)}."
+    )
+
+
+def table_of(
+    of: str, labels: Sequence[str], numbers: Mapping[str, Sequence[float | None]]
+) -> pl.DataFrame:
+    """Return the numbers of a chart beside their labels, under names that differ."""
+    columns = {of: pl.Series(list(map(str, labels)), dtype=pl.String)}
+    for name, values in numbers.items():
+        columns[name if name != of else f"{name} "] = pl.Series(list(values), dtype=pl.Float64)
+    return pl.DataFrame(columns)
+
+
+def distinct_names(*names: str) -> list[str]:
+    """Return column names that differ, whatever the axes are called."""
+    names_so_far: list[str] = []
+    for name in names:
+        while name in names_so_far:
+            name += " "  # noqa: PLW2901
+        names_so_far.append(name)
+    return names_so_far
+
+
+def points_of(places: Sequence[tuple[float, float]]) -> str:
+    """Write places on the paper as a polyline takes them."""
+    return " ".join(f"{number(x)},{number(y)}" for x, y in places)

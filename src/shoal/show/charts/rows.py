@@ -1,33 +1,31 @@
-"""Charts with one line per label: bars, bars in pairs, points with intervals."""
+"""Charts with one line per label: bars, alone or beside those of before, points with intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import polars as pl
-
 from shoal.show.charts.paper import (
     TEXT,
-    TICK,
     TOP,
     WIDTH,
     Chart,
     across,
+    changed,
     extremes,
     finish,
+    hatched_sign,
     identity,
     label,
     legend,
     marker,
     same_length,
+    table_of,
     tag,
 )
 from shoal.show.charts.scales import Scale, scale
 from shoal.show.charts.words import escape, say, width
 
 _MOST = 0.34  # of the paper for the labels
-Reference = tuple[float, str]
-"""A number worth comparing with, and what it is called."""
 
 
 def bars(
@@ -35,112 +33,63 @@ def bars(
     labels: Sequence[str],
     values: Sequence[float],
     *,
-    text: str = "",
-    form: str = "plain",
-    name: str = "value",
-    of: str = "label",
-    reference: Reference | None = None,
-    top: float | None = None,
-    wide: float = WIDTH,
-) -> Chart:
-    """Draw a horizontal bar per label, with its number at the end.
-
-    Parameters
-    ----------
-    title, labels, values
-        What to show.
-    text
-        The alternative in words; the highest and the lowest by default.
-    form
-        How numbers are said: ``count``, ``share``, ``plain`` or ``seconds``.
-    name, of
-        What the numbers and the labels are.
-    reference
-        A number to compare with, drawn as a line.
-    top
-        The end of the axis, when it should be further than the largest value.
-    wide
-        Width of the paper: letters keep their size, whatever it is.
-    """
-    same_length(labels=labels, values=values)
-    owner = identity("bars", wide, title, labels, values, form, name, reference, top)
-    table = pl.DataFrame(
-        {of: list(map(str, labels)), name if name != of else f"{name} ": list(map(float, values))},
-        schema_overrides={of: pl.String},
-    )
-    said = [say(value, form) for value in values]
-    ends = [*values, *([reference[0]] if reference else []), *([top] if top is not None else [])]
-    left, axis = _sheet(labels, said, ends, wide)
-    step, thick = 25.0, 15.0
-    start = TOP + (18 if reference else 4)
-    bottom = start + step * len(labels)
-    parts = [across(axis, start - 2, bottom, form, name if name != "value" else "", paper=wide)]
-    for i, (row, value) in enumerate(zip(labels, values, strict=True)):
-        y = start + step * i + (step - thick) / 2
-        parts.append(_name(row, left, y + thick / 2))
-        parts.append(_bar(axis, value, y, thick, "after", f"{row}: {said[i]}"))
-        parts.append(_number(axis, value, y + thick / 2, said[i]))
-    parts.append(_reference(axis, reference, start, bottom, wide))
-    text = text or extremes(list(map(str, labels)), values, form)
-    named = 16 if name != "value" else 0
-    return finish(owner, title, text, table, bottom + 24 + named, parts, paper=wide)
-
-
-def paired_bars(
-    title: str,
-    labels: Sequence[str],
-    before: Sequence[float],
-    after: Sequence[float],
-    *,
+    before: Sequence[float] | None = None,
     text: str = "",
     form: str = "plain",
     name: str = "value",
     of: str = "label",
     names: tuple[str, str] = ("before", "after"),
-    reference: Reference | None = None,
+    top: float | None = None,
     wide: float = WIDTH,
 ) -> Chart:
-    """Draw two bars per label: hatched what was before, full what is after."""
-    same_length(labels=labels, before=before, after=after)
-    owner = identity("pairs", wide, title, labels, before, after, form, name, names, reference)
-    table = pl.DataFrame(
-        {
-            of: list(map(str, labels)),
-            names[0]: list(map(float, before)),
-            names[1]: list(map(float, after)),
-        },
-        schema_overrides={of: pl.String},
-    )
-    said = [[say(value, form) for value in series] for series in (before, after)]
-    ends = [*before, *after, *([reference[0]] if reference else [])]
-    left, axis = _sheet(labels, said[0] + said[1], ends, wide)
-    step, thick = 37.0, 13.0
-    signs = (
-        tag("rect", x=-9, y=-6, width=18, height=11, cls="before", fill=f"url(#{owner}-hatch)"),
-        tag("rect", x=-9, y=-6, width=18, height=11, cls="after"),
-    )
-    key, tall = legend(list(zip(signs, names, strict=True)), TOP + 6, wide)
-    start = TOP + tall + (20 if reference else 6)
-    bottom = start + step * len(labels)
-    parts = [
-        key,
-        across(axis, start - 2, bottom, form, name if name != "value" else "", paper=wide),
+    """Draw a horizontal bar per label with its number at the end, above it the hatched one before.
+
+    Parameters
+    ----------
+    title, labels, values, before
+        What to show.
+    text
+        The alternative in words; the extremes, or the largest change, by default.
+    form
+        How numbers are said: ``count``, ``share``, ``plain`` or ``seconds``.
+    name, of, names
+        What the numbers and the labels are, and what before and after are called.
+    top
+        The end of the axis, when it should be further than the largest value.
+    wide
+        Width of the paper: letters keep their size, whatever it is.
+    """
+    same_length(labels=labels, values=values, before=before)
+    owner = identity("bars", wide, title, labels, values, before, form, name, names, top)
+    series = [("after", values)] if before is None else [("before", before), ("after", values)]
+    heads = (name,) if before is None else names
+    numbers = {head: own for head, (_, own) in zip(heads, series, strict=True)}
+    said = [[say(value, form) for value in own] for own in numbers.values()]
+    ends = [*(value for own in numbers.values() for value in own), *([] if top is None else [top])]
+    left, axis = _sheet(labels, [word for own in said for word in own], ends, wide)
+    step, thick = (25.0, 15.0) if before is None else (37.0, 13.0)
+    fills = {"before": f"url(#{owner}-hatch)", "after": ""}
+    signs = [
+        (hatched_sign(owner), names[0]),
+        (tag("rect", x=-9, y=-6, width=18, height=11, cls="after"), names[1]),
     ]
+    key, tall = legend(signs if before is not None else [], TOP + 6, wide)
+    start = TOP + tall + (4 if before is None else 6)
+    bottom, shown = start + step * len(labels), name if name != "value" else ""
+    parts = [key, across(axis, start - 2, bottom, form, shown, paper=wide)]
+    high = len(series) * (thick + 1) - 1  # of the bars of a label together
     for i, row in enumerate(labels):
-        y = start + step * i + (step - 2 * thick - 1) / 2
-        parts.append(_name(row, left, y + thick))
-        fill = f"url(#{owner}-hatch)"
-        for which, (series, cls) in enumerate(((before, "before"), (after, "after"))):
+        y = start + step * i + (step - high) / 2
+        parts.append(_name(row, left, y + high / 2))
+        for which, (cls, own) in enumerate(series):
             at, told = y + which * (thick + 1), said[which][i]
-            hint = f"{row}, {names[which]}: {told}"
-            parts.append(
-                _bar(axis, series[i], at, thick, cls, hint, fill if cls == "before" else "")
-            )
-            parts.append(_number(axis, series[i], at + thick / 2, told))
-    parts.append(_reference(axis, reference, start, bottom, wide))
-    text = text or _compared(labels, before, after, names, form)
-    named = 16 if name != "value" else 0
-    return finish(owner, title, text, table, bottom + 24 + named, parts, hatched=True, paper=wide)
+            hint = f"{row}: {told}" if before is None else f"{row}, {names[which]}: {told}"
+            parts.append(_bar(axis, own[i], at, thick, cls, hint, fills[cls]))
+            parts.append(_number(axis, own[i], at + thick / 2, told))
+    text = text or changed(list(map(str, labels)), values, before, names, form, "change")
+    table, tall = table_of(of, labels, numbers), bottom + (40 if shown else 24)
+    hatched = before is not None
+    return finish(owner, title, text, table, tall, parts, hatched=hatched, paper=wide)
 
 
 def intervals(
@@ -150,12 +99,10 @@ def intervals(
     low: Sequence[float],
     high: Sequence[float],
     *,
-    text: str = "",
     form: str = "plain",
     name: str = "value",
     of: str = "label",
     others: Mapping[str, Sequence[float | None]] | None = None,
-    reference: Reference | None = None,
     top: float | None = None,
     wide: float = WIDTH,
 ) -> Chart:
@@ -166,31 +113,18 @@ def intervals(
     """
     others = dict(others or {})
     same_length(labels=labels, values=values, low=low, high=high, **others)
-    owner = identity(
-        "intervals", wide, title, labels, values, low, high, form, name, others, reference
-    )
-    table = pl.DataFrame(
-        {of: list(map(str, labels)), name if name != of else f"{name} ": list(map(float, values))}
-        | {"low": list(map(float, low)), "high": list(map(float, high))}
-        | {
-            key: [None if v is None else float(v) for v in series] for key, series in others.items()
-        },
-        schema_overrides={of: pl.String},
-    )
+    owner = identity("intervals", wide, title, labels, values, low, high, form, name, others)
+    table = table_of(of, labels, {name: values, "low": low, "high": high, **others})
     said = [say(value, form) for value in values]
     compared = [v for series in others.values() for v in series if v is not None]
-    ends = [*values, *low, *high, *compared, *([reference[0]] if reference else [])]
-    left, axis = _sheet(labels, said, [*ends, *([top] if top is not None else [])], wide)
-    shapes = ("diamond", "square", "triangle")
-    looks = [("hollow", shapes[i % 3]) for i in range(len(others))]
+    ends = [*values, *low, *high, *compared, *([top] if top is not None else [])]
+    left, axis = _sheet(labels, said, ends, wide)
+    shapes = dict(zip(others, ("diamond", "square", "triangle"), strict=False))
     whisker = tag("line", x1=-10, y1=0, x2=10, y2=0, cls="whisker")
     signs = [(whisker + marker("circle", 0, 0, "after"), f"{name}, with interval")]
-    signs += [
-        (marker(shape, 0, 0, cls), key) for (cls, shape), key in zip(looks, others, strict=True)
-    ]
+    signs += [(marker(shape, 0, 0, "hollow"), key) for key, shape in shapes.items()]
     key, tall = legend(signs, TOP + 6, wide)
-    step = 30.0
-    start = TOP + tall + (20 if reference else 6)
+    step, start = 30.0, TOP + tall + 6
     bottom = start + step * len(labels)
     parts = [key, across(axis, start - 2, bottom, form, paper=wide)]
     for i, row in enumerate(labels):
@@ -199,15 +133,14 @@ def intervals(
         a, b = axis(low[i]), axis(high[i])
         parts.append(tag("line", x1=a, y1=y, x2=b, y2=y, cls="whisker"))
         parts += [tag("line", x1=end, y1=y - 4, x2=end, y2=y + 4, cls="whisker") for end in (a, b)]
-        for (cls, shape), (other, series) in zip(looks, others.items(), strict=True):
-            if (value := series[i]) is not None:
+        for other, shape in shapes.items():
+            if (value := others[other][i]) is not None:
                 hint = f"{row}, {other}: {say(value, form)}"
-                parts.append(marker(shape, axis(value), y, cls, hint=hint))
+                parts.append(marker(shape, axis(value), y, "hollow", hint=hint))
         hint = f"{row}: {said[i]} ({say(low[i], form)} to {say(high[i], form)})"
         parts.append(marker("circle", axis(values[i]), y, "after", 5, hint))
         parts.append(label(wide, y + 4, said[i], anchor="end"))
-    parts.append(_reference(axis, reference, start, bottom, wide))
-    text = text or extremes(list(map(str, labels)), values, form)
+    text = extremes(list(map(str, labels)), values, form)
     return finish(owner, title, text, table, bottom + 24, parts, paper=wide)
 
 
@@ -224,53 +157,14 @@ def _name(row: object, left: float, y: float) -> str:
     return label(left, y + 4, row, room=left + 0.5, anchor="end")
 
 
-def _bar(
-    axis: Scale, value: float, y: float, thick: float, cls: str, hint: str, fill: str = ""
-) -> str:
+def _bar(axis: Scale, value: float, y: float, thick: float, cls: str, hint: str, fill: str) -> str:
     zero, end = axis(0.0), axis(value)
     wide = abs(end - zero)
     if value != 0:
         wide = max(wide, 1.0)  # little is not nothing
-    return tag(
-        "rect",
-        tag("title", escape(hint)),
-        x=min(zero, end),
-        y=y,
-        width=wide,
-        height=thick,
-        cls=cls,
-        fill=fill,
-    )
+    spoken = tag("title", escape(hint))
+    return tag("rect", spoken, x=min(zero, end), y=y, width=wide, height=thick, cls=cls, fill=fill)
 
 
 def _number(axis: Scale, value: float, y: float, said: str) -> str:
     return label(max(axis(value), axis(0.0)) + 6, y + 4, said, cls="halo")
-
-
-def _reference(
-    axis: Scale, reference: Reference | None, top: float, bottom: float, paper: float
-) -> str:
-    if reference is None:
-        return ""
-    x = axis(reference[0])
-    half = width(reference[1], TICK) / 2
-    at = min(max(x, half), paper - half)
-    return tag("line", x1=x, y1=top - 4, x2=x, y2=bottom, cls="mark") + label(
-        at, top - 8, reference[1], cls="mark-label", anchor="middle"
-    )
-
-
-def _compared(
-    labels: Sequence[str],
-    before: Sequence[float],
-    after: Sequence[float],
-    names: tuple[str, str],
-    form: str,
-) -> str:
-    if not labels:
-        return "There is nothing to show."
-    far = max(range(len(labels)), key=lambda i: (abs(after[i] - before[i]), -i))
-    return (
-        f"The largest change is at {labels[far]}: {names[0]} {say(before[far], form)}, {names[1]} "
-        f"{say(after[far], form)}."
-    )

@@ -71,16 +71,6 @@ def scale(
     return Scale(ticks[0], ticks[-1], start, end, ticks, step)
 
 
-def linear(low: float, high: float, start: float, end: float, most: int = 6) -> Scale:
-    """Return an axis from exactly ``low`` to ``high``, with ticks at the round numbers between."""
-    if high <= low:
-        return scale([low], start, end)
-    step = _nice((high - low) / most)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    ticks = tuple(_exact(i, step) for i in range(first, last + 1))
-    return Scale(low, high, start, end, ticks, step)
-
-
 def _exact(times: int, step: float) -> float:
     """Return a multiple of a round number without the dust of its last digits."""
     return float(f"{times * step:.12g}")

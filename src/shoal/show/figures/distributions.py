@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.show.charts import WIDTH, Chart, bars, histogram, paired_bars
+from shoal.show.charts.columns import histogram
+from shoal.show.charts.paper import WIDTH, Chart
+from shoal.show.charts.rows import bars
 from shoal.show.charts.words import say
 from shoal.show.figures.bins import as_points, make_bins
 from shoal.show.figures.reading import ColumnReading, Floats, numbers, read_column
@@ -42,42 +45,14 @@ class Distribution:
 
     def chart(self, wide: float = WIDTH) -> Chart:
         """Draw it, on paper as wide as asked for."""
-        text = self._text()
+        before = None if self.before is None else list(self.before)
+        shares, labels = list(self.after), list(self.labels)
+        words: dict[str, Any] = {"form": "share", "names": NAMES, "text": self._text()}
         if self.binned:
-            return histogram(
-                self.column,
-                list(self.after),
-                labels=list(self.labels),
-                before=None if self.before is None else list(self.before),
-                form="share",
-                y="share of rows",
-                names=NAMES,
-                text=text,
-                wide=wide,
-            )
-        if self.before is None:
-            return bars(
-                self.column,
-                list(self.labels),
-                list(self.after),
-                form="share",
-                name="share of rows",
-                of=self.column,
-                text=text,
-                wide=wide,
-            )
-        return paired_bars(
-            self.column,
-            list(self.labels),
-            list(self.before),
-            list(self.after),
-            form="share",
-            name="share of rows",
-            of="value",
-            names=NAMES,
-            text=text,
-            wide=wide,
-        )
+            words |= {"y": "share of rows"}
+            return histogram(self.column, shares, labels, before=before, wide=wide, **words)
+        words |= {"name": "share of rows", "of": "value" if before else self.column}
+        return bars(self.column, labels, shares, before=before, wide=wide, **words)
 
     def _text(self) -> str:
         notes = " ".join(self.notes)

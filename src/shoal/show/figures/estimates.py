@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.releases.base import Counts
-from shoal.show.charts import Chart, intervals
+from shoal.show.charts.paper import Chart
+from shoal.show.charts.rows import intervals
 
 _GROUPS, _ROWS = 10, 60  # more cannot be told apart
 

@@ -11,8 +11,10 @@ import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, listed, nearest
 from shoal.base.roles import Role
-from shoal.measures.risks import AttributeRisk, Risk, assess, attribute_risk
-from shoal.show.charts import WIDTH, Chart, bars, histogram, intervals, paired_bars
+from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
+from shoal.show.charts.columns import histogram
+from shoal.show.charts.paper import WIDTH, Chart
+from shoal.show.charts.rows import bars, intervals
 from shoal.show.charts.words import say
 from shoal.show.figures.distributions import Distribution, distribution
 from shoal.show.figures.subject import Subject
@@ -66,7 +68,7 @@ class Plots:
         return histogram(
             words.sizes,
             counts,
-            labels=labels,
+            labels,
             x=words.rows,
             y=words.classes,
             text=text,
@@ -106,29 +108,16 @@ class Plots:
     def missing(self) -> Chart:
         """Draw which share of each column is missing, before and after."""
         gaps = self.gaps()
-        title, labels = "Cells that say nothing", gaps["column"].to_list()
-        after = gaps["after"].to_list()
-        if self.subject.source is None:
-            return bars(
-                title,
-                labels,
-                after,
-                form="share",
-                name="published as * or empty",
-                of="column",
-                wide=self.wide,
-            )
-        before = [value or 0.0 for value in gaps["before"]]
-        names = ("missing in the original", "* or empty in the release")
-        return paired_bars(
-            title,
-            labels,
-            before,
-            after,
+        compared = self.subject.source is not None
+        return bars(
+            "Cells that say nothing",
+            gaps["column"].to_list(),
+            gaps["after"].to_list(),
+            before=[value or 0.0 for value in gaps["before"]] if compared else None,
             form="share",
-            name="share of cells",
+            name="share of cells" if compared else "published as * or empty",
             of="column",
-            names=names,
+            names=("missing in the original", "* or empty in the release"),
             wide=self.wide,
         )
 
@@ -154,38 +143,29 @@ class Plots:
         def figures(risk: Risk) -> list[float]:
             return [risk.prosecutor_highest, risk.prosecutor_mean, risk.unique, risk.above]
 
-        title = "Risk of finding a known person's row"
         if before is None:
             text = (
                 f"{say(after.unique, 'share')} of the rows are unique; a row is found with "
                 f"probability {say(after.prosecutor_mean, 'share')} on average, "
                 f"{say(after.prosecutor_highest, 'share')} at most."
             )
-            return bars(
-                title,
-                labels,
-                figures(after),
-                form="share",
-                of="figure",
-                text=text,
-                top=1.0,
-                wide=self.wide,
+        else:
+            text = (
+                f"Before, {say(before.unique, 'share')} of the rows were unique and a row was "
+                f"found with probability {say(before.prosecutor_mean, 'share')} on average; now "
+                f"{say(after.unique, 'share')} are unique, and it is "
+                f"{say(after.prosecutor_mean, 'share')} on average, "
+                f"{say(after.prosecutor_highest, 'share')} at most."
             )
-        text = (
-            f"Before, {say(before.unique, 'share')} of the rows were unique and a row was found "
-            f"with probability {say(before.prosecutor_mean, 'share')} on average; now "
-            f"{say(after.unique, 'share')} are unique, and it is "
-            f"{say(after.prosecutor_mean, 'share')} on average, "
-            f"{say(after.prosecutor_highest, 'share')} at most."
-        )
-        return paired_bars(
-            title,
+        return bars(
+            "Risk of finding a known person's row",
             labels,
-            figures(before),
             figures(after),
+            before=None if before is None else figures(before),
             form="share",
             of="figure",
             text=text,
+            top=1.0,
             wide=self.wide,
         )
 
@@ -213,11 +193,11 @@ class Plots:
             f"is right in {say(risk.prior, 'share')}."
             for risk in risks
         )
-        return paired_bars(
+        return bars(
             "How sure one can be of the sensitive value",
             labels,
-            before,
             after,
+            before=before,
             form="share",
             of="figure",
             names=("guess without the row", "with the row"),

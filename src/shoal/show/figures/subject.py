@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from shoal.measures.losses import Loss
+from shoal.measures.losses.ncp import Loss
 from shoal.plan.rule_specs import crowd
 from shoal.releases.opened import Opened
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from shoal.privacy.base import reached
 from shoal.releases.verdict import Verdict
-from shoal.show.charts import CSS, FIGURE_CSS, Chart
+from shoal.show.charts.paper import Chart
+from shoal.show.charts.style import CSS, FIGURE_CSS
 from shoal.show.charts.words import escape
 
 _CSS = """

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 import polars as pl
 
 from shoal.base.errors import InputError, ParameterError, listed, nearest
-from shoal.base.names import check_names
+from shoal.base.names import check_names, check_rows
 from shoal.tables.cells import blank
 from shoal.tables.sources.arrow import check_dates, gather
 from shoal.tables.sources.database import Database, opened
@@ -32,11 +32,7 @@ def read_source(source: Source, missing: Sequence[str] = ()) -> pl.DataFrame:
         check_names(frame.columns, said)
         frame = database.finish(frame)
         check_dates(frame, str(source))
-    if frame.height == 0:
-        raise InputError(
-            f"{said} has column names "
-            f"({listed(frame.columns)}) but no rows. A table needs at least one row."
-        )
+    check_rows(frame.height, frame.columns, said)
     return frame.select(blank(series, missing) for series in frame)
 
 

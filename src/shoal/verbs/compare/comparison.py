@@ -13,7 +13,8 @@ import polars as pl
 
 from shoal.base.notebook import table_html
 from shoal.plan.plan import Plan
-from shoal.show.charts import Chart, Point, scatter
+from shoal.show.charts.paper import Chart
+from shoal.show.charts.plane import Point, scatter
 from shoal.verbs.compare.choices import say
 from shoal.verbs.compare.frontier import RISKS, Advice, Axes, advise, costs, frontier
 from shoal.verbs.compare.measuring import figures_of_settings
@@ -195,7 +196,6 @@ class Comparison:
             x=RISKS[self.axes.risk][1],
             y=costs()[self.axes.cost][1],
             log_x=bool(points) and all(point.x > 0 for point in points),
-            frontier=True,
         )
 
     def __repr__(self) -> str:

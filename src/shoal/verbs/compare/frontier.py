@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal.base.errors import ParameterError, listed, nearest
 from shoal.catalog import LOSSES
-from shoal.show.charts import Point, best_of
+from shoal.show.charts.plane import Point, best_of
 
 # The word of an axis: the figure behind it, and what it is called.
 RISKS = {

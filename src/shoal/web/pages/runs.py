@@ -100,7 +100,7 @@ def _able(table: OpenTable) -> list[str]:
 
 def _frontier(table: OpenTable) -> str | None:
     """Draw loss against risk; every point leads to its run."""
-    from shoal.show.charts import Point, scatter
+    from shoal.show.charts.plane import Point, scatter
 
     points = [
         Point(
@@ -121,7 +121,6 @@ def _frontier(table: OpenTable) -> str | None:
         x="loss (less is better)",
         y="highest risk of a row (less is better)",
         y_form="share",
-        frontier=True,
     )
     return chart.html()
 

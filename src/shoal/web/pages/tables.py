@@ -234,7 +234,7 @@ def _decisions(
         "rule_choices": forms.rule_choices(),
         "sensitive": [n for n, p in table.draft["columns"].items() if p["role"] == "sensitive"],
         "method": forms.method_box(table.draft),
-        "typed": bool(table.draft["release"].get("typed")),
+        "release": table.draft["release"],
         "seed": table.draft.get("seed", ""),
         "faults": said["faults"],
         "ready": said["ready"],
@@ -264,7 +264,7 @@ async def use_plan(request: Request) -> Response:
         "columns": columns,
         "rules": [dict(part.spec) for part in plan.filled().rules],
         "method": plan.filled().method.model_dump(),
-        "release": {"typed": True} if plan.release.typed else {},
+        "release": {key: True for key in drafts.RELEASE if getattr(plan.release, key)},
         **({} if plan.seed is None else {"seed": plan.seed}),
     }
     missing = tuple(dict.fromkeys(["", *plan.data.missing]))

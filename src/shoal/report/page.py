@@ -1,0 +1,206 @@
+"""The report of a release: of the run that made it, or of an audit of any published file."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from shoal import __version__
+from shoal.base.errors import SchemaError
+from shoal.catalog import find_method
+from shoal.engines.run import Run
+from shoal.measures.models import shown
+from shoal.measures.risks.results import Attacks
+from shoal.privacy.base import said
+from shoal.releases.opened import Opened
+from shoal.releases.verdict import Verdict
+from shoal.report.pages import check_audience, render
+from shoal.report.parts import Tile, losses_shown, promises
+from shoal.report.release import sections
+from shoal.show.charts.words import say
+from shoal.show.figures.subject import Subject
+from shoal.tables.prepare import resolve
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a run came from: the command, the input and its digest; told to stewards only."""
+
+    command: str = ""
+    source: str = ""
+    digest: str = ""
+
+
+def audited(opened: Opened, original: pl.DataFrame | None = None) -> Subject:
+    """Return what an audit looked at, ready for figures, without columns never to be released."""
+    columns = [column for column in opened.columns if column.role.published]
+    if original is not None:
+        if lost := [name for name in opened.quasi if name not in original.columns]:
+            raise SchemaError(
+                f"The original has no quasi-identifier {lost[0]!r}, so it cannot be compared with "
+                "the release. Give the table that the release was made from."
+            )
+        _, schema = resolve(original, opened.plan, opened.taxonomies)
+        shown = {column.name: column for column in schema.columns}
+        columns = [shown.get(column.name, column) for column in columns]
+    return Subject(replace(opened, columns=tuple(columns)), original)
+
+
+def render_release(
+    subject: Subject,
+    verdict: Verdict,
+    run: Run | None = None,
+    *,
+    audience: str = "steward",
+    attacks: Attacks | None = None,
+    origin: Provenance | None = None,
+    title: str = "",
+    warnings: Sequence[str] = (),
+) -> str:
+    """Return the report of a release as one HTML file: of its run, or of an audit without one.
+
+    The parameters are those of :meth:`shoal.Release.report`; ``origin`` is told to stewards only,
+    and ``subject`` has the original if it is at hand. The verdict of an audit with the original may
+    itself speak of it, so the public is told the faults of the release alone.
+    """
+    public = check_audience(audience) == "public"
+    compared = subject.source is not None
+    subject = subject.public() if public else subject
+    context = sections(subject, verdict, None if public else attacks)
+    tiles, origin = context.pop("tiles"), origin or Provenance()
+    if run is None:
+        own = _of_audit(verdict, origin, compared, public)
+    else:
+        own = _of_run(run, subject, origin, public)
+    rows = Tile("rows published", f"{verdict.rows:,}", own.pop("left"))
+    return render(
+        "release.html",
+        heading=title or "Release",
+        version=__version__,
+        holds=verdict.holds,
+        rules=promises(verdict),
+        warnings=() if public else tuple(warnings),
+        figures=[rows, *tiles, *own.pop("lost")],
+        **own,
+        **context,
+    )
+
+
+def _of_run(run: Run, subject: Subject, origin: Provenance, public: bool) -> dict[str, Any]:
+    """Return what only the report of a run tells."""
+    where = "published cells alone" if public else "published cells, and against the original"
+    lost = [Tile("information lost", say(run.loss.rate, "share"), "of the quasi-identifiers")]
+    return {
+        "kicker": "Anonymization report",
+        "subline": _subline(run, subject, public),
+        "checked": f"Checked from the {where}.",
+        "faults": run.verdict.faults,
+        "left": "" if public else _left(run),
+        "lost": [] if public else [*lost, *losses_shown(run.loss)],
+        "worst": (),
+        "models": None,
+        "notes": [] if public else _notes(run.notes),
+        "repeat": _repeat(run, origin, public),
+    }
+
+
+def _of_audit(verdict: Verdict, origin: Provenance, compared: bool, public: bool) -> dict[str, Any]:
+    """Return what only the report of an audit tells."""
+    both = compared and not public
+    faults = list(verdict.faults)
+    if compared and public:
+        faults = [] if verdict.holds else ["Details of the faults are told to the steward only."]
+    facts = (("file", origin.source), ("SHA-256 of the file", origin.digest))
+    told = [] if public else [(name, value) for name, value in facts if value]
+    return {
+        "kicker": "Audit of a published table",
+        "subline": f"{verdict.rows:,} rows, {verdict.classes:,} classes",
+        "checked": f"Checked from the published cells {'and the original' if both else 'alone'}.",
+        "faults": faults,
+        "left": "",
+        "lost": [],
+        "worst": verdict.worst,
+        "models": models_shown(verdict),
+        "notes": [],
+        "repeat": {
+            "facts": [("Shoal", __version__), *told],
+            "command": "" if public else origin.command,
+            "plan": "",
+            "seed_story": "",
+        },
+    }
+
+
+def _left(run: Run) -> str:
+    left = run.rows_in - run.rows_out
+    return f"{left:,} left out" if left else "every row kept"
+
+
+def _subline(run: Run, subject: Subject, public: bool) -> str:
+    what = subject.opened.words.made.format(quasi=len(subject.opened.quasi))
+    rows = f"{run.rows_out:,} rows" if public else f"{run.rows_in:,} rows in"
+    return f"{rows}; {what}; method {run.method}"
+
+
+def _notes(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(str(name), _note(value)) for name, value in notes.items()]
+
+
+def _note(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_note(item)}" for name, item in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_note, value[:12])) + (" …" if len(value) > 12 else "") or "none"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _bare(toml: str) -> str:
+    """Return a plan without its comments, which the command ``init`` writes for who edits it."""
+    kept = [line for line in toml.splitlines() if not line.startswith("#")]
+    text = "\n".join(kept).strip()
+    while "\n\n\n" in text:
+        text = text.replace("\n\n\n", "\n\n")
+    return text
+
+
+def _repeat(run: Run, origin: Provenance, public: bool) -> dict[str, Any]:
+    entry = find_method(run.method)
+    facts = [("method", f"{entry.name}: {entry.story} ({entry.citation})"), ("Shoal", __version__)]
+    if public:
+        return {"facts": facts, "command": "", "plan": "", "seed_story": ""}
+    versions = run.to_dict()["versions"]
+    said = ", ".join(f"{name} {value}" for name, value in versions.items() if name != "shoal")
+    facts.append(("made with", f"{said}, on {platform.machine()}"))
+    facts.append(("seconds", f"{run.seconds['total']:.2f}"))
+    if origin.source:
+        facts.append(("input", origin.source))
+    if origin.digest:
+        facts.append(("SHA-256 of the input", origin.digest))
+    seeded = run.plan.seed is not None
+    plan = run.plan.model_copy(update={"seed": None})
+    story = (
+        "A seed was used. It is not told here, because it would tell the order of the rows; with "
+        "it the run gives the same bytes again."
+        if seeded
+        else "No seed was used: repeating the run makes an equally good release, not the same one."
+    )
+    return {
+        "facts": facts,
+        "command": origin.command,
+        "plan": _bare(plan.to_toml()),
+        "seed_story": story,
+    }
+
+
+def models_shown(verdict: Verdict) -> dict[str, Any] | None:
+    """Return what every privacy model says of the sensitive columns, as a table."""
+    columns = verdict.models.get("columns", {})
+    if not columns:
+        return None
+    figures = shown()
+    rows = [(name, [said(own[key]) for key in figures]) for name, own in columns.items()]
+    return {"names": list(figures.values()), "rows": rows}
