@@ -62,6 +62,7 @@ class Anonymized(Declared, Promised, total=False):
     seed: int | None
     typed: bool | None
     csv_safe: bool | None
+    slack: float | None
     progress: Progress | None
     time_limit: float | None
     strict: bool

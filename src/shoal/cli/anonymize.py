@@ -95,6 +95,15 @@ def command(
         ),
     ] = None,
     grid: opt.Grid = None,
+    slack: Annotated[
+        float | None,
+        typer.Option(
+            "--slack",
+            metavar="P",
+            help="How likely a cell is published wider than it need be, so that it does not prove "
+            "its ends: 0 (never, the default) to 1.",
+        ),
+    ] = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
@@ -187,6 +196,7 @@ def command(
         options=opt.parse_options(words, name),
         typed=typed,
         csv_safe=csv_safe,
+        slack=slack,
     )
     source = opt.located(data, full, table, query, query_file)
     roles = opt.named_roles(quasi, sensitive, identifier, other)

@@ -66,15 +66,28 @@ class ReadOff:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
-        return {**asdict(self), "share": self.share}
+        told = {"share": self.share, "warning": self.warns, "sentence": self.describe()}
+        return {**asdict(self), **told}
 
-    def __str__(self) -> str:
+    @property
+    def warns(self) -> bool:
+        """Whether more rows can be read off than should be."""
+        return self.share > ALARM
+
+    def describe(self) -> str:
+        """Say it in a sentence, with what to do where it matters."""
         if not self.known:
-            return "No row of the original can be read off with certainty."
+            return "No whole row of the original can be read off the cells with certainty."
         alone = "" if self.unique is None else f", {self.unique:,} of them unique there"
+        remedy = ""
+        if self.warns:
+            remedy = (
+                " Put ordered columns on a grid (--grid), give names a hierarchy, or widen cells "
+                "by chance (--slack)."
+            )
         return (
-            f"{self.known:,} rows of the original ({self.share:.1%}) can be read off with "
-            f"certainty{alone}."
+            f"{self.known:,} whole rows of the original ({100 * self.share:.1f} % of the rows) can "
+            f"be read off the cells with certainty{alone}.{remedy}"
         )
 
 
@@ -96,8 +109,10 @@ class Told:
         return np.diff(self.starts)
 
 
-def read_off(opened: Opened, original: pl.DataFrame | None = None) -> ReadOff:
-    """Say what follows for certain from the published cells of a generalized release."""
+def read_off(opened: Opened, original: pl.DataFrame | None = None) -> ReadOff | None:
+    """Say what follows for certain from the published cells; None where they are all exact."""
+    if opened.shape.exact or not opened.quasi:
+        return None
     published = opened.published
     told = {name: _told(opened, name) for name in opened.quasi}
     wide = np.stack([each.wide[each.which] for each in told.values()])

@@ -60,6 +60,7 @@ def merge(
     grids: Mapping[str, str | float] | None = None,
     typed: bool | None = None,
     csv_safe: bool | None = None,
+    slack: float | None = None,
     trust: bool = False,
     **parts: Any,
 ) -> Plan:
@@ -81,7 +82,7 @@ def merge(
     if instead is not None:
         specs = [spec for rule in flatten(one_or_more(instead)) if (spec := rule_spec(rule))]
         base = base.with_rules(specs)
-    asked = {"typed": typed, "csv_safe": csv_safe}
+    asked = {"typed": typed, "csv_safe": csv_safe, "slack": slack}
     release = {key: value for key, value in asked.items() if value is not None}
     given = {key: value for key, value in parts.items() if value} | (
         {"seed": parts["seed"]} if parts.get("seed") is not None else {}

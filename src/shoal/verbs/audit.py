@@ -13,6 +13,7 @@ from shoal.base.roles import Role
 from shoal.catalog import find_rule
 from shoal.measures.exposure import exposure
 from shoal.measures.models import models
+from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
@@ -54,6 +55,8 @@ def audit(
     found = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if exposed := exposure(opened.published, opened.sensitive):
         found["exposure"] = exposed.to_dict()
+    if told := read_off(opened, original):
+        found["read_off"] = told.to_dict()
     return replace(verdict, models=found)
 
 
