@@ -169,11 +169,22 @@ class Table(Generic[FrameT]):
         from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
 
         limit(threads)
-        promise = {"k": k, "l": l, "l_kind": l_kind, "alpha": alpha, "t": t, "beta": beta}
-        how = {"options": options, "effort": effort, "typed": typed, "csv_safe": csv_safe}
-        how |= {"slack": slack}
-        asked: dict[str, Any] = {"rules": rules, "method": method, "seed": seed, **promise, **how}
-        plan = asked_for(self.plan, **asked).filled()
+        promise: dict[str, Any] = {
+            "k": k,
+            "l": l,
+            "l_kind": l_kind,
+            "alpha": alpha,
+            "t": t,
+            "beta": beta,
+        }
+        how: dict[str, Any] = {
+            "options": options,
+            "effort": effort,
+            "typed": typed,
+            "csv_safe": csv_safe,
+        }
+        asked: dict[str, Any] = {"rules": rules, "method": method, "seed": seed, "slack": slack}
+        plan = asked_for(self.plan, **asked, **promise, **how).filled()
         extra = extra_rules(rules)
         if engine is not None:
             refuse_strict(strict)

@@ -65,15 +65,18 @@ def exact(values: pl.Series) -> pl.Series:
 
 def intervals(
     low: pl.Series,
-    high: pl.Series,
     lo: npt.NDArray[np.integer],
     hi: npt.NDArray[np.integer],
+    high: pl.Series | None = None,
 ) -> pl.Series:
-    """Write intervals from values in ``low`` to values in ``high``, given by their positions."""
-    both = as_text(low if low is high else pl.concat([low, high]))
+    """Write intervals between values of a column, given by their positions in ``low``.
+
+    ``high``: where those at the upper end are found, if not there.
+    """
+    both = as_text(low if high is None else pl.concat([low, high]))
     if _between(low.dtype) is None:
         both = _quote_where(both, _IN_INTERVAL)
-    frame = pl.DataFrame({"lo": both.gather(lo), "hi": both[-len(high) :].gather(hi)})
+    frame = pl.DataFrame({"lo": both.gather(lo), "hi": both[-len(low) :].gather(hi)})
     parts = pl.lit("["), pl.col("lo"), pl.lit("-"), pl.col("hi"), pl.lit("]")
     return frame.select(pl.concat_str(parts)).to_series()
 
