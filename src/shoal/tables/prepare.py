@@ -16,7 +16,8 @@ from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarn
 from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
 from shoal.plan.origin import mistrust
-from shoal.plan.plan import ColumnPart, Plan
+from shoal.plan.parts import ColumnPart
+from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
 from shoal.tables.cells import as_text
