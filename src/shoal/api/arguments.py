@@ -35,6 +35,7 @@ class Declared(Roles, total=False):
     plan: Plan | str | Path | None
     kinds: Mapping[str, Kind | str] | None
     importance: Mapping[str, float] | None
+    grids: Mapping[str, str | float] | None
     domains: Domains | None
     missing: Names | None
     delimiter: str | None
@@ -63,6 +64,7 @@ class Asked(Promised, total=False):
     seed: int | None
     typed: bool | None
     csv_safe: bool | None
+    slack: float | None
 
 
 class Anonymized(Declared, Asked, total=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -84,6 +85,16 @@ def command(
             "--csv-safe/--csv-plain",
             help="Put an apostrophe before texts of a CSV release that a spreadsheet would run as "
             "formulas (=, +, -, @); Shoal takes it off again.",
+        ),
+    ] = None,
+    grid: opt.Grid = None,
+    slack: Annotated[
+        float | None,
+        typer.Option(
+            "--slack",
+            metavar="P",
+            help="How likely a cell is published wider than it need be, so that it does not prove "
+            "its ends: 0 (never, the default) to 1.",
         ),
     ] = None,
     missing: opt.Missing = None,
@@ -175,19 +186,22 @@ def command(
         options=opt.parse_options(words, name),
         typed=typed,
         csv_safe=csv_safe,
+        slack=slack,
     )
     source = opt.located(data, full, table, query, query_file)
     roles = opt.named_roles(quasi, sensitive, identifier, other)
     domains = opt.named_domains(domain)
+    grids = {"grid": opt.named_pairs(grid, "grid", "COLUMN=STEP, each column once")}
     if spark:
         order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
-        on_spark.carry_out(order, with_domains(full.with_roles(roles(())), domains), started)
+        named = with_domains(full.with_roles(roles(())), domains).with_settings(grids)
+        on_spark.carry_out(order, named, started)
         return
     inputs = [source, *([plan] if plan else []), *domains.values()]
     goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain)
     goal.check()
     settings = {"time_limit": time_limit, "strict": strict}
-    declared = {"roles": roles, "domains": domains}
+    declared = {"roles": roles, "domains": domains, "settings": grids}
     _release(source, full, declared, settings, reader, goal, started)
 
 
@@ -204,12 +218,17 @@ def _release(
     from shoal.api.opening import read
     from shoal.cli.output import tell
     from shoal.cli.work import ahead, stoppable, watch
-    from shoal.verbs.anonymize import STAGES
+    from shoal.verbs.anonymize import STAGES, refuse_if
+
+    again = goal.again(plan.method.name)
+    refuse_if(again if settings["strict"] else ())
 
     def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
         table = read(source, plan, **declared)
         release = table.anonymize(progress=progress, **settings)
+        run = replace(release.made, warnings=(*again, *release.warnings))
+        release = replace(release, run=run)
         page = ""
         if reader is not None:
             progress("report")

@@ -112,6 +112,20 @@ class Output:
 
             check_target(sources, force=self.force, inputs=self.inputs)
 
+    def again(self, method: str) -> list[str]:
+        """Say that a table seems to be released once more, where two releases give values away."""
+        from shoal.catalog import find_method
+
+        files = [*self.tables.values(), *self.extras.values()]
+        there = [str(file) for file in files if isinstance(file, Path) and file.exists()]
+        if not there or not find_method(method).shape.words.again:
+            return []
+        return [
+            f"{' and '.join(there)} will be replaced: if that is a release of this table, or what "
+            "was told of one, and anybody has it, do not publish this one. Both together show "
+            "values that neither shows alone."
+        ]
+
     def write(self, release: Release[pl.DataFrame], started: float, page: str = "") -> None:
         """Write everything or nothing; a file that is replaced with --force is gone at once.
 
@@ -230,6 +244,8 @@ def tell(run: Run) -> None:
         say.line(f"Found    {'; '.join(notes)}")
     if run.exposure is not None and not run.exposure.warns:
         say.line(f"Besides  {run.exposure.describe()}")
+    if run.read_off is not None and run.read_off.known and not run.read_off.warns:
+        say.line(f"Besides  {run.read_off.describe()}")
     for result in run.verdict.rules:
         say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
 

@@ -131,7 +131,8 @@ def _integer_width(join: Join, codes: npt.NDArray[np.int32]) -> Floats:
         exact = join.node < join.domain.size
     else:
         last = join.domain.size - 1
-        extent = points[np.minimum(join.hi, last)] - points[np.minimum(join.lo, last)]
+        left, right = join.domain.reach if isinstance(join.domain, Ordered) else (points, points)
+        extent = right[np.minimum(join.hi, last)] - left[np.minimum(join.lo, last)]
         exact = join.lo == join.hi
     width = np.where(exact, 0.0, np.minimum((extent + 1.0) / span, 1.0))
     width[join.star] = 1.0
