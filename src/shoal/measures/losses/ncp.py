@@ -13,7 +13,7 @@ from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import Join
 from shoal.measures.losses.grouped import Grouped
-from shoal.tables.domain import Taxonomy, numbers
+from shoal.tables.domain import Ordered, Taxonomy, numbers
 
 Floats = npt.NDArray[np.float64]
 
