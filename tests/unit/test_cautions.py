@@ -64,11 +64,17 @@ def test_a_sensitive_column_without_a_rule_beside_one_with():
 def test_placeholders_that_count_as_values(word):
     table = people(ill=["flu", "gout", "cold", word] * 10)
     rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]
-    (text,) = warned(table, k=None, rules=rules)
+    (text,) = warned(table, k=None, rules=rules, grids={"age": 2})
     assert f"holds {word.strip()!r}, which counts as a value like any other" in text
     assert f"--missing (missing=[{word.strip()!r}])" in text
     again = shoal.anonymize(
-        table, quasi="age", sensitive="ill", rules=rules, missing=[word.strip()], strict=True
+        table,
+        quasi="age",
+        sensitive="ill",
+        rules=rules,
+        missing=[word.strip()],
+        strict=True,
+        grids={"age": 2},
     )
     assert again.warnings == ()
 

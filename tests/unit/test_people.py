@@ -141,6 +141,11 @@ def test_any_row_of_a_person_is_the_right_one():
         shoal.attack(RELEASED, original=original, known=["q"], person="who", targets=6)
 
 
+def test_slack_is_refused_where_people_are_counted():
+    with pytest.raises(ParameterError, match="slack = 0.2 may publish two classes alike"):
+        anonymize(person="who", plan=shoal.Plan(release={"slack": 0.2}))
+
+
 def test_unions_of_sets_count_nobody_twice():
     from shoal.groupers.repair import unions
 

@@ -157,6 +157,7 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.incognito:group",
             _FULL_DOMAIN,
             whole=_ONE_LEVEL,
+            tight=False,
         ),
         Method(
             "l-incognito",
@@ -166,6 +167,7 @@ METHODS: dict[str, Method] = {
             _FULL_DOMAIN,
             needs=_L_DIVERSITY,
             whole=_ONE_LEVEL,
+            tight=False,
         ),
         Method(
             "simanony",
@@ -175,6 +177,7 @@ METHODS: dict[str, Method] = {
             _FULL_DOMAIN,
             needs=("alpha-k-anonymity",),
             whole=_ONE_LEVEL,
+            tight=False,
         ),
         Method(
             "tp",

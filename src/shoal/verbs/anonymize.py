@@ -22,6 +22,7 @@ from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
+from shoal.groupers.slack import loosened
 from shoal.measures.cautions import Matter, cautions, planned
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
@@ -101,7 +102,7 @@ def on_spark(
     start = time.perf_counter()
 
     def run(entry: Method, rows: Encoded, rule: Rule, rng: Any, options: Mapping[str, Any]) -> Any:
-        return group(entry, rows, rule, rng, options, clock)
+        return group(entry, rows, rule, rng, options, clock, plan)
 
     with heard() as said:
         _warn_of_short(plan)
@@ -142,6 +143,7 @@ def execute(
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     check_fit(entry, rules, schema.person)
+    check_slack(plan, entry, schema.person)
     with heard() as said:
         grouping, shuffling = _generators(plan, entry)
         with clock.stage("encode"):
@@ -150,7 +152,7 @@ def execute(
             if obstacle := rule.obstacle(data.whole(domains=shape.domains)):
                 raise Infeasible(obstacle)
         with clock.stage("group"):
-            made = group(entry, data, rule, grouping, options, clock)
+            made = group(entry, data, rule, grouping, options, clock, plan)
         with clock.stage("recode"):
             order = shuffling(frame.height) if plan.release.shuffle else None
             typed = plan.release.typed
@@ -185,6 +187,20 @@ def _quoted(opened: Opened) -> dict[str, int]:
     return {QUOTED: counted(opened.tables)} if opened.plan.release.csv_safe else {}
 
 
+def check_slack(plan: Plan, entry: Method, person: str | None = None) -> None:
+    """Refuse slack where no cell is generalized, and where people are counted."""
+    if plan.release.slack and person is not None:
+        raise ParameterError(
+            f"slack = {plan.release.slack} may publish two classes alike, and those may share "
+            f"people ({person!r}) and break together what each of them keeps. Leave slack out."
+        )
+    if plan.release.slack and entry.shape.exact:
+        raise ParameterError(
+            f"slack = {plan.release.slack} makes generalized cells wider, and the method "
+            f"{entry.name!r} publishes every quasi-identifier as it is. Leave slack out."
+        )
+
+
 def group(
     entry: Method,
     data: Encoded,
@@ -192,6 +208,7 @@ def group(
     rng: np.random.Generator | None,
     options: Mapping[str, Any],
     clock: Clock,
+    plan: Plan,
 ) -> Any:
     """Run a method, telling when its kernels have to be compiled first."""
     stop = {"stop": lambda: clock.progress("refine") is True} if entry.anytime else {}
@@ -202,7 +219,7 @@ def group(
 
             made = repair_alike(data, made, rule)
     clock.compiling += compiled.seconds
-    return made
+    return made if entry.shape.exact else loosened(data, made, plan, rng)
 
 
 def check(opened: Opened, rules: Sequence[Rule], source: Original) -> Verdict:

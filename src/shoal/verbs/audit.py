@@ -14,6 +14,7 @@ from shoal.catalog import find_rule
 from shoal.measures.cautions import doubtful
 from shoal.measures.exposure import exposure
 from shoal.measures.models import models
+from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
@@ -58,6 +59,8 @@ def audit(
         measured["uncounted"] = uncounted(opened.names(Role.PERSON)[0])
     if exposed := exposure(opened.published, opened.sensitive):
         measured["exposure"] = exposed.to_dict()
+    if told := read_off(opened, original):
+        measured["read_off"] = told.to_dict()
     measured["cautions"] = cautions(opened)
     return replace(verdict, models=measured)
 
