@@ -58,13 +58,15 @@ class Claim:
     figures, series, others
         The figures asked, the curve that the claim is about, and those it is compared with.
     at
-        Only points with these values of x or panel.
+        Only points with these values of x or panel, one or a list of them.
     along
         ``x``, or ``panel`` to follow the panels at each x.
     tolerance, factor, low, high, expect
         What the kind needs, see there.
     full
         Whether it speaks of all rows, so that a quick run cannot tell.
+    main
+        Whether it stands in the table at the top of the summary.
     """
 
     id: str
@@ -85,6 +87,7 @@ class Claim:
     high: float = math.inf
     expect: str = ""
     full: bool = False
+    main: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,9 +114,15 @@ class Verdict:
             "reported": self.claim.reported,
             "place": self.claim.place,
             "ours": self.claim.ours,
+            "main": self.claim.main,
             "verdict": self.verdict,
             "reason": self.reason,
         }
+
+
+def class_of(verdict: str) -> str:
+    """Return which of the four kinds of verdict this is."""
+    return next(word for word in (PART, *VERDICTS) if verdict.startswith(word))
 
 
 def read_claims(path: Path) -> tuple[Claim, ...]:
@@ -184,8 +193,11 @@ def judge(claim: Claim, dots: Sequence[Dot], axes: Mapping[str, tuple[str, str]]
 
 def _asked(claim: Claim, dot: Dot, axes: Mapping[str, tuple[str, str]]) -> bool:
     x, panel = axes[dot.figure]
+    here = {x: dot.x, panel: dot.panel}
     return all(
-        {x: dot.x, panel: dot.panel}.get(key, value) == value for key, value in claim.at.items()
+        here[key] in (value if isinstance(value, list) else [value])
+        for key, value in claim.at.items()
+        if key in here
     )
 
 
@@ -293,6 +305,18 @@ def _jumps(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
             yield Check(min(map(abs, steps)) < 0.01 and max(steps) >= 0.1, told.strip())
 
 
+def _mixed(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
+    """Each curve rises at some steps and falls at others."""
+    for name, curve in _curves(claim, dots, axes, claim.series):
+        steps = [(b.mean or 0.0) - (a.mean or 0.0) for a, b in itertools.pairwise(curve)]
+        if steps:
+            up, down = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
+            told = (
+                f"{up} steps up, {down} down, {number(curve[0].mean)} to {number(curve[-1].mean)}"
+            )
+            yield Check(up > 0 < down, f"{told} {name}".strip())
+
+
 def _value(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
     """Every point lies between ``low`` and ``high``."""
     for dot in dots:
@@ -358,6 +382,7 @@ KINDS: dict[str, Callable[[Claim, Sequence[Dot], Any], Iterator[Check]]] = {
     "ratio": _ratio,
     "share-falls": _share_falls,
     "jumps": _jumps,
+    "mixed": _mixed,
     "value": _value,
     "change": _change,
     "spread": _spread,

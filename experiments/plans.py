@@ -32,6 +32,7 @@ NAMES = {
     "s": "selectivity (s)",
     "sensitive": "sensitive column",
     "by": "",
+    "times": "times the data",
     "loss": "ILossRate",
     "paper": "ILossRate as the paper counts it",
     "eps": "eps",
@@ -100,7 +101,7 @@ class Study:
                 for series in figure.series:
                     for x in figure.xs:
                         point = self._point(figure, series, panel, x)
-                        if point.get("g", 0) <= point["columns"]:
+                        if point.get("g", 0) < max(point["columns"], 2):
                             yield Spot(figure.id, panel, x, series, point)
 
     def _point(self, figure: Figure, series: str, panel: Any, x: Any) -> Settings:
