@@ -56,7 +56,8 @@ class Sources:
     def frame(self, data: str) -> pl.DataFrame:
         """Return a table: ``adult``, ``census``, or one of them changed.
 
-        ``adult-complete`` has no missing cell, ``census-50`` its 529 occupations in 50 classes.
+        ``adult-complete`` has no missing cell, ``census-50`` its 529 occupations in 50 classes,
+        ``census-million`` a million rows drawn from its 300,000.
         """
         return _frame(data, self.census if data.startswith("census") else self.adult)
 
@@ -141,6 +142,8 @@ def _digest(paths: tuple[str, ...]) -> str:
 def _frame(data: str, path: str) -> pl.DataFrame:
     if data == "census":
         return read_table(Path(path))
+    if data == "census-million":
+        return _frame("census", path).sample(1_000_000, with_replacement=True, seed=1)
     if data == "census-50":
         # The codes of occupations are ordered by kind of work: each class is 200 of them.
         group = (pl.col("occupation").cast(pl.Int64) // 200).cast(pl.String)
