@@ -17,7 +17,7 @@ from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import Query, View
-from shoal.releases.categories import Field
+from shoal.releases.categories import Coded
 from shoal.releases.dummies.view import DummiesView
 from shoal.releases.estimates.bayes import Observed, estimate
 from shoal.releases.opened import read_view
@@ -100,7 +100,7 @@ def clock(point: Mapping[str, Any], sources: Sources) -> Numbers:
     assert isinstance(release, DummiesView)
     column = release.columns[point["sensitive"]]
     codes = np.tile(column.codes, (point["times"], 1))
-    by = Field.of(table_of(point, sources)[point["category"]])
+    by = Coded.of(table_of(point, sources)[point["category"]])
     labels = np.tile(by.codes.astype(np.int64), point["times"])
     repeats = []
     for _ in range(point["repeats"] + 1):
