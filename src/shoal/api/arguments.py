@@ -14,7 +14,7 @@ from shoal.tables.prepare import merge
 if TYPE_CHECKING:
     from shoal.engines.spark.settings import Spark
     from shoal.privacy import Rule
-    from shoal.tables.prepare import Hierarchies, Names
+    from shoal.tables.prepare import Domains, Hierarchies, Names
     from shoal.verbs.anonymize import Progress
 
 
@@ -34,6 +34,7 @@ class Declared(Roles, total=False):
     plan: Plan | str | Path | None
     kinds: Mapping[str, Kind | str] | None
     importance: Mapping[str, float] | None
+    domains: Domains | None
     missing: Names | None
     delimiter: str | None
     table: str | None
@@ -106,6 +107,7 @@ class Opening(TypedDict, total=False):
     st: Any
     hierarchies: Hierarchies | None
     kinds: Mapping[str, Kind | str] | None
+    domains: Domains | None
     missing: Names | None
     delimiter: str | None
 
@@ -130,6 +132,7 @@ class Attacked(TypedDict, total=False):
     plan: Plan | str | Path | None
     st: Any
     hierarchies: Hierarchies | None
+    domains: Domains | None
     missing: Names | None
     delimiter: str | None
     kinds: Sequence[str] | str | None

@@ -19,7 +19,18 @@ from shoal.engines.spark.settings import is_spark_frame
 from shoal.plan.plan import Plan
 from shoal.releases.reading import open_published
 from shoal.tables.native import Native
-from shoal.tables.prepare import Hierarchies, Names, gather, is_path, load, locate, merge, settled
+from shoal.tables.prepare import (
+    Domains,
+    Hierarchies,
+    Names,
+    gather,
+    is_path,
+    load,
+    locate,
+    merge,
+    settled,
+    with_domains,
+)
 
 FrameT = TypeVar("FrameT")
 Named = Callable[[Sequence[str]], Mapping[Role, list[str]]]
@@ -31,6 +42,7 @@ def read(
     *,
     roles: Named | None = None,
     hierarchies: Hierarchies | None = None,
+    domains: Domains | None = None,
     only: bool = False,
 ) -> Table[Any]:
     """Read a table, once. ``roles`` may depend on the columns, which are known only then."""
@@ -38,6 +50,7 @@ def read(
     frame = load(data, plan)
     seconds = time.perf_counter() - start
     plan = plan if roles is None else plan.with_roles(roles(frame.columns))
+    plan = with_domains(plan, domains)
     taxonomies = gather(plan, frame.columns, hierarchies)
     return Table(data, plan, frame, taxonomies, only, seconds)
 
@@ -59,6 +72,7 @@ def open(  # noqa: A001 -- shoal.open
     plan: Plan | str | Path | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
     importance: Mapping[str, float] | None = None,
+    domains: Domains | None = None,
     missing: Names | None = None,
     delimiter: str | None = None,
     table: str | None = None,
@@ -81,6 +95,10 @@ def open(  # noqa: A001 -- shoal.open
     kinds, importance
         Per quasi-identifier how it is generalized (``ordered``, ``taxonomy``, ``set``), and how
         much its loss counts while rows are grouped (1 for an ordinary column).
+    domains
+        Per sensitive column every value that it can have, those that nobody has included: a list,
+        or a text file with one a line. Dummy values are drawn from it; by default from the values
+        of the table.
     missing
         Texts that mean missing besides the empty one, for instance ``["?", "NA"]``.
     delimiter
@@ -98,6 +116,7 @@ def open(  # noqa: A001 -- shoal.open
         roles=roles_of(quasi, sensitive, identifier, other),
         kinds=kinds,
         importance=importance,
+        domains=domains,
         missing=missing,
         delimiter=delimiter,
         hierarchies=hierarchies,
@@ -117,12 +136,16 @@ def read_release(
     roles: Named | None = None,
     st: Any = None,
     hierarchies: Hierarchies | None = None,
+    domains: Domains | None = None,
     original: Any = None,
 ) -> Release[Any]:
     """Read a release, once. ``roles`` may depend on the columns, which are known only then."""
 
     def declared(columns: Sequence[str]) -> Plan:
-        return plan if roles is None else plan.with_roles(roles(columns))
+        full = plan if roles is None else plan.with_roles(roles(columns))
+        # Only a sensitive column has a domain.
+        hidden = [*full.names(Role.SENSITIVE), *(n for n in domains or () if n not in full.columns)]
+        return with_domains(full.with_roles({Role.SENSITIVE: hidden}), domains)
 
     opened = open_published(
         released, declared, st=st, hierarchies=hierarchies, complete=bool(plan.columns)
@@ -149,6 +172,7 @@ def open_release(
     st: Any = None,
     hierarchies: Hierarchies | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
+    domains: Domains | None = None,
     missing: Names | None = None,
     delimiter: str | None = None,
 ) -> Release[Any]:
@@ -175,6 +199,10 @@ def open_release(
         The hierarchies that it was made with, to understand generalized cells.
     kinds
         Per quasi-identifier how it was generalized.
+    domains
+        Per sensitive column the values from which dummy values were drawn, as :func:`shoal.open`
+        takes them. Next to a file ``x.csv`` they are found as ``x.domain.csv``; without either they
+        are the values in the sets.
     missing, delimiter
         Texts that mean missing in the original, besides the empty one, and what parts its cells.
     """
@@ -191,4 +219,6 @@ def open_release(
     if kinds:
         full = merge(full, roles=named, kinds=kinds)
     trees = declared.taxonomies if hierarchies is None and declared is not None else hierarchies
-    return read_release(released, full, roles=roles, st=st, hierarchies=trees, original=original)
+    return read_release(
+        released, full, roles=roles, st=st, hierarchies=trees, domains=domains, original=original
+    )

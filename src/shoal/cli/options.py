@@ -22,6 +22,12 @@ from shoal.tables.sources.source import Place, Source, place
 if TYPE_CHECKING:
     from shoal.plan.plan import Plan
 
+
+def flag(names: str, word: str, meaning: str, **settings: Any) -> Any:
+    """Declare an option: its names, the word for its value, what it means."""
+    return typer.Option(*names.split(), metavar=word, help=meaning, **settings)
+
+
 # A path would lose a slash of postgresql://; so every table is taken as a place.
 _TABLE_HELP = (
     "The table: CSV (also .gz), Parquet, Arrow or Feather, or the address of a database such as "
@@ -38,17 +44,10 @@ PlannedData = Annotated[
     ),
 ]
 Table = Annotated[
-    str | None,
-    typer.Option("--table", metavar="NAME", help="Which table of a database: table, schema.table."),
+    str | None, flag("--table", "NAME", "Which table of a database: table, schema.table.")
 ]
-Query = Annotated[
-    str | None,
-    typer.Option("--query", metavar="SQL", help="A query of a database instead of a table."),
-]
-QueryFile = Annotated[
-    Path | None,
-    typer.Option("--query-file", metavar="FILE", help="A file that holds the query."),
-]
+Query = Annotated[str | None, flag("--query", "SQL", "A query of a database instead of a table.")]
+QueryFile = Annotated[Path | None, flag("--query-file", "FILE", "A file that holds the query.")]
 Released = Annotated[
     Place,
     typer.Argument(
@@ -59,16 +58,15 @@ Released = Annotated[
 ]
 SecondTable = Annotated[
     Place | None,
-    typer.Option(
+    flag(
         "--st",
-        metavar="DATA",
-        help="Anatomy's second table; found by itself next to RELEASED (x.st.csv, or x_st).",
+        "DATA",
+        "Anatomy's second table; found by itself next to RELEASED (x.st.csv, or x_st).",
         parser=place,
     ),
 ]
 PlanFile = Annotated[
-    Path | None,
-    typer.Option("--plan", metavar="FILE", help="A plan.toml; flags given here override it."),
+    Path | None, flag("--plan", "FILE", "A plan.toml; flags given here override it.")
 ]
 TrustPlan = Annotated[
     bool,
@@ -80,62 +78,55 @@ TrustPlan = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
+    flag(
         "--seed",
-        metavar="INT",
-        parser=read_seed,
-        help="Repeat a run byte for byte. It tells the row order: keep it secret, and take a long "
+        "INT",
+        "Repeat a run byte for byte. It tells the row order: keep it secret, and take a long "
         "one, since short ones can be found by trying.",
+        parser=read_seed,
     ),
 ]
 SeedFile = Annotated[
     Path | None,
-    typer.Option(
+    flag(
         "--seed-file",
-        metavar="FILE",
-        help="A file with the seed, a number or any text, that only you can read (chmod 600). "
+        "FILE",
+        "A file with the seed, a number or any text, that only you can read (chmod 600). "
         "Unlike --seed, it does not stand in the list of processes.",
     ),
 ]
 Quasi = Annotated[
     list[str] | None,
-    typer.Option(
-        "--quasi", metavar="NAMES", help="Quasi-identifiers, comma-separated: what others may know."
-    ),
+    flag("--quasi", "NAMES", "Quasi-identifiers, comma-separated: what others may know."),
 ]
 Sensitive = Annotated[
     list[str] | None,
-    typer.Option(
-        "--sensitive",
-        metavar="NAMES",
-        help="Sensitive columns: what nobody should learn of a person.",
-    ),
+    flag("--sensitive", "NAMES", "Sensitive columns: what nobody should learn of a person."),
 ]
 Identifier = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--identifier", metavar="NAMES", help="Columns that name a person; never released."
-    ),
+    list[str] | None, flag("--identifier", "NAMES", "Columns that name a person; never released.")
 ]
 Other = Annotated[
-    list[str] | None,
-    typer.Option("--other", metavar="NAMES", help="Harmless columns, released as they are."),
+    list[str] | None, flag("--other", "NAMES", "Harmless columns, released as they are.")
 ]
 Hierarchies = Annotated[
-    Path | None,
-    typer.Option(
-        "--hierarchies", metavar="DIR", help="Folder of COLUMN.csv hierarchies (ARX format)."
+    Path | None, flag("--hierarchies", "DIR", "Folder of COLUMN.csv hierarchies (ARX format).")
+]
+Domain = Annotated[
+    list[str] | None,
+    flag(
+        "--domain",
+        "NAME=FILE",
+        "Every value that a sensitive column can have, one a line, from which dummy values "
+        "are drawn; may be repeated.",
     ),
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(
-        "--missing", metavar="TEXT", help="A text that means missing, such as '?'; may be repeated."
-    ),
+    flag("--missing", "TEXT", "A text that means missing, such as '?'; may be repeated."),
 ]
 Delimiter = Annotated[
-    str | None,
-    typer.Option("--delimiter", metavar="CHAR", help="CSV delimiter, when guessing it goes wrong."),
+    str | None, flag("--delimiter", "CHAR", "CSV delimiter, when guessing it goes wrong.")
 ]
 
 
@@ -146,35 +137,32 @@ def _unpacked(text: str | None) -> str | None:
 
 MaxUnpacked = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--max-unpacked",
-        metavar="SIZE",
-        callback=_unpacked,
-        help="Most that a gzip file may unpack to (SHOAL_MAX_UNPACKED, else 16GB), and never more "
+        "SIZE",
+        "Most that a gzip file may unpack to (SHOAL_MAX_UNPACKED, else 16GB), and never more "
         "than the free memory takes.",
+        callback=_unpacked,
     ),
 ]
 ReportFile = Annotated[
     Path | None,
-    typer.Option(
+    flag(
         "--report",
-        metavar="FILE.html",
-        help="Write a report that people can read: one HTML file, no network needed.",
+        "FILE.html",
+        "Write a report that people can read: one HTML file, no network needed.",
     ),
 ]
 Audience = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--audience",
-        metavar="steward|public",
-        help="Who reads the report: steward (everything) or public (nothing that is computed from "
+        "steward|public",
+        "Who reads the report: steward (everything) or public (nothing that is computed from "
         "the original). [default: steward]",
     ),
 ]
-JsonFile = Annotated[
-    Path | None,
-    typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
-]
+JsonFile = Annotated[Path | None, flag("--json", "FILE", "Write all figures to this file.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
 
 
@@ -309,6 +297,20 @@ def parse_options(words: Sequence[str] | None, method: str) -> dict[str, Any]:
     return options
 
 
+def named_domains(words: Sequence[str] | None) -> dict[str, Path]:
+    """Read ``NAME=FILE``; a name may itself hold the sign, a file hardly."""
+    domains: dict[str, Path] = {}
+    for text in words or ():
+        name, _, file = text.rpartition("=")
+        if not name or not file or name in domains:
+            raise ParameterError(
+                "--domain takes NAME=FILE: a sensitive column, each once, and a text file with one "
+                f"value a line. Got {text!r} instead."
+            )
+        domains[name] = Path(file)
+    return domains
+
+
 def located(
     data: Place | None,
     plan: Plan,
@@ -328,8 +330,8 @@ def located(
             raise ParameterError(
                 f"The query file {query_file} cannot be read: {fault}. Check its name."
             ) from None
-    found: Path | Source = locate(data, plan, table, query)
-    return found
+    where: Path | Source = locate(data, plan, table, query)
+    return where
 
 
 def methods_help() -> str:

@@ -19,6 +19,7 @@ from shoal.plan.origin import mistrust
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
+from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_table
 from shoal.tables.guessing import guess
@@ -28,6 +29,7 @@ from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
+Domains = Mapping[str, Sequence[Any] | str | Path]
 Names = Sequence[str] | str
 
 _GUESSED = (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)
@@ -56,6 +58,7 @@ def merge(
     hierarchies: Hierarchies | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
     importance: Mapping[str, float] | None = None,
+    domains: Domains | None = None,
     typed: bool | None = None,
     csv_safe: bool | None = None,
     trust: bool = False,
@@ -87,7 +90,27 @@ def merge(
     if data or release or given:
         base = base.override(data=data, release=release, **given)
     settings = {"kind": kinds or {}, "importance": importance or {}}
-    return base.with_roles(settled(roles or {})).with_settings(settings)
+    return with_domains(base.with_roles(settled(roles or {})).with_settings(settings), domains)
+
+
+def with_domains(plan: Plan, domains: Domains | None) -> Plan:
+    """Return the plan with the domains of some sensitive columns: values, or a file of them."""
+    lists = {name: _domain(name, given) for name, given in (domains or {}).items()}
+    return plan.with_settings({"domain": lists})
+
+
+def _domain(name: str, given: Sequence[Any] | str | Path) -> list[str]:
+    """Return the values of a domain as texts; a file has one a line."""
+    if not isinstance(given, (str, Path)):
+        return as_text(pl.Series(list(given), strict=False)).to_list()
+    try:
+        lines = Path(given).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise InputError(
+            f"The domain of column {name!r} cannot be read from {str(given)!r}: {fault}. Give a "
+            "text file (UTF-8) with one value a line."
+        ) from None
+    return [line for line in lines if line.strip()]
 
 
 def settled(roles: Mapping[Role, Names | None]) -> dict[Role, list[str]]:
@@ -189,15 +212,15 @@ def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = 
                 "Leave them out."
             )
         return data
-    found = place(data, table, query)
-    if isinstance(found, Source) and found.table is None and found.query is None:
-        found = replace(found, table=plan.data.table, query=plan.data.query, own=plan.trusted)
-        if found.query is not None and found.address.path is None and not plan.trusted:
+    where = place(data, table, query)
+    if isinstance(where, Source) and where.table is None and where.query is None:
+        where = replace(where, table=plan.data.table, query=plan.data.query, own=plan.trusted)
+        if where.query is not None and where.address.path is None and not plan.trusted:
             raise mistrust(
-                f"The plan holds a query for {found.address}, and a query can call whatever "
+                f"The plan holds a query for {where.address}, and a query can call whatever "
                 "functions that server has"
             )
-    return found
+    return where
 
 
 def check_no_database(data: Any, table: str | None, query: str | None) -> None:
@@ -274,23 +297,23 @@ def gather(
     """Read the hierarchies of the plan and of the call; the call's come last and win."""
     quasi = [name for name in plan.names(Role.QUASI) if name in columns]
     wanted = quasi or columns
-    found: dict[str, Taxonomy] = {}
+    trees: dict[str, Taxonomy] = {}
     if plan.data.hierarchies is not None:
-        found |= read_directory(plan.path(plan.data.hierarchies), wanted)
-    for name, part in plan.columns.items():
-        if part.hierarchy is not None:
-            found[name] = read_hierarchy(plan.path(part.hierarchy), name)
+        trees |= read_directory(plan.path(plan.data.hierarchies), wanted)
+    for name, column in plan.columns.items():
+        if column.hierarchy is not None:
+            trees[name] = read_hierarchy(plan.path(column.hierarchy), name)
     if isinstance(given, Mapping):  # a folder stands in the plan already
         if unknown := [name for name in given if name not in columns]:
             raise SchemaError([unknown_column(name, columns) for name in unknown])
-        found |= {
+        trees |= {
             name: value if isinstance(value, Taxonomy) else read_hierarchy(value, name)
             for name, value in given.items()
         }
     # A column that the plan declares ordered or a set stays so, whatever the folder holds.
     return {
         name: taxonomy
-        for name, taxonomy in found.items()
+        for name, taxonomy in trees.items()
         if name not in plan.columns or plan.columns[name].kind in (None, Kind.TAXONOMY)
     }
 
@@ -320,7 +343,11 @@ def resolve(
         taxonomies=taxonomies,
     )
     columns = tuple(
-        replace(column, importance=plan.columns[column.name].importance)
+        replace(
+            column,
+            importance=plan.columns[column.name].importance,
+            domain=plan.columns[column.name].domain or (),
+        )
         for column in schema.columns
     )
     schema = Schema(columns)
@@ -337,12 +364,12 @@ def quasi_schema(
         frame,
         quasi=names,
         kinds={
-            name: part.kind or Kind.ORDERED
-            for name, part in parts.items()
-            if part.kind is not None or part.order
+            name: column.kind or Kind.ORDERED
+            for name, column in parts.items()
+            if column.kind is not None or column.order
         },
-        missing={name: part.missing for name, part in parts.items() if part.missing},
-        order={name: part.order for name, part in parts.items() if part.order},
+        missing={name: column.missing for name, column in parts.items() if column.missing},
+        order={name: column.order for name, column in parts.items() if column.order},
         taxonomies=taxonomies,
     )
     schema.check(frame, taxonomies)

@@ -10,6 +10,7 @@ import polars as pl
 from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Kind, Role
 from shoal.tables.cells import blank, holds_numbers, typed
+from shoal.tables.domain import STAR
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Column:
         Texts that stand for a missing value in this column, besides the table's own.
     order
         For an ordered column of texts: its values from lowest to highest.
+    domain
+        For a sensitive column: every value that it can have, if that was declared.
     importance
         How much a quasi-identifier's loss counts while rows are grouped.
     """
@@ -40,13 +43,16 @@ class Column:
     reason: str = ""
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    domain: tuple[str, ...] = ()
     importance: float = 1.0
 
     def clean(self, series: pl.Series) -> pl.Series:
         """Return the column's cells with everything that means missing as null."""
         if isinstance(series.dtype, pl.Categorical):
             series = series.cast(pl.String)  # a category is a text; its number means nothing
-        cleaned = blank(series, self.missing)
+        # A sensitive value that was suppressed adds no diversity.
+        void = (STAR,) if self.role is Role.SENSITIVE else ()
+        cleaned = blank(series, (*self.missing, *void))
         # Without its '?' a column of numbers may be one after all.
         return typed(cleaned) if self.missing and not self.order else cleaned
 
@@ -83,6 +89,11 @@ class Schema:
                     f"Column {name!r} lists an order but its kind is "
                     f"{column.kind.value if column.kind else 'none'}. "
                     "Only the kind 'ordered' has an order: change the kind or drop the list."
+                )
+            if column.domain and column.role is not Role.SENSITIVE:
+                faults.append(
+                    f"Column {name!r} declares a domain but its role is {column.role.value}. Only "
+                    "a sensitive column has one: change the role or drop the domain."
                 )
         return faults
 
@@ -253,11 +264,11 @@ def declare(
         if len(played) > 1:
             both = ", ".join(role.value for role in played)
             faults.append(f"Column {name!r} has {len(played)} roles ({both}). Keep one of them.")
-    for name, given in kinds.items():
-        if given not in list(Kind):
-            hint = nearest(str(given), [kind.value for kind in Kind])
+    for name, kind_given in kinds.items():
+        if kind_given not in list(Kind):
+            hint = nearest(str(kind_given), [kind.value for kind in Kind])
             faults.append(
-                f"Column {name!r} has the unknown kind {str(given)!r}.{hint} "
+                f"Column {name!r} has the unknown kind {str(kind_given)!r}.{hint} "
                 f"Choose one of {listed(Kind)}."
             )
         if name not in roles:
