@@ -179,7 +179,7 @@ def judge(claim: Claim, dots: Sequence[Dot], axes: Mapping[str, tuple[str, str]]
         verdict = f"{PART} {passed} of {many} points"
     else:
         verdict = FAILS
-    why = f" {claim.why}" if failed and claim.why else ""
+    why = f". {claim.why}" if failed and claim.why else ""
     if many == 1:
         return Verdict(claim, verdict, checks[0].told + why)
     if not failed:
