@@ -71,21 +71,23 @@ def charts_of(found: Reproduction, figure: Figure) -> Iterator[tuple[str, Chart]
 def _distributions(found: Reproduction, figure: Figure) -> Iterator[tuple[str, Chart]]:
     """Draw the shares of a worked example's values, by category: the truth and every method's."""
     by, of = figure.fixed["category"], figure.fixed["sensitive"]
-    sides = tuple(map(str, figure.xs))
-    methods = {row["method"]: "estimate" for row in found.counts}
-    for method, key in {"original": "true", **methods}.items():
-        mine = [row for row in found.counts if method in ("original", row["method"])]
+    names = (str(figure.xs[0]), str(figure.xs[1]))
+    labels = sorted({row[of] for row in found.counts})
+    for series in ("original", *figure.series):
+        method = series if series == "original" else found.study.label(series)
+        key = "true" if series == "original" else "estimate"
+        counts = {
+            (row[by], row[of]): row[key]
+            for row in found.counts
+            if series == "original" or row["method"] == method
+        }
         shares = []
-        for side in sides:
-            counts = {row[of]: row[key] for row in mine if row[by] == side}
-            whole = sum(counts.values()) or 1.0
-            shares.append({value: count / whole for value, count in counts.items()})
-        labels = sorted(shares[0])
-        values = [[part.get(label, 0.0) for label in labels] for part in shares]
+        for side in names:
+            whole = sum(counts.get((side, label), 0.0) for label in labels) or 1.0
+            shares.append([counts.get((side, label), 0.0) / whole for label in labels])
         title = f"{of} by {by}: {method}"
-        chart = bars(title, labels, values[1], before=values[0], names=(sides[0], sides[1]),
-                     form="share", top=0.7)  # fmt: skip
-        yield f"{figure.id}-{method.replace(' ', '-')}.svg", chart
+        chart = bars(title, labels, shares[1], before=shares[0], names=names, form="share", top=0.7)
+        yield f"{figure.id}-{series}.svg", chart
 
 
 def _chart(found: Reproduction, figure: Figure, title: str, dots: Sequence[Dot]) -> Chart | None:

@@ -26,9 +26,9 @@ Every finding of the four papers that our methods come from, asked of our own fi
 papers' own settings. Renew all of it with `make reproduce`, one paper with `python -m experiments
 PAPER`. The plan and the claims of a paper are in its folder. A verdict is computed, never written
 by hand, and never an average: *holds* at every point, *holds at* so many of them with the others
-named, or *does not hold*. A finding is not turned round to fit: where our figures contradict it,
-the page says why. Each page names the digest of the code that measured it; other code measures
-everything again.
+named on the paper's page, or *does not hold*. A finding is not turned round to fit: where our
+figures contradict it, the page says why. Each page names the digest of the code that measured it;
+other code measures everything again.
 """
 BEYOND = """\
 Gaps that depend on the value, k up to 100, up to 14 quasi-identifiers and a million rows, our own
@@ -106,7 +106,7 @@ def write_summary(folder: Path) -> Path:
             "",
             f"{record['citation']}{quick}",
             "",
-            *_verdict_table(record["verdicts"]),
+            *_verdict_table(record["verdicts"], measured=False),
             "",
         ]
     path = folder / "README.md"
@@ -237,11 +237,13 @@ def _page(found: Reproduction, pictures: Mapping[str, Sequence[tuple[str, Chart]
     return "\n".join(out).rstrip() + "\n"
 
 
-def _verdict_table(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
-    out = ["| claim | the paper | where | verdict | measured |", "|---|---|---|---|---|"]
+def _verdict_table(verdicts: Sequence[Mapping[str, Any]], *, measured: bool = True) -> list[str]:
+    heads = ["claim", "the paper", "where", "verdict", *(["measured"] if measured else [])]
+    out = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for each in verdicts:
         place = "ours" if each["ours"] else each["place"]
-        cells = (each["claim"], each["reported"], place, f"**{each['verdict']}**", each["reason"])
+        cells = [each["claim"], each["reported"], place, f"**{each['verdict']}**"]
+        cells += [each["reason"]] if measured else []
         out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return out
 
