@@ -58,7 +58,7 @@ def test_claims_that_hold_on_a_sample_of_adult(shoal, folder: Path) -> None:
         assert kaim[name] == "holds", name
     assert verdicts(folder / "out", "l_clustering")["below-l-incognito"] == "holds"
     alpha_k = verdicts(folder / "out", "alpha_k")
-    for name in ("one-below-sing", "sing-far-below-simanony"):
+    for name in ("one-below-sing", "sing-grows-with-k"):
         assert alpha_k[name] == "holds", name
 
 
