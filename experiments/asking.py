@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from experiments.sources import Sources
+from experiments.views import read_view
 from shoal.api.functions import anonymize
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.measures.losses.queries import query_error, true_counts, workload
@@ -20,7 +21,6 @@ from shoal.releases.base import Query, View
 from shoal.releases.categories import Coded
 from shoal.releases.dummies.view import DummiesView
 from shoal.releases.estimates.bayes import Observed, estimate
-from shoal.releases.opened import read_view
 from shoal.tables.cells import natural
 
 Numbers = dict[str, Any]

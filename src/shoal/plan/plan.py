@@ -116,6 +116,7 @@ class Plan(_Part):
     release: ReleasePart = ReleasePart()
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
+    _seeded: bool = PrivateAttr(default=False)
 
     @classmethod
     def from_toml(
@@ -291,6 +292,17 @@ class Plan(_Part):
         """Return the plan with another seed."""
         return self._copy(seed=seed)
 
+    @property
+    def seeded(self) -> bool:
+        """Whether it has a seed, or had one."""
+        return self._seeded or self.seed is not None
+
+    def unseeded(self) -> Plan:
+        """Return the plan as a release keeps it: whoever gets that must not get the seed."""
+        plan = self._copy(seed=None)
+        plan._seeded = self.seeded
+        return plan
+
     def with_kinds(self, kinds: Mapping[str, Kind]) -> Plan:
         """Return the plan with the kinds of some columns written out."""
         parts = {
@@ -317,16 +329,14 @@ class Plan(_Part):
 
     def _copy(self, **parts: Any) -> Plan:
         """Return the plan with parts that are known to be right."""
-        plan = self.model_copy(update=parts)
-        plan._origin = self._origin
-        return plan
+        return self.model_copy(update=parts)
 
     def _again(self, tree: dict[str, Any]) -> Plan:
-        if "rules" not in self.model_fields_set and tree["rules"] == _plain(self)["rules"]:
-            tree = {key: value for key, value in tree.items() if key != "rules"}  # still default
-        plan = _validated(tree, "", "")
-        plan._origin = self._origin
-        return plan
+        """Return the plan that plain data make; only what differs has to be validated."""
+        own = _plain(self)
+        changed = {key: part for key, part in tree.items() if part != own.get(key)}
+        fresh = _validated(changed, "", "") if changed else self
+        return self._copy(**{key: getattr(fresh, key) for key in changed})
 
 
 _FIELDS = {

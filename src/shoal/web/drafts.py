@@ -194,7 +194,7 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
     """
     start = ["shoal", "anonymize", data]
     # Reports show this command: where the seed is, not what it is.
-    end = [*(["--seed-file", "seed.txt"] if plan.seed is not None else []), "-o", "release.csv"]
+    end = [*(["--seed-file", "seed.txt"] if plan.seeded else []), "-o", "release.csv"]
     if not _flags_suffice(plan, profile):
         return shlex.join([*start, "--plan", "plan.toml", *end])
     words: list[str] = []
