@@ -64,11 +64,17 @@ def test_a_sensitive_column_without_a_rule_beside_one_with():
 def test_placeholders_that_count_as_values(word):
     table = people(ill=["flu", "gout", "cold", word] * 10)
     rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]
-    (text,) = warned(table, k=None, rules=rules)
+    (text,) = warned(table, k=None, rules=rules, grids={"age": 2})
     assert f"holds {word.strip()!r}, which counts as a value like any other" in text
     assert f"--missing (missing=[{word.strip()!r}])" in text
     again = shoal.anonymize(
-        table, quasi="age", sensitive="ill", rules=rules, missing=[word.strip()], strict=True
+        table,
+        quasi="age",
+        sensitive="ill",
+        rules=rules,
+        missing=[word.strip()],
+        strict=True,
+        grids={"age": 2},
     )
     assert again.warnings == ()
 
@@ -157,6 +163,15 @@ def test_spellings_of_one_value_are_told_at_every_door(kind, tmp_path):
     assert opened.audit().to_dict()["cautions"] == [text]
     opened.report(tmp_path / "audit.html")
     assert "Spell every value in one way first" in (tmp_path / "audit.html").read_text()
+
+
+def test_large_numbers_that_differ_are_no_spellings_of_one():
+    values = [2**53, 2**53 + 1, 2**53 + 2, 7]
+    texts = ["1e999", "1e998", "nano", "7 mg"]
+    rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]
+    for ill in (values, list(map(str, values)), texts):
+        table = people(ill=ill * 10)
+        shoal.anonymize(table, quasi="age", sensitive="ill", rules=rules, strict=True)
 
 
 def test_sets_and_second_tables_are_looked_at_too():

@@ -35,6 +35,7 @@ class Declared(Roles, total=False):
     plan: Plan | str | Path | None
     kinds: Mapping[str, Kind | str] | None
     importance: Mapping[str, float] | None
+    grids: Mapping[str, str | float] | None
     domains: Domains | None
     missing: Names | None
     delimiter: str | None
@@ -63,6 +64,7 @@ class Asked(Promised, total=False):
     seed: int | None
     typed: bool | None
     csv_safe: bool | None
+    slack: float | None
 
 
 class Anonymized(Declared, Asked, total=False):
@@ -97,20 +99,25 @@ class Compared(Declared, total=False):
     progress: Progress | None
 
 
-class Opening(TypedDict, total=False):
-    """What :func:`shoal.open_release` takes besides the release."""
+class _Released(TypedDict, total=False):
+    """What is said of a release, whatever is asked of it."""
 
-    quasi: Names | None
     sensitive: Names | None
-    identifier: Names | None
     plan: Plan | str | Path | None
-    original: Any
     st: Any
     hierarchies: Hierarchies | None
-    kinds: Mapping[str, Kind | str] | None
     domains: Domains | None
     missing: Names | None
     delimiter: str | None
+
+
+class Opening(_Released, total=False):
+    """What :func:`shoal.open_release` takes besides the release."""
+
+    quasi: Names | None
+    identifier: Names | None
+    original: Any
+    kinds: Mapping[str, Kind | str] | None
 
 
 class Audited(Opening, Promised, total=False):
@@ -125,17 +132,10 @@ class Risked(Opening, total=False):
     belief: float
 
 
-class Attacked(TypedDict, total=False):
+class Attacked(_Released, total=False):
     """What :func:`attack` takes besides the release and the original."""
 
     known: Names | None
-    sensitive: Names | None
-    plan: Plan | str | Path | None
-    st: Any
-    hierarchies: Hierarchies | None
-    domains: Domains | None
-    missing: Names | None
-    delimiter: str | None
     kinds: Sequence[str] | str | None
     targets: int | None
     noise: float

@@ -41,15 +41,20 @@ def read(
     plan: Plan,
     *,
     roles: Named | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
     hierarchies: Hierarchies | None = None,
     domains: Domains | None = None,
     only: bool = False,
 ) -> Table[Any]:
-    """Read a table, once. ``roles`` may depend on the columns, which are known only then."""
+    """Read a table, once. ``roles`` may depend on the columns, which are known only then.
+
+    ``settings``: keys of some columns, as :meth:`shoal.plan.plan.Plan.with_settings` takes them.
+    """
     start = time.perf_counter()
     frame = load(data, plan)
     seconds = time.perf_counter() - start
     plan = plan if roles is None else plan.with_roles(roles(frame.columns))
+    plan = plan.with_settings(settings or {})
     plan = with_domains(plan, domains)
     taxonomies = gather(plan, frame.columns, hierarchies)
     return Table(data, plan, frame, taxonomies, only, seconds)
@@ -72,6 +77,7 @@ def open(  # noqa: A001 -- shoal.open
     plan: Plan | str | Path | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
     importance: Mapping[str, float] | None = None,
+    grids: Mapping[str, str | float] | None = None,
     domains: Domains | None = None,
     missing: Names | None = None,
     delimiter: str | None = None,
@@ -95,6 +101,9 @@ def open(  # noqa: A001 -- shoal.open
     kinds, importance
         Per quasi-identifier how it is generalized (``ordered``, ``taxonomy``, ``set``), and how
         much its loss counts while rows are grouped (1 for an ordinary column).
+    grids
+        Per ordered quasi-identifier what the ends of its intervals are multiples of: a step
+        (``5``, ``"month"``), ``"auto"``, or ``"off"`` for ends that are values of the table.
     domains
         Per sensitive column every value that it can have, those that nobody has included: a list,
         or a text file with one a line. Dummy values are drawn from it; by default from the values
@@ -116,6 +125,7 @@ def open(  # noqa: A001 -- shoal.open
         roles=roles_of(quasi, sensitive, identifier, other),
         kinds=kinds,
         importance=importance,
+        grids=grids,
         domains=domains,
         missing=missing,
         delimiter=delimiter,

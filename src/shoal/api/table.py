@@ -20,6 +20,7 @@ from shoal.base.threads import limit
 from shoal.catalog import find_method
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.measures.exposure import exposure
+from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
@@ -116,6 +117,7 @@ class Table(Generic[FrameT]):
         seed: int | None = None,
         typed: bool | None = None,
         csv_safe: bool | None = None,
+        slack: float | None = None,
         progress: Progress | None = None,
         time_limit: float | None = None,
         engine: Spark | None = None,
@@ -142,6 +144,9 @@ class Table(Generic[FrameT]):
             Publish ordered columns as two columns ``x_lo`` and ``x_hi``.
         csv_safe
             Written as CSV, put an apostrophe before texts that a spreadsheet would run.
+        slack
+            How likely a cell is published wider than it need be, so that it does not prove its
+            ends; 0 by default.
         progress
             Called with the name of each stage as it starts, and ``"compile"`` once if kernels have
             to be compiled. During ``"refine"`` True ends the work with the best so far.
@@ -164,10 +169,22 @@ class Table(Generic[FrameT]):
         from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
 
         limit(threads)
-        promise = {"k": k, "l": l, "l_kind": l_kind, "alpha": alpha, "t": t, "beta": beta}
-        how = {"options": options, "effort": effort, "typed": typed, "csv_safe": csv_safe}
-        asked: dict[str, Any] = {"rules": rules, "method": method, "seed": seed, **promise, **how}
-        plan = asked_for(self.plan, **asked).filled()
+        promise: dict[str, Any] = {
+            "k": k,
+            "l": l,
+            "l_kind": l_kind,
+            "alpha": alpha,
+            "t": t,
+            "beta": beta,
+        }
+        how: dict[str, Any] = {
+            "options": options,
+            "effort": effort,
+            "typed": typed,
+            "csv_safe": csv_safe,
+        }
+        asked: dict[str, Any] = {"rules": rules, "method": method, "seed": seed, "slack": slack}
+        plan = asked_for(self.plan, **asked, **promise, **how).filled()
         extra = extra_rules(rules)
         if engine is not None:
             refuse_strict(strict)
@@ -186,9 +203,14 @@ class Table(Generic[FrameT]):
         if exposed is not None and exposed.warns:
             texts.append(exposed.describe())
             warnings.warn(exposed.describe(), ShoalWarning, stacklevel=2)
+        told = read_off(made.opened)
+        if told is not None and told.warns:
+            texts.append(told.describe())
+            warnings.warn(told.describe(), ShoalWarning, stacklevel=2)
         refuse_if(texts if strict else ())
         texts += advice(plan)
-        run = replace(made.run, warnings=tuple(dict.fromkeys(texts)), exposure=exposed)
+        texts = list(dict.fromkeys(texts))
+        run = replace(made.run, warnings=tuple(texts), exposure=exposed, read_off=told)
         return Release(made.opened, run, self._kind)
 
     @property

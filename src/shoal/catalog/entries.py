@@ -49,6 +49,9 @@ class Method:
         Whether its answers to counting queries are compared when nobody says which.
     ahead
         Module of a worker's task that compiles its kernels while the table is read.
+    tight
+        Whether a class is published with the join of its members and nothing wider, so that the
+        ends of an interval occur.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Method:
     baseline: bool = False
     by_queries: bool = False
     ahead: str = ""
+    tight: bool = True
 
     @property
     def shape(self) -> Shape:

@@ -156,6 +156,7 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.incognito:group",
             _FULL_DOMAIN,
             whole=_ONE_LEVEL,
+            tight=False,
         ),
         Method(
             "l-incognito",
@@ -165,6 +166,7 @@ METHODS: dict[str, Method] = {
             _FULL_DOMAIN,
             needs=_L_DIVERSITY,
             whole=_ONE_LEVEL,
+            tight=False,
         ),
         Method(
             "simanony",
@@ -174,6 +176,7 @@ METHODS: dict[str, Method] = {
             _FULL_DOMAIN,
             needs=("alpha-k-anonymity",),
             whole=_ONE_LEVEL,
+            tight=False,
         ),
         Method(
             "tp",

@@ -87,6 +87,16 @@ def command(
             "formulas (=, +, -, @); Shoal takes it off again.",
         ),
     ] = None,
+    grid: opt.Grid = None,
+    slack: Annotated[
+        float | None,
+        typer.Option(
+            "--slack",
+            metavar="P",
+            help="How likely a cell is published wider than it need be, so that it does not prove "
+            "its ends: 0 (never, the default) to 1.",
+        ),
+    ] = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
@@ -176,19 +186,22 @@ def command(
         options=opt.parse_options(words, name),
         typed=typed,
         csv_safe=csv_safe,
+        slack=slack,
     )
     source = opt.located(data, full, table, query, query_file)
     roles = opt.named_roles(quasi, sensitive, identifier, other)
     domains = opt.named_domains(domain)
+    grids = {"grid": opt.named_pairs(grid, "grid", "COLUMN=STEP, each column once")}
     if spark:
         order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
-        on_spark.carry_out(order, with_domains(full.with_roles(roles(())), domains), started)
+        named = with_domains(full.with_roles(roles(())), domains).with_settings(grids)
+        on_spark.carry_out(order, named, started)
         return
     inputs = [source, *([plan] if plan else []), *domains.values()]
     goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain)
     goal.check()
     settings = {"time_limit": time_limit, "strict": strict}
-    declared = {"roles": roles, "domains": domains}
+    declared = {"roles": roles, "domains": domains, "settings": grids}
     _release(source, full, declared, settings, reader, goal, started)
 
 

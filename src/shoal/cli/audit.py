@@ -39,6 +39,13 @@ def command(
         str | None,
         opt.flag("--original-table", "NAME", "Which table of the database that --original names."),
     ] = None,
+    read_off: Annotated[
+        bool,
+        typer.Option(
+            "--read-off",
+            help="Say what the cells give away for certain: values and whole rows of the original.",
+        ),
+    ] = False,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
@@ -96,15 +103,15 @@ def command(
     texts = {"--json": verdict.to_json()}
     if to is not None:
         texts["--report"] = reporting.of_release(release, released, to, "Audit")
-    tell(verdict)
+    tell(verdict, detailed=read_off)
     for flag, file in extras.items():
         keep(file, texts.get(flag, ""), force, inputs)
     if not verdict.holds:
         raise typer.Exit(1)
 
 
-def tell(verdict: Verdict) -> None:
-    """Say what was found, the worst classes first."""
+def tell(verdict: Verdict, *, detailed: bool = False) -> None:
+    """Say what was found, the worst classes first; ``detailed``: all that can be read off too."""
     from shoal.privacy.base import reached
 
     say.line(f"{verdict.rows:,} rows in {verdict.classes:,} classes")
@@ -114,6 +121,14 @@ def tell(verdict: Verdict) -> None:
     _models(verdict)
     if exposed := verdict.models.get("exposure"):
         (say.warning if exposed["warning"] else say.line)(exposed["sentence"])
+    told = verdict.models.get("read_off")
+    if told and (detailed or told["warning"]):
+        (say.warning if told["warning"] else say.line)(told["sentence"])
+    if told and detailed:
+        say.line(
+            f"Read off {told['cells']:,} values of wide cells and {told['known']:,} whole rows are "
+            f"certain; {told['exact']:,} rows are published exactly, in classes of equal rows."
+        )
     for text in verdict.models.get("cautions", ()):
         say.warning(text)
     for fault in verdict.faults:

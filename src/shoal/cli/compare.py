@@ -212,6 +212,7 @@ _SHOWN = (
     ("risk_highest", "risk", ".4f"),
     ("risk_mean", "mean", ".4f"),
     ("risk_above", "above", ".1%"),
+    ("read_off", "read off", ".3f"),
     ("belief_worst", "belief", ".3f"),
     ("query_median", "queries", ".1%"),
     ("accuracy", "correct", ".1%"),

@@ -125,6 +125,15 @@ Missing = Annotated[
     list[str] | None,
     flag("--missing", "TEXT", "A text that means missing, such as '?'; may be repeated."),
 ]
+Grid = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grid",
+        metavar="COLUMN=STEP",
+        help="What the ends of an ordered column's intervals are multiples of: a number, for dates "
+        "and times hour, day, week, month, quarter or year, or auto, or off; may be repeated.",
+    ),
+]
 Delimiter = Annotated[
     str | None, flag("--delimiter", "CHAR", "CSV delimiter, when guessing it goes wrong.")
 ]
@@ -297,18 +306,21 @@ def parse_options(words: Sequence[str] | None, method: str) -> dict[str, Any]:
     return options
 
 
-def named_domains(words: Sequence[str] | None) -> dict[str, Path]:
-    """Read ``NAME=FILE``; a name may itself hold the sign, a file hardly."""
-    domains: dict[str, Path] = {}
+def named_pairs(words: Sequence[str] | None, flag: str, meant: str) -> dict[str, str]:
+    """Read ``COLUMN=VALUE``; a name may itself hold the sign, a value hardly."""
+    pairs: dict[str, str] = {}
     for text in words or ():
-        name, _, file = text.rpartition("=")
-        if not name or not file or name in domains:
-            raise ParameterError(
-                "--domain takes NAME=FILE: a sensitive column, each once, and a text file with one "
-                f"value a line. Got {text!r} instead."
-            )
-        domains[name] = Path(file)
-    return domains
+        name, _, value = text.rpartition("=")
+        if not name or not value or name in pairs:
+            raise ParameterError(f"--{flag} takes {meant}. Got {text!r} instead.")
+        pairs[name] = value
+    return pairs
+
+
+def named_domains(words: Sequence[str] | None) -> dict[str, Path]:
+    """Read ``NAME=FILE``."""
+    meant = "NAME=FILE: a sensitive column, each once, and a text file with one value a line"
+    return {name: Path(file) for name, file in named_pairs(words, "domain", meant).items()}
 
 
 def located(

@@ -244,6 +244,8 @@ def tell(run: Run) -> None:
         say.line(f"Found    {'; '.join(notes)}")
     if run.exposure is not None and not run.exposure.warns:
         say.line(f"Besides  {run.exposure.describe()}")
+    if run.read_off is not None and run.read_off.known and not run.read_off.warns:
+        say.line(f"Besides  {run.read_off.describe()}")
     for result in run.verdict.rules:
         say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
 

@@ -16,6 +16,7 @@ from shoal.base.roles import Kind
 from shoal.base.threads import share
 from shoal.tables.cells import as_text, holds_numbers, natural, typed
 from shoal.tables.domain import Domain, Nominal, Ordered, Taxonomy, flat
+from shoal.tables.grid import ends, step_of
 from shoal.tables.hierarchy import uncovered
 from shoal.tables.schema import Column, Schema
 
@@ -279,7 +280,8 @@ def _ordered(series: pl.Series, column: Column) -> tuple[Ordered, Codes]:
             f"Column {column.name!r} holds an infinite number, which has no place in an interval. "
             "Replace it, or list it as missing."
         )
-    return Ordered(known, points), _positions(series, known)
+    step = step_of(known, column.grid, column.name)
+    return Ordered(known, points, ends(known, step) if step else None), _positions(series, known)
 
 
 def _ranked(texts: pl.Series, column: Column) -> tuple[Ordered, Codes]:

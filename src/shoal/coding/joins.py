@@ -78,11 +78,23 @@ class Join:
             keys = self.label
         elif isinstance(self.domain, Ordered):
             # Every * is the same, whatever else is in the group.
-            keys = np.where(self.star, -1, self.lo * (self.domain.size + 1) + self.hi)
+            lo, hi = self._ends(self.domain)
+            keys = np.where(self.star, -1, lo * (2 * self.domain.size + 1) + hi)
         else:
             keys = self._set_keys()
         _, first, which = np.unique(keys, return_index=True, return_inverse=True)
         return first.astype(np.int64), which.reshape(-1).astype(np.int64)
+
+    def _ends(self, domain: Ordered) -> tuple[Ints, Ints]:
+        """Return numbers for both ends that are equal when they are published alike."""
+        if domain.ends is None:
+            return self.lo, self.hi
+        low, high = (end.rank("dense").cast(pl.Int64).to_numpy() - 1 for end in domain.ends)
+        wide = (self.lo != self.hi) & ~self.star
+        last = domain.size - 1
+        lo, hi = np.minimum(self.lo, last), np.minimum(self.hi, last)
+        # No interval is a single value, whatever its ends.
+        return np.where(wide, low[lo], lo), np.where(wide, domain.size + high[hi], hi)
 
     def _set_keys(self) -> Ints:
         """Number the different sets. Exact: sets are compared as texts, not as hashes."""
@@ -165,9 +177,8 @@ def _join(domain: Domain, codes: npt.NDArray[np.int32], partition: Partition, j:
     star = hi >= domain.size
     width = np.ones(starts.size)
     if isinstance(domain, Ordered):
-        points = domain.points
-        if points.size:
-            width = (points[np.where(star, 0, hi)] - points[np.where(star, 0, lo)]) / domain.span
+        if domain.size:
+            width = domain.width(np.where(star, 0, lo), np.where(star, 0, hi))
         width[star] = 1.0
         return Join(domain, lo, hi, known, width, none, none, none)
     edges, members = _members(domain, codes, partition)

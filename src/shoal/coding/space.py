@@ -117,7 +117,7 @@ def _ncp(domain: Domain) -> _Part:
         part.num = part.node_base = domain.width
         part.node_inv = np.ones(domain.width.size)
     elif isinstance(domain, Ordered):
-        part.left[:-1] = part.right[:-1] = domain.points / domain.span
+        part.left[:-1], part.right[:-1] = (reach / domain.span for reach in domain.reach)
     return part
 
 
@@ -146,7 +146,9 @@ def _entropy(domain: Domain, codes: npt.NDArray[np.int32]) -> _Part:
         part.num[: domain.size] = 0.0
         part.node_base = np.zeros(info.size)
     else:
-        part.left[:-1], part.right[:-1] = running[:-1], running[1:]
+        assert isinstance(domain, Ordered)
+        first, last = domain.covered
+        part.left[:-1], part.right[:-1] = running[first], running[last + 1]
     return part
 
 

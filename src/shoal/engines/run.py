@@ -11,6 +11,7 @@ from typing import Any
 
 from shoal.measures.exposure import Exposure
 from shoal.measures.losses.ncp import Loss
+from shoal.measures.readoff import ReadOff
 from shoal.plan.plan import Plan
 from shoal.releases.verdict import Verdict
 from shoal.tables.schema import Schema
@@ -40,6 +41,9 @@ class Run:
     exposure
         The columns released as they are, and how many rows are unique with them; None if there are
         none, or the rows are on Spark.
+    read_off
+        What follows for certain from the published cells; None if no cell is generalized, or the
+        rows are on Spark.
     """
 
     loss: Loss
@@ -54,6 +58,7 @@ class Run:
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     exposure: Exposure | None = None
+    read_off: ReadOff | None = None
 
     @property
     def undecided(self) -> dict[str, str]:
@@ -81,6 +86,7 @@ class Run:
             "verified": self.verdict.holds,
             "undecided": self.undecided,
             "exposure": None if self.exposure is None else self.exposure.to_dict(),
+            "read_off": None if self.read_off is None else self.read_off.to_dict(),
             "seeded": self.plan.seeded,
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
             "versions": _versions(),

@@ -22,12 +22,18 @@ def node_widths(domain: Taxonomy, codes: npt.NDArray[np.int32], objective: str) 
     return np.asarray(width)
 
 
-def places(domain: Ordered, codes: npt.NDArray[np.int32], objective: str) -> Floats:
-    """Return where each value stands between 0 and 1: by number, or by the entropy below it."""
+def places(domain: Ordered, codes: npt.NDArray[np.int32], objective: str) -> tuple[Floats, Floats]:
+    """Return where intervals from and to each value begin and end, between 0 and 1.
+
+    Measured by number, or by the entropy below.
+    """
     if objective == "ncp" or domain.size < 2:
-        return (domain.points - domain.points[:1]) / domain.span
+        left, right = ((reach - domain.points[:1]) / domain.span for reach in domain.reach)
+        return left, right
     running = np.cumsum(_surprise(codes, domain.size))
-    return np.asarray((running - running[0]) / (running[-1] - running[0] or 1.0))
+    spot = np.asarray((running - running[0]) / (running[-1] - running[0] or 1.0))
+    first, last = domain.covered
+    return spot[first], spot[last]
 
 
 def _surprise(codes: npt.NDArray[np.int32], size: int) -> Floats:
@@ -56,10 +62,11 @@ def _part(domain: Domain, codes: npt.NDArray[np.int32], objective: str) -> tuple
     if domain.kind == 2:
         return SET, np.array([1.0, 1.0 / max(domain.size - 1, 1)])
     if isinstance(domain, Ordered):
-        spot = places(domain, codes, objective)
+        left, right = places(domain, codes, objective)
         if domain.size > TABLE_LIMIT:
-            return ORDERED, np.append(1.0, spot)
-        return TABLE, _table(np.abs(spot[None, :] - spot[:, None]))
+            return ORDERED, np.concatenate(([1.0], left, right))
+        upper = np.triu(right[None, :] - left[:, None])
+        return TABLE, _table(upper + upper.T)
     assert isinstance(domain, Taxonomy)
     width = node_widths(domain, codes, objective)
     if domain.size > TABLE_LIMIT:

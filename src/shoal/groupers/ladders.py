@@ -86,8 +86,7 @@ def _ladder(domain: Domain, codes: Codes) -> Ladder:
     lo[-1] = 0
     width = np.zeros(label.shape)
     if isinstance(domain, Ordered) and size:
-        points = np.append(domain.points, 0.0)
-        width = (points[hi] - points[lo]) / domain.span
+        width = domain.width(np.minimum(lo, size - 1), np.minimum(hi, size - 1))
     width[-1] = 1.0
     return _finished(label, lo, hi, np.full(label.shape, -1), width)
 

@@ -54,7 +54,7 @@ def _levels(
     if isinstance(domain, Taxonomy):
         return _tree_levels(domain, node_widths(domain, codes, objective), merge)
     if isinstance(domain, Ordered):
-        spot = places(domain, codes, objective)
+        spot, _ = places(domain, codes, objective)
         cells = [c for c in CELLS if c < domain.size]
         cut = [np.append(np.minimum((spot * c).astype(np.int64), c - 1), -1) for c in cells]
         return [own, *cut, top], np.array([0.0, *(1.0 / c for c in cells), 1.0])

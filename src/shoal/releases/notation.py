@@ -65,13 +65,19 @@ def exact(values: pl.Series) -> pl.Series:
 
 
 def intervals(
-    values: pl.Series, lo: npt.NDArray[np.integer], hi: npt.NDArray[np.integer]
+    low: pl.Series,
+    lo: npt.NDArray[np.integer],
+    hi: npt.NDArray[np.integer],
+    high: pl.Series | None = None,
 ) -> pl.Series:
-    """Write intervals between values of a column, given by their positions in ``values``."""
-    ends = as_text(values)
-    if _between(values.dtype) is None:
-        ends = _quote_where(ends, _IN_INTERVAL)
-    frame = pl.DataFrame({"lo": ends.gather(lo), "hi": ends.gather(hi)})
+    """Write intervals between values of a column, given by their positions in ``low``.
+
+    ``high``: where those at the upper end are found, if not there.
+    """
+    both = as_text(low if high is None else pl.concat([low, high]))
+    if _between(low.dtype) is None:
+        both = _quote_where(both, _IN_INTERVAL)
+    frame = pl.DataFrame({"lo": both.gather(lo), "hi": both[-len(low) :].gather(hi)})
     parts = pl.lit("["), pl.col("lo"), pl.lit("-"), pl.col("hi"), pl.lit("]")
     return frame.select(pl.concat_str(parts)).to_series()
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from shoal.base.roles import Role
 from shoal.measures.exposure import exposure
+from shoal.measures.readoff import read_off
 from shoal.measures.risks.results import Attacks
 from shoal.releases.verdict import Verdict
 from shoal.report import parts
@@ -70,6 +71,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
             ),
         ],
         "exposed": exposure(opened.published, opened.sensitive),
+        "read_off": read_off(opened),
         "contents": list(shown.items()),
         "groups": parts.example_groups(subject),
         "examples": parts.example_rows(subject),

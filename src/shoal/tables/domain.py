@@ -235,11 +235,13 @@ class Ordered:
     """Numbers, dates or ranks: a generalized value is the interval between two of them.
 
     ``values`` holds the distinct known values in ascending order, in their own type; ``points``
-    the same as numbers, which give the widths.
+    the same as numbers. ``ends``: for each value what an interval that begins there, and one that
+    ends there, is published with (:mod:`shoal.tables.grid`); the value itself when there are none.
     """
 
     values: pl.Series
     points: npt.NDArray[np.float64]
+    ends: tuple[pl.Series, pl.Series] | None = None
 
     kind = ORDERED
 
@@ -254,6 +256,29 @@ class Ordered:
         if self.points.size == 0 or self.points[-1] == self.points[0]:
             return 1.0
         return float(self.points[-1] - self.points[0])
+
+    @cached_property
+    def reach(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """From where to where an interval with such an end reaches, within the column's range."""
+        if self.ends is None:
+            return self.points, self.points
+        least, most = self.points[0], self.points[-1]
+        low, high = (end.to_physical().cast(pl.Float64).to_numpy() for end in self.ends)
+        return np.maximum(low, least), np.minimum(high, most)
+
+    def width(
+        self, lo: npt.NDArray[np.integer], hi: npt.NDArray[np.integer]
+    ) -> npt.NDArray[np.float64]:
+        """Return the share of the column's range between known positions, 0 for one alone."""
+        left, right = self.reach
+        return np.where(lo == hi, 0.0, (right[hi] - left[lo]) / self.span)
+
+    @cached_property
+    def covered(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """First and last position that an interval with such an end covers."""
+        left, right = self.reach
+        first = np.searchsorted(self.points, left)
+        return first, np.searchsorted(self.points, right, side="right") - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +296,19 @@ class Nominal:
 
 
 Domain = Taxonomy | Ordered | Nominal
+
+
+def numbers(domain: Domain) -> npt.NDArray[np.float64] | None:
+    """Return the values of a domain as numbers, None when they are names."""
+    if isinstance(domain, Ordered):
+        return domain.points
+    if isinstance(domain, Nominal) or not domain.size:
+        return None
+    try:
+        points = np.array([float(label) for label in domain.values])
+    except ValueError:
+        return None
+    return points if np.isfinite(points).all() else None
 
 
 def flat(values: Sequence[str], column: str) -> Taxonomy:

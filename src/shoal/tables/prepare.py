@@ -16,12 +16,14 @@ from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarn
 from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
 from shoal.plan.origin import mistrust
-from shoal.plan.plan import ColumnPart, Plan
+from shoal.plan.parts import ColumnPart
+from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_table
+from shoal.tables.grid import DEFAULT_GRID, OFF
 from shoal.tables.guessing import guess
 from shoal.tables.hierarchy import read_directory, read_hierarchy
 from shoal.tables.native import from_native
@@ -58,9 +60,11 @@ def merge(
     hierarchies: Hierarchies | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
     importance: Mapping[str, float] | None = None,
+    grids: Mapping[str, str | float] | None = None,
     domains: Domains | None = None,
     typed: bool | None = None,
     csv_safe: bool | None = None,
+    slack: float | None = None,
     trust: bool = False,
     **parts: Any,
 ) -> Plan:
@@ -82,14 +86,14 @@ def merge(
     if instead is not None:
         specs = [spec for rule in flatten(one_or_more(instead)) if (spec := rule_spec(rule))]
         base = base.with_rules(specs)
-    asked = {"typed": typed, "csv_safe": csv_safe}
+    asked = {"typed": typed, "csv_safe": csv_safe, "slack": slack}
     release = {key: value for key, value in asked.items() if value is not None}
     given = {key: value for key, value in parts.items() if value} | (
         {"seed": parts["seed"]} if parts.get("seed") is not None else {}
     )
     if data or release or given:
         base = base.override(data=data, release=release, **given)
-    settings = {"kind": kinds or {}, "importance": importance or {}}
+    settings = {"kind": kinds or {}, "importance": importance or {}, "grid": grids or {}}
     return with_domains(base.with_roles(settled(roles or {})).with_settings(settings), domains)
 
 
@@ -335,16 +339,14 @@ def resolve(
         **_declared(plan.columns),
     )
     columns = tuple(
-        replace(
-            column,
-            importance=plan.columns[column.name].importance,
-            domain=plan.columns[column.name].domain or (),
-        )
-        for column in schema.columns
+        replace(c, importance=p.importance, domain=p.domain or (), grid=p.grid or DEFAULT_GRID)
+        for c, p in ((column, plan.columns[column.name]) for column in schema.columns)
     )
-    schema = Schema(columns)
-    schema.check(frame, taxonomies)
-    return plan.with_kinds({c.name: c.kind for c in schema.columns if c.kind}), schema
+    Schema(columns).check(frame, taxonomies)
+    schema = Schema(tuple(column.on_grid(frame[column.name]) for column in columns))
+    kinds = {c.name: c.kind for c in schema.columns if c.kind}
+    grids = {c.name: c.grid for c in schema.columns if c.grid != OFF}
+    return plan.with_kinds(kinds, grids), schema
 
 
 def quasi_schema(

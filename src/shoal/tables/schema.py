@@ -11,6 +11,7 @@ from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Kind, Role
 from shoal.tables.cells import blank, holds_numbers, typed
 from shoal.tables.domain import STAR
+from shoal.tables.grid import AUTO, OFF, step_of
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Column:
         For a sensitive column: every value that it can have, if that was declared.
     importance
         How much a quasi-identifier's loss counts while rows are grouped.
+    grid
+        For an ordered column: what the ends of its intervals are multiples of.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Column:
     order: tuple[str, ...] = ()
     domain: tuple[str, ...] = ()
     importance: float = 1.0
+    grid: str | float = OFF
 
     def clean(self, series: pl.Series) -> pl.Series:
         """Return the column's cells with everything that means missing as null."""
@@ -55,6 +59,18 @@ class Column:
         cleaned = blank(series, (*self.missing, *void))
         # Without its '?' a column of numbers may be one after all.
         return typed(cleaned) if self.missing and not self.order else cleaned
+
+    def on_grid(self, series: pl.Series) -> Column:
+        """Return the column with the step of its grid settled; only ordered ones have a grid."""
+        if self.kind is not Kind.ORDERED and self.grid not in (AUTO, OFF):
+            raise SchemaError(
+                f"The grid {self.grid!r} was given for column {self.name!r}, whose cells are "
+                "no intervals. Only quasi-identifiers of the kind 'ordered' have one: leave it out."
+            )
+        if self.kind is not Kind.ORDERED or self.order:
+            return replace(self, grid=OFF)
+        values = self.clean(series).drop_nulls().unique().sort()
+        return replace(self, grid=step_of(values, self.grid, self.name) or OFF)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
+from shoal.groupers.slack import loosened
 from shoal.measures.cautions import Matter, cautions, planned
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
@@ -100,7 +101,7 @@ def on_spark(
     start = time.perf_counter()
 
     def run(entry: Method, rows: Encoded, rule: Rule, rng: Any, options: Mapping[str, Any]) -> Any:
-        return group(entry, rows, rule, rng, options, clock)
+        return group(entry, rows, rule, rng, options, clock, plan)
 
     with heard() as said:
         _warn_of_short(plan)
@@ -141,6 +142,7 @@ def execute(
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     check_fit(entry, rules)
+    check_slack(plan, entry)
     with heard() as said:
         grouping, shuffling = _generators(plan, entry)
         with clock.stage("encode"):
@@ -149,7 +151,7 @@ def execute(
             if obstacle := rule.obstacle(data.whole(domains=shape.domains)):
                 raise Infeasible(obstacle)
         with clock.stage("group"):
-            made = group(entry, data, rule, grouping, options, clock)
+            made = group(entry, data, rule, grouping, options, clock, plan)
         with clock.stage("recode"):
             order = shuffling(frame.height) if plan.release.shuffle else None
             typed = plan.release.typed
@@ -182,6 +184,15 @@ def _quoted(opened: Opened) -> dict[str, int]:
     return {QUOTED: counted(opened.tables)} if opened.plan.release.csv_safe else {}
 
 
+def check_slack(plan: Plan, entry: Method) -> None:
+    """Refuse slack where no cell is generalized."""
+    if plan.release.slack and entry.shape.exact:
+        raise ParameterError(
+            f"slack = {plan.release.slack} makes generalized cells wider, and the method "
+            f"{entry.name!r} publishes every quasi-identifier as it is. Leave slack out."
+        )
+
+
 def group(
     entry: Method,
     data: Encoded,
@@ -189,13 +200,14 @@ def group(
     rng: np.random.Generator | None,
     options: Mapping[str, Any],
     clock: Clock,
+    plan: Plan,
 ) -> Any:
     """Run a method, telling when its kernels have to be compiled first."""
     stop = {"stop": lambda: clock.progress("refine") is True} if entry.anytime else {}
     with announced(lambda: clock.progress("compile")) as compiled:
         made: Any = entry.load()(data, rule, rng, **options, **stop)
     clock.compiling += compiled.seconds
-    return made
+    return made if entry.shape.exact else loosened(data, made, plan, rng)
 
 
 def check(opened: Opened, rules: Sequence[Rule], source: Original) -> Verdict:

@@ -14,6 +14,7 @@ from shoal.catalog import find_rule
 from shoal.measures.cautions import doubtful
 from shoal.measures.exposure import exposure
 from shoal.measures.models import models
+from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
@@ -56,6 +57,8 @@ def audit(
     measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if exposed := exposure(opened.published, opened.sensitive):
         measured["exposure"] = exposed.to_dict()
+    if told := read_off(opened, original):
+        measured["read_off"] = told.to_dict()
     measured["cautions"] = cautions(opened)
     return replace(verdict, models=measured)
 

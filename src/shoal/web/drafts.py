@@ -61,9 +61,9 @@ def defaults(params: Sequence[Param]) -> dict[str, Any]:
 def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -> Draft:
     """Read the form of the Decide page.
 
-    Fields: ``role.3``, ``kind.3``, ``importance.3`` by the number of the column; ``rule.0.name``,
-    ``rule.0.k`` by the place of the rule; ``method``, ``option.effort``; ``typed``,
-    ``csv_safe``, ``seed``.
+    Fields: ``role.3``, ``kind.3``, ``importance.3``, ``grid.3`` by the number of the column;
+    ``rule.0.name``, ``rule.0.k`` by the place of the rule; ``method``, ``option.effort``;
+    ``typed``, ``csv_safe``, ``seed``.
     """
     columns: dict[str, dict[str, Any]] = {}
     for column in profile["columns"]:
@@ -79,6 +79,8 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
             weight = form.get(f"importance.{number}", "1").strip() or "1"
             if weight not in ("1", "1.0"):
                 columns[name]["importance"] = number_of(weight, float)
+            if grid := form.get(f"grid.{number}", "").strip():
+                columns[name]["grid"] = grid
             if hierarchy := old["columns"].get(name, {}).get("hierarchy"):
                 columns[name]["hierarchy"] = hierarchy
     return {
@@ -212,6 +214,8 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
     if plan.data.delimiter:
         words += ["--delimiter", plan.data.delimiter]
     words += [flag for key, flag in RELEASE.items() if getattr(plan.release, key)]
+    for name, part in plan.columns.items():
+        words += ["--grid", f"{name}={part.grid}"] if part.grid is not None else []
     return shlex.join([*start, *words, *end])
 
 

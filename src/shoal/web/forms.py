@@ -101,6 +101,7 @@ def column_rows(profile: Mapping[str, Any], draft: Draft) -> list[dict[str, Any]
                 "role": decided.get("role", "left out"),
                 "kind": decided.get("kind"),
                 "importance": decided.get("importance", 1),
+                "grid": decided.get("grid", ""),
                 "hierarchy": decided.get("hierarchy"),
             }
         )

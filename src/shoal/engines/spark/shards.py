@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import Infeasible, ParameterError
+from shoal.base.partition import Partition
 from shoal.base.roles import Kind
 from shoal.catalog import METHODS, Method
 from shoal.coding.encode import Encoded
@@ -28,6 +29,7 @@ from shoal.engines.spark.hashing import to_polars
 from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import Layout, generalized
 from shoal.engines.spark.tuples import COUNT, KEY, Tuples
+from shoal.groupers.slack import loosened
 from shoal.measures.losses.ncp import Loss
 from shoal.plan.plan import Plan
 from shoal.tables.prepare import resolve
@@ -202,9 +204,11 @@ def _grouped(
         data = replace(space, codes=np.ascontiguousarray(codes), sensitive=hidden)
         rng = generator(plan, int(shard[0].as_py()))
         counts = frame[COUNT].to_numpy().astype(np.int64)
-        made = assign(
-            data, counts, schema, lambda own: entry.load()(own, rule, rng, **options), typed=typed
-        )
+
+        def grouped(own: Encoded) -> Partition:
+            return loosened(own, entry.load()(own, rule, rng, **options), plan, rng)
+
+        made = assign(data, counts, schema, grouped, typed=typed)
         share = shares(made, frame[KEY])
         at = pl.Series(np.where(made.label < 0, 0, made.label))
         shown = made.cells.rename({name: layout.inside(name) for name in made.cells.columns})

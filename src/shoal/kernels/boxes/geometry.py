@@ -38,8 +38,9 @@ class Boxes(NamedTuple):
     off: Ints
     """Where the column starts in ``tab``."""
     tab: Floats
-    """Widths by [lo, hi] (TABLE); the step of a value (SET); places (ORDERED); width, parent and
-    last position of every node (CLIMB); the width of ``*`` comes first."""
+    """Widths by [lo, hi] (TABLE); the step of a value (SET); where intervals from, and to, each
+    value begin and end (ORDERED); width, parent and last position of every node (CLIMB); the width
+    of ``*`` comes first."""
 
 
 class Extents(NamedTuple):
@@ -66,7 +67,7 @@ def span(boxes: Boxes, j: int, lo: int, hi: int) -> float:
     if hi == size:
         return 0.0 if lo == hi else tab[at]
     if kind == ORDERED:
-        return tab[at + 1 + hi] - tab[at + 1 + lo]
+        return 0.0 if lo == hi else tab[at + 1 + size + hi] - tab[at + 1 + lo]
     node = lo
     while tab[at + 3 + 3 * node] < hi:
         node = int(tab[at + 2 + 3 * node])

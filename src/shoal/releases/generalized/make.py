@@ -120,7 +120,8 @@ def _labels(join: Join, *, quote: bool) -> pl.Series:
         one = ~star & (lo == hi)
         wide = ~star & (lo != hi)
         written = _put(written, one, notation.exact(domain.values).gather(lo[one]))
-        return _put(written, wide, notation.intervals(domain.values, lo[wide], hi[wide]))
+        low, high = domain.ends or (domain.values, None)
+        return _put(written, wide, notation.intervals(low, lo[wide], hi[wide], high))
     values = pl.Series(domain.values, dtype=pl.String)
     one = ~star & (lo == hi)
     wide = ~star & (lo != hi)
@@ -138,12 +139,18 @@ def _put(series: pl.Series, where: npt.NDArray[np.bool_], values: pl.Series) -> 
 
 def _typed(name: str, join: Join, groups: Ints) -> list[pl.Series]:
     """Return the two ends of an ordered column in its own type, null where it is ``*``."""
-    assert isinstance(join.domain, Ordered)
+    domain = join.domain
+    assert isinstance(domain, Ordered)
+    exact = pl.Series((join.lo == join.hi)[groups])
     ends = []
-    for suffix, position in (("_lo", join.lo), ("_hi", join.hi)):
+    for side, (suffix, position) in enumerate((("_lo", join.lo), ("_hi", join.hi))):
         index = pl.Series(np.where(join.star, -1, position)[groups])
         known = index.set(index < 0, None)
-        ends.append(join.domain.values.gather(known).alias(name + suffix))
+        end = domain.values.gather(known)
+        if domain.ends is not None:
+            rounded = domain.ends[side].gather(known)
+            end = rounded.zip_with(~exact, end.cast(rounded.dtype))
+        ends.append(end.alias(name + suffix))
     return ends
 
 

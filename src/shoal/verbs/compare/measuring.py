@@ -14,6 +14,7 @@ from shoal.measures.losses import classifier
 from shoal.measures.losses.classifier import Score, Task
 from shoal.measures.losses.features import PairedCells, read_beside
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
+from shoal.measures.readoff import read_off
 from shoal.measures.risks.reidentification import assess, attribute_risk
 from shoal.releases.base import Query, View
 from shoal.tables.cells import natural
@@ -33,6 +34,7 @@ _FIGURES: dict[str, bool | None] = {
     "risk_highest": False,
     "risk_mean": False,
     "risk_above": False,
+    "read_off": False,
     "belief_worst": False,
     "belief_mean": False,
     "query_mse": False,
@@ -94,6 +96,8 @@ class Yardstick:
                 "risk_mean": risk.prosecutor_mean,
                 "risk_above": risk.above,
             }
+            if told := read_off(opened):
+                figures["read_off"] = told.share
             reading = read_beside(
                 opened.published,
                 self.original,

@@ -1,0 +1,232 @@
+"""What tight cells give away: values, and whole rows, that must occur behind a release.
+
+A class is published with the join of its members. So both ends of ``[20-29]`` occur in it, every
+member of a set does, and at least two children of a node; where all other cells of the class are
+exact, those are whole rows of the original, known for certain to whoever has the release. With two
+wide cells no row is certain: which value goes with which is open. Nothing follows from ``*``, which
+a missing value explains, from ends on a grid, and from cells that a method makes wider than it
+need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from shoal.base.errors import InputError
+from shoal.base.partition import Ints
+from shoal.base.roles import Kind
+from shoal.catalog import METHODS
+from shoal.releases import notation
+from shoal.releases.opened import Opened
+from shoal.tables.cells import as_text
+from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.grid import OFF
+
+ALARM = 0.01
+"""Share of the rows that may be read off before a release warns of it."""
+
+
+@dataclass(frozen=True)
+class ReadOff:
+    """What can be read off a release with certainty.
+
+    Parameters
+    ----------
+    rows
+        Rows of the release.
+    cells
+        Pairs of a class and a value of a wide cell that must occur in it.
+    known
+        Whole rows of the original that must exist, in classes that are not published exactly.
+    exact
+        Rows in classes whose every cell is exact: at least as many equal ones as the promise says.
+    unique
+        Of the ``known``, those that occur once in the original; None without it.
+    wrong
+        Of the ``known``, those that the original does not have; None without it.
+    """
+
+    rows: int
+    cells: int
+    known: int
+    exact: int
+    unique: int | None = None
+    wrong: int | None = None
+
+    @property
+    def share(self) -> float:
+        """Share of the rows that are known for certain."""
+        return self.known / self.rows if self.rows else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        told = {"share": self.share, "warning": self.warns, "sentence": self.describe()}
+        return {**asdict(self), **told}
+
+    @property
+    def warns(self) -> bool:
+        """Whether more rows can be read off than should be."""
+        return self.share > ALARM
+
+    def describe(self) -> str:
+        """Say it in a sentence, with what to do where it matters."""
+        if not self.known:
+            return "No whole row behind the release can be read off its cells with certainty."
+        alone = "" if self.unique is None else f", {self.unique:,} of them unique there"
+        remedy = ""
+        if self.warns:
+            remedy = (
+                " Put ordered columns on a grid (--grid), give names a hierarchy, or widen cells "
+                "by chance (--slack)."
+            )
+        return (
+            f"{self.known:,} whole rows behind the release ({100 * self.share:.1f} %) can be read "
+            f"off its cells with certainty{alone}.{remedy}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What the different cells of a column tell: whether they are wide, and what must occur.
+
+    ``which``: the cell of every class. Cell ``c`` has the values ``values[starts[c]:starts[c+1]]``.
+    """
+
+    which: Ints
+    wide: npt.NDArray[np.bool_]
+    starts: Ints
+    values: pl.Series
+
+    @property
+    def counts(self) -> Ints:
+        """How many values each cell is sure to have."""
+        return np.diff(self.starts)
+
+
+def read_off(opened: Opened, original: pl.DataFrame | None = None) -> ReadOff | None:
+    """Say what follows for certain from the published cells; None where they are all exact."""
+    if opened.shape.exact or not opened.quasi:
+        return None
+    published = opened.published
+    told = {name: _told(opened, name) for name in opened.quasi}
+    wide = np.stack([each.wide[each.which] for each in told.values()])
+    sure = np.stack([each.counts[each.which] for each in told.values()])
+    alone = wide.sum(axis=0) == 1
+    rows = _rows(told, np.flatnonzero(alone), wide)
+    unique, wrong = (None, None) if original is None else _found(opened, rows, original)
+    return ReadOff(
+        rows=published.frame.height,
+        cells=int((sure * wide).sum()),
+        known=rows.height,
+        exact=int(published.sizes[~wide.any(axis=0)].sum()),
+        unique=unique,
+        wrong=wrong,
+    )
+
+
+def _rows(told: Mapping[str, Told], classes: Ints, wide: npt.NDArray[np.bool_]) -> pl.DataFrame:
+    """Return the rows that must exist: one for every value of the only wide cell of a class."""
+    found = []
+    for j, (name, column) in enumerate(told.items()):
+        own = classes[wide[j, classes]]
+        cells = column.which[own]
+        counts = column.counts[cells]
+        shift = np.repeat(column.starts[cells] - (np.cumsum(counts) - counts), counts)
+        values = column.values.gather(shift + np.arange(counts.sum()))
+        spread = np.repeat(own, counts)
+        rest = {
+            other: each.values.gather(each.starts[each.which[spread]])
+            for other, each in told.items()
+            if other != name
+        }
+        found.append(pl.DataFrame({name: values, **rest}).select(*told))
+    return pl.concat(found)
+
+
+def _found(opened: Opened, rows: pl.DataFrame, original: pl.DataFrame) -> tuple[int, int]:
+    """Count the rows that the original has once, and those that it does not have."""
+    names = rows.columns
+    cleaned = pl.DataFrame(
+        [as_text(opened.column(name).clean(original[name])).alias(name) for name in names]
+    )
+    counts = cleaned.group_by(names).agg(pl.len().alias("\x00"))
+    met = rows.join(counts, on=names, how="left", nulls_equal=True)["\x00"].fill_null(0)
+    return int((met == 1).sum()), int((met == 0).sum())
+
+
+def _told(opened: Opened, name: str) -> Told:
+    column = opened.column(name)
+    cells = opened.published.cells
+    part = opened.plan.columns.get(name)
+    tight = METHODS[opened.plan.method.name].tight and not opened.plan.release.slack
+    if name not in cells.columns:
+        low, high = (as_text(cells[f"{name}{end}"]) for end in ("_lo", "_hi"))
+        pair = pl.DataFrame({"lo": low, "hi": high}).select(
+            pl.when(pl.col("lo") == pl.col("hi"))
+            .then("lo")
+            .when(pl.col("lo").is_not_null())
+            .then(pl.format("[{}-{}]", "lo", "hi"))
+            .otherwise(pl.lit(STAR))
+        )
+        texts = pair.to_series()
+    else:
+        texts = as_text(cells[name]).fill_null(STAR)
+    shown = texts.unique(maintain_order=True)
+    index = pl.DataFrame({"text": shown, "at": np.arange(len(shown))})
+    which = pl.DataFrame({"text": texts}).join(index, on="text", maintain_order="left")["at"]
+    if name in opened.taxonomies and column.kind in (None, Kind.TAXONOMY):
+        facts = _of_nodes(notation.read_labels(shown), opened.taxonomies[name])
+    else:
+        gridded = part is not None and part.grid not in (None, OFF)
+        facts = [_of_cell(cell, gridded) for cell in shown]
+    wide = np.array([not exact for exact, _ in facts], np.bool_)
+    sure = [values if exact or tight else () for exact, values in facts]
+    starts = np.concatenate(([0], np.cumsum([len(values) for values in sure]))).astype(np.int64)
+    listed = pl.Series([value for values in sure for value in values], dtype=pl.String)
+    return Told(which.to_numpy(), wide, starts, listed)
+
+
+Fact = tuple[bool, tuple[str, ...]]
+"""Whether a cell is exact, and the values that must occur behind it."""
+
+
+def _of_cell(cell: str, gridded: bool) -> Fact:
+    """Tell what follows from an interval or a set."""
+    if cell.startswith("["):
+        return False, () if gridded else _ends(cell)
+    read = notation.read(cell)
+    return read.form == "exact", read.parts
+
+
+def _ends(cell: str) -> tuple[str, ...]:
+    for dtype in (pl.Float64(), pl.Datetime(), pl.String()):
+        try:
+            return notation.read(cell, dtype).parts
+        except InputError:
+            continue
+    return ()  # another tool's: nothing is certain
+
+
+def _of_nodes(labels: pl.Series, taxonomy: Taxonomy) -> list[Fact]:
+    """Tell what follows from the labels of a taxonomy: of two children both must occur."""
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(taxonomy.up[:-1].tolist()):
+        children.setdefault(parent, []).append(node)
+    nodes = {label: node for node, label in enumerate(taxonomy.labels)}
+    facts: list[Fact] = []
+    for label in labels:
+        node = nodes.get(label, taxonomy.root)
+        below = children.get(node, [])
+        if label != STAR and node < taxonomy.size:
+            facts.append((True, (label,)))
+        elif label != STAR and len(below) == 2:
+            facts.append((False, tuple(taxonomy.labels[n] for n in below if n < taxonomy.size)))
+        else:
+            facts.append((False, ()))
+    return facts
