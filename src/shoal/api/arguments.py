@@ -104,6 +104,7 @@ class Opening(TypedDict, total=False):
     kinds: Mapping[str, Kind | str] | None
     missing: Names | None
     delimiter: str | None
+    notations: Mapping[str, str] | None
 
 
 class Audited(Opening, Promised, total=False):
@@ -128,6 +129,7 @@ class Attacked(TypedDict, total=False):
     hierarchies: Hierarchies | None
     missing: Names | None
     delimiter: str | None
+    notations: Mapping[str, str] | None
     kinds: Sequence[str] | str | None
     targets: int | None
     noise: float

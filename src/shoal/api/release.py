@@ -21,6 +21,7 @@ from shoal.base.errors import ParameterError, ShoalError
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.privacy.base import reached
+from shoal.releases import foreign
 from shoal.releases.base import By, Ints, View
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.verdict import Verdict
@@ -146,7 +147,10 @@ class Release(Generic[FrameT]):
         Then audits compare cells, risks show before and after, attacks are possible, and reports
         and figures show both. ``original``: a :class:`shoal.Table`, a file or a frame.
         """
-        return replace(self, original=self._rows(original))
+        rows = self._rows(original)
+        if self.run is not None or self.opened is None:
+            return replace(self, original=rows)
+        return replace(self, opened=foreign.beside(self.opened, rows), original=rows)
 
     def _rows(self, data: Any) -> pl.DataFrame:
         """Return a table of people as it is read beside this release."""
@@ -199,8 +203,11 @@ class Release(Generic[FrameT]):
         from shoal.verbs.risk import risk
 
         people = None if population is None else self._rows(population)
+        opened = self.here
+        if people is not None and self.original is None and self.run is None:
+            opened = foreign.beside(opened, people)
         return risk(
-            self.here,
+            opened,
             original=self.original,
             population=people,
             threshold=threshold,
@@ -227,8 +234,9 @@ class Release(Generic[FrameT]):
         known
             Columns that the attacker knows of his targets; the quasi-identifiers by default.
         kinds
-            Which of ``linkage``, ``homogeneity``, ``inference`` and ``background``; all by default,
-            or linkage alone when there is no sensitive column.
+            Which of ``linkage``, ``homogeneity``, ``inference`` and ``background``; these by
+            default, or linkage alone when there is no sensitive column. On request ``readoff`` and
+            ``downcoding``: rows that are certain, and likely, from the release alone.
         targets
             How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
         noise, gaps

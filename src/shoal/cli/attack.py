@@ -39,8 +39,9 @@ def command(
         typer.Option(
             "--kinds",
             metavar="NAMES",
-            help="Of linkage, homogeneity, inference, background; all by default, linkage alone "
-            "without a sensitive column.",
+            help="Of linkage, homogeneity, inference, background; these by default, linkage alone "
+            "without a sensitive column. Also readoff and downcoding: rows that are certain, and "
+            "likely, from the release alone.",
         ),
     ] = None,
     targets: Annotated[
