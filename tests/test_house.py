@@ -148,6 +148,18 @@ def test_functions_can_be_read_at_once() -> None:
     assert not LONG.keys() - long.keys(), "short by now: take it off the list of exceptions"
 
 
+# Lines of the shipped package, as CONTRIBUTING counts them. The bar is 35,000: this number may only
+# fall, so whoever makes the package smaller lowers it, and whoever adds makes something smaller.
+LINES = 42_100
+
+
+def test_the_package_does_not_grow() -> None:
+    shipped = sum(len(path.read_text().splitlines()) for path in MODULES.values())
+    tests = sum(len(path.read_text().splitlines()) for path in (ROOT / "tests").rglob("*.py"))
+    assert shipped <= LINES
+    assert tests >= shipped / 2
+
+
 def test_a_public_class_name_means_one_thing() -> None:
     names = Counter(
         node.name
@@ -155,9 +167,7 @@ def test_a_public_class_name_means_one_thing() -> None:
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
-    twice = {name for name, count in names.items() if count > 1}
-    # This one waits for a name of its own.
-    assert twice <= {"Field"}, twice
+    assert not {name for name, count in names.items() if count > 1}
 
 
 def test_no_print_in_the_package() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from pathlib import Path
 
@@ -48,6 +47,15 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {
     "estimate": (("estimate", "release.csv", "--of", "disease=flu"), {"release.csv": 1}),
     "inspect": (("inspect", "people.csv", *QUASI), {"people.csv": 1}),
     "init": (("init", "people.csv", "-o", "plan.toml", "--force"), {"people.csv": 1}),
+    "hierarchy make": (
+        ("hierarchy", "make", "people.csv", "age", "--how", "intervals", "-o", "age.csv"),
+        {"people.csv": 1},
+    ),
+    "hierarchy check": (
+        ("hierarchy", "check", "sex.csv", "--data", "people.csv"),
+        {"people.csv": 1},
+    ),
+    "demo": (("demo",), {"patients.csv.gz": 1}),
     "compare": (
         ("compare", "people.csv", *ALL, "--methods", "mondrian", "--k", "2,3"),
         {"people.csv": 1},
@@ -62,6 +70,7 @@ def made(shoal: Run, folder: Path) -> Path:
     for name, words in (("release.csv", ("--k", "3")), ("a.csv", frequency)):
         done = shoal("anonymize", "people.csv", *ALL, *words, "-o", name)
         assert done.returncode == 0, done.stderr
+    (folder / "sex.csv").write_text("f;*\nm;*\n")
     return folder
 
 
@@ -83,23 +92,21 @@ def test_every_file_is_read_once(
     assert seen == expected
 
 
+@pytest.mark.parametrize("system", ["duckdb", "sqlite"])
 @pytest.mark.parametrize(
     "name", ["anonymize", "anonymize and report", "audit", "audit and report", "risk", "attack"]
 )
 def test_a_query_runs_once(
-    made: Path, shoal: Run, monkeypatch: pytest.MonkeyPatch, name: str
+    made: Path, shoal: Run, monkeypatch: pytest.MonkeyPatch, name: str, system: str
 ) -> None:
     """The tables are in a database: every selection from it is counted."""
     import polars as pl
 
-    with sqlite3.connect(made / "x.db") as link:
-        for table in ("people", "release"):
-            frame = pl.read_csv(made / f"{table}.csv", infer_schema=table == "people")
-            marks = ", ".join("?" * frame.width)
-            link.execute(f"create table {table} ({', '.join(frame.columns)})")
-            link.executemany(f"insert into {table} values ({marks})", frame.rows())
+    for table in ("people", "release"):
+        frame = pl.read_csv(made / f"{table}.csv", infer_schema=table == "people")
+        files.write_table(frame, f"{system}:x.db#{table}")
     words = tuple(
-        f"sqlite:x.db#{word.removesuffix('.csv')}"
+        f"{system}:x.db#{word.removesuffix('.csv')}"
         if word in ("people.csv", "release.csv")
         else word
         for word in COMMANDS[name][0]
@@ -116,6 +123,38 @@ def test_a_query_runs_once(
     assert done.returncode == 0, done.stderr
     assert len(seen) == len(COMMANDS[name][1])
     assert set(seen.values()) == {1}
+
+
+def test_the_page_reads_a_table_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a worker of the page is asked for one table after the other: look, check, run."""
+    from shoal.web import tasks
+
+    table = {"path": str(folder / "people.csv"), "missing": [""], "delimiter": None}
+    plan = '[columns]\nage = {role = "quasi"}\nsex = {role = "quasi"}\n[[rules]]\n'
+    plan += 'name = "k-anonymity"\nk = 3\n'
+    seen: list[str] = []
+    real = files.read_csv
+
+    def counted(text: bytes, path: Path, *rest: object) -> object:
+        seen.append(path.name)
+        return real(text, path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(files, "read_csv", counted)
+    tasks._last.clear()
+    tasks.look(str, table=table)
+    tasks.check(str, table=table, plan=plan, folder=str(folder), method="mondrian")
+    where = {"folder": str(folder), "target": str(folder / "run"), "command": "", "name": "people"}
+    tasks.run(str, table=table, plan=plan, **where)
+    assert seen == ["people.csv"]
+
+
+def test_what_is_wrong_with_the_call_is_said_before_the_table_is_read() -> None:
+    import shoal as library
+
+    with pytest.raises(library.PlanError, match="no method 'mondrain'"):
+        library.anonymize("there is no such file.csv", quasi="age", method="mondrain")
+    with pytest.raises(library.PlanError, match="'k' parameter of k-anonymity"):
+        library.anonymize("there is no such file.csv", quasi="age", k=1)
 
 
 @pytest.mark.parametrize("name", ["anonymize", "audit and report", "risk", "attack", "inspect"])

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from shoal.tables.sources.database import _DRIVERS
 from tests.db.cluster import PASSWORD, Server, binaries, started
 
 MISSING = "PostgreSQL is not installed (Debian: apt-get install postgresql)"
@@ -61,7 +62,7 @@ def people() -> pl.DataFrame:
     )
 
 
-@pytest.fixture(params=["postgresql", "duckdb", "sqlite"])
+@pytest.fixture(params=list(_DRIVERS))
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty database of each kind."""
     if request.param == "postgresql":

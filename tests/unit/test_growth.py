@@ -9,7 +9,7 @@ from shoal.groupers import k_member, kaim
 from shoal.groupers.growth import grow_groups, in_turns, settle_rows
 from shoal.groupers.limits import limits_of
 from shoal.kernels.space.build_tree import build_tree
-from shoal.measures.losses import iloss
+from shoal.measures.losses.ncp import iloss
 from shoal.privacy import AlphaK, KAnonymity
 from tests.naive import growth, joins
 from tests.tables import encoded

@@ -88,7 +88,7 @@ def test_methods_are_compared_in_one_call():
         repeats=30,
         queries_seed=4,
     )
-    assert found["method"].to_list() == ["dummies", "anatomy", "tp", "mondrian"]
+    assert found["method"].to_list() == ["mondrian", "tp", "dummies", "anatomy"]
     mse = dict(zip(found["method"], found["mse"], strict=True))
     assert mse["dummies"] < mse["anatomy"]
     assert (found["queries"] == 30).all()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from shoal.base.roles import Kind, Role
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rules_asked
+from shoal.tables.prepare import merge
 
 if TYPE_CHECKING:
     from shoal.engines.spark.settings import Spark
@@ -52,17 +53,22 @@ class Promised(TypedDict, total=False):
     rules: Sequence[Rule] | Rule | None
 
 
-class Anonymized(Declared, Promised, total=False):
-    """What :func:`anonymize` takes besides the table."""
+class Asked(Promised, total=False):
+    """What a run is to do, as a plan holds it."""
 
     method: str | None
     options: Mapping[str, Any] | None
     effort: str | None
-    threads: int | None
     seed: int | None
     typed: bool | None
     csv_safe: bool | None
     slack: float | None
+
+
+class Anonymized(Declared, Asked, total=False):
+    """What :func:`anonymize` takes besides the table."""
+
+    threads: int | None
     progress: Progress | None
     time_limit: float | None
     strict: bool
@@ -146,6 +152,25 @@ def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str,
     return (
         {key: value for key, value in given.items() if key in opening},
         {key: value for key, value in given.items() if key not in opening},
+    )
+
+
+def asked_for(
+    plan: Plan | str | Path | None,
+    *,
+    rules: Sequence[Rule] | Rule | None = None,
+    options: Mapping[str, Any] | None = None,
+    effort: str | None = None,
+    **asked: Any,
+) -> Plan:
+    """Return a plan with what a call to anonymize asks for, or say what is wrong with that."""
+    promise, rest = parted(asked, Promised)
+    return merge(
+        plan,
+        instead=rules,
+        rules=promised(**promise),
+        options={**(options or {}), **({} if effort is None else {"effort": effort})},
+        **rest,
     )
 
 

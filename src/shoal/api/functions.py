@@ -10,17 +10,17 @@ import polars as pl
 
 from shoal.api.arguments import (
     Anonymized,
+    Asked,
     Attacked,
     Audited,
     Compared,
     Declared,
     Opening,
-    Promised,
     Risked,
     Roles,
+    asked_for,
     grid_of,
     parted,
-    promised,
     roles_of,
     several,
 )
@@ -31,7 +31,10 @@ from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.tables.prepare import Hierarchies, extra_rules, locate, merge
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from shoal.measures.risks.results import Attacks
+    from shoal.plan.plan import Plan
     from shoal.privacy import Rule
     from shoal.releases.base import By
     from shoal.releases.verdict import Verdict
@@ -76,6 +79,9 @@ def anonymize(data: Any = None, **given: Any) -> Release[Any]:
     if wants_spark(data, given.get("engine"), given.get("table"), given.get("query")):
         return _on_spark(data, **given)
     declared, asked = parted(given, Declared)
+    # Whatever is wrong with what is asked for is said before the table is read.
+    declared["plan"] = merge(declared.get("plan"))
+    asked_for(declared["plan"], **parted(asked, Asked)[0])
     if (progress := asked.get("progress")) is not None:
         progress("read")
     made: Release[Any] = open(data, **declared).anonymize(**asked)
@@ -89,24 +95,15 @@ def _on_spark(
     progress: Progress | None = None,
     hierarchies: Hierarchies | None = None,
     rules: Sequence[Rule] | Rule | None = None,
-    options: Mapping[str, Any] | None = None,
-    effort: str | None = None,
     strict: bool = False,
+    plan: Plan | str | Path | None = None,
     **given: Any,
 ) -> Release[Any]:
     refuse_strict(strict)
-    roles, rest = parted(given, Roles)
-    promise, rest = parted(rest, Promised)
-    plan = merge(
-        rest.pop("plan", None),
-        roles=roles_of(**roles),
-        instead=rules,
-        rules=promised(**promise),
-        hierarchies=hierarchies,
-        options={**(options or {}), **({} if effort is None else {"effort": effort})},
-        **rest,
-    )
-    return anonymize_on_spark(data, plan, hierarchies, extra_rules(rules), engine, progress)
+    roles, asked = parted(given, Roles)
+    asked |= {"roles": roles_of(**roles), "hierarchies": hierarchies, "rules": rules}
+    extra = extra_rules(rules)
+    return anonymize_on_spark(data, asked_for(plan, **asked), hierarchies, extra, engine, progress)
 
 
 def inspect(data: Any = None, **declared: Unpack[Declared]) -> Inspection:

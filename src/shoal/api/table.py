@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from shoal.api.arguments import grid_of, promised, several
+from shoal.api.arguments import asked_for, grid_of, several
 from shoal.api.release import Release
 from shoal.base.errors import ParameterError, ShoalWarning
 from shoal.base.notebook import table_html
@@ -169,17 +169,11 @@ class Table(Generic[FrameT]):
         from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
 
         limit(threads)
-        plan = merge(
-            self.plan,
-            instead=rules,
-            rules=promised(k=k, l=l, l_kind=l_kind, alpha=alpha, t=t, beta=beta),
-            method=method,
-            options={**(options or {}), **({} if effort is None else {"effort": effort})},
-            seed=seed,
-            typed=typed,
-            csv_safe=csv_safe,
-            slack=slack,
-        ).filled()
+        promise = {"k": k, "l": l, "l_kind": l_kind, "alpha": alpha, "t": t, "beta": beta}
+        how = {"options": options, "effort": effort, "typed": typed, "csv_safe": csv_safe}
+        how |= {"slack": slack}
+        asked: dict[str, Any] = {"rules": rules, "method": method, "seed": seed, **promise, **how}
+        plan = asked_for(self.plan, **asked).filled()
         extra = extra_rules(rules)
         if engine is not None:
             refuse_strict(strict)

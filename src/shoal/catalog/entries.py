@@ -45,6 +45,8 @@ class Method:
         table cannot be cut into shards; empty: shards can be grouped one by one.
     baseline
         Whether it is compared with others when nobody says which.
+    by_queries
+        Whether its answers to counting queries are compared when nobody says which.
     ahead
         Module of a worker's task that compiles its kernels while the table is read.
     tight
@@ -64,6 +66,7 @@ class Method:
     anytime: bool = False
     whole: str = ""
     baseline: bool = False
+    by_queries: bool = False
     ahead: str = ""
     tight: bool = True
 

@@ -146,6 +146,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             baseline=True,
+            by_queries=True,
         ),
         Method(
             "incognito",
@@ -185,6 +186,7 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.tp:group",
             rules=("frequency-l-diversity",),
             whole="the few rows that it suppresses are few only in the table as a whole",
+            by_queries=True,
         ),
         Method(
             "tp+",
@@ -210,6 +212,7 @@ METHODS: dict[str, Method] = {
             release="dummies",
             rules=("l-diversity",),
             needs=("l-diversity",),
+            by_queries=True,
         ),
         Method(
             "anatomy",
@@ -220,6 +223,7 @@ METHODS: dict[str, Method] = {
             release="anatomized",
             rules=("frequency-l-diversity",),
             needs=("frequency-l-diversity",),
+            by_queries=True,
         ),
     )
 }

@@ -9,7 +9,7 @@ from shoal.base.partition import Partition
 from shoal.base.secure import below, order, words
 from shoal.coding.encode import Encoded
 from shoal.kernels.anatomy import largest_buckets
-from shoal.privacy import FrequencyLDiversity, Rule, flatten
+from shoal.privacy import Rule, flatten
 
 
 def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partition:
@@ -33,18 +33,18 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partiti
     at most one row is left in fewer than l buckets. Departure: rows whose sensitive value is
     missing join random groups, for they count towards no value. Groups are numbered at random.
     """
-    wanted = _the_rule(data, rule)
-    codes = data.sensitive[wanted.column]
+    column, l = _the_rule(data, rule)  # noqa: E741 -- the papers' letter
+    codes = data.sensitive[column]
     shuffled = order(rng, data.rows)
     # Rows of one bucket stand together, in random order; buckets too, so that ties are random.
-    names = order(rng, max(len(data.sensitive_names[wanted.column]), 1))
+    names = order(rng, max(len(data.sensitive_names[column]), 1))
     place = np.empty_like(names)
     place[names] = np.arange(names.size)
     bucket = np.where(codes >= 0, place[codes], names.size)
     rows = shuffled[np.argsort(bucket[shuffled], kind="stable")]
     count = np.bincount(bucket, minlength=names.size + 1).astype(np.int64)
     first = np.cumsum(count) - count
-    taken = largest_buckets(count[:-1].copy(), wanted.l)
+    taken = largest_buckets(count[:-1].copy(), l)
     groups = taken.shape[0]
     labels = np.full(data.rows, -1, np.int64)
     # The i-th time that a bucket is chosen its i-th row goes.
@@ -52,7 +52,7 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partiti
     by_bucket = np.argsort(flat, kind="stable")
     used = np.bincount(flat, minlength=names.size)
     turn = np.arange(flat.size) - np.repeat(np.cumsum(used) - used, used)
-    labels[rows[first[flat[by_bucket]] + turn]] = by_bucket // wanted.l
+    labels[rows[first[flat[by_bucket]] + turn]] = by_bucket // l
     number = order(rng, groups)
     left = np.flatnonzero((labels < 0) & (codes >= 0))
     for row in left:  # fewer than l of them
@@ -64,7 +64,8 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partiti
     return Partition(found.rows, found.starts, notes={"residue": int(left.size)})
 
 
-def _the_rule(data: Encoded, rule: Rule) -> FrequencyLDiversity:
+def _the_rule(data: Encoded, rule: Rule) -> tuple[str, int]:
+    """Return the sensitive column and its l."""
     rules = flatten([rule])
     if len(data.sensitive) != 1 or len(rules) != 1:
         raise ParameterError(
@@ -72,6 +73,5 @@ def _the_rule(data: Encoded, rule: Rule) -> FrequencyLDiversity:
             f"columns {', '.join(map(repr, data.sensitive))} and {len(rules)} rules. Name one "
             "column; a second one needs a release of its own, or the method 'dummies'."
         )
-    found = rules[0]
-    assert isinstance(found, FrequencyLDiversity)
-    return found
+    assert rules[0].column is not None and rules[0].diversity is not None
+    return rules[0].column, rules[0].diversity

@@ -13,12 +13,13 @@ import numpy as np
 
 from shoal.base.errors import ParameterError
 from shoal.base.partition import Cover, Partition
+from shoal.catalog import find_method
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers import mondrian
 from shoal.groupers.judge import Bools, Ints, Judge
 from shoal.kernels.tp import PHASE, new_state, remove
-from shoal.privacy import FrequencyLDiversity, Rule, flatten
+from shoal.privacy import Rule, flatten
 from shoal.tables.domain import Taxonomy
 
 
@@ -85,10 +86,12 @@ def _split(
     return replace(part, cover=cover), residue, notes
 
 
-def _diversity(rule: Rule) -> FrequencyLDiversity:
+def _diversity(rule: Rule) -> tuple[str, int]:
+    """Return the sensitive column and its l."""
     rules = flatten([rule])
-    if len(rules) == 1 and isinstance(rules[0], FrequencyLDiversity):
-        return rules[0]
+    if len(rules) == 1 and rules[0].name in (find_method("tp").rules or ()):
+        assert rules[0].column is not None and rules[0].diversity is not None
+        return rules[0].column, rules[0].diversity
     raise ParameterError(
         "TP keeps frequency l-diversity of one sensitive column and nothing else. Got the promise "
         f"that {rule.describe()}. Use the rule frequency-l-diversity alone, or another method, "
@@ -97,11 +100,12 @@ def _diversity(rule: Rule) -> FrequencyLDiversity:
 
 
 def _residue(
-    data: Encoded, rule: FrequencyLDiversity, entry: Ints, rng: np.random.Generator
+    data: Encoded, wanted: tuple[str, int], entry: Ints, rng: np.random.Generator
 ) -> tuple[Bools, int]:
     """Say which rows go to the residue, and which phase was the last one needed."""
-    codes = data.sensitive[rule.column]
-    values = max(len(data.sensitive_names[rule.column]), 1)
+    column, l = wanted  # noqa: E741 -- the papers' letter
+    codes = data.sensitive[column]
+    values = max(len(data.sensitive_names[column]), 1)
     groups = int(entry.max()) + 1
     known = np.flatnonzero(codes >= 0)
     keys = entry[known] * values + codes[known]
@@ -110,7 +114,7 @@ def _residue(
     starts = np.searchsorted(runs, np.arange(groups + 1) * values)
     state = new_state(starts, runs % values, count, values)
     homeless = bool((state.size[entry[codes < 0]] == 0).any())
-    remove(state, rule.l, homeless)
+    remove(state, l, homeless)
     gone = np.zeros(data.rows, np.bool_)
     rank = np.arange(known.size) - np.repeat(start, count)
     gone[known[order]] = rank >= np.repeat(state.left, count)

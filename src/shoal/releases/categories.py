@@ -18,7 +18,7 @@ MOST = 100_000  # combinations that a table of estimates may have
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class Coded:
     """A column: its values, ascending, and the position of every row (their number: missing)."""
 
     name: str
@@ -26,7 +26,7 @@ class Field:
     codes: Ints
 
     @classmethod
-    def of(cls, column: pl.Series) -> Field:
+    def of(cls, column: pl.Series) -> Coded:
         """Take a column that is published as it was."""
         if isinstance(column.dtype, pl.Categorical):
             column = column.cast(pl.String)

@@ -17,7 +17,7 @@ from shoal.base.errors import SchemaError, nearest
 Floats = npt.NDArray[np.float64]
 
 AUTO, OFF = "auto", "off"
-DEFAULT_GRID = OFF
+DEFAULT_GRID = AUTO
 SPANS = {"hour": "1h", "day": "1d", "week": "1w", "month": "1mo", "quarter": "1q", "year": "1y"}
 """Steps of dates and times, finest first, as polars calls them."""
 HOURS = {"hour": 1, "day": 24, "week": 168, "month": 730.5, "quarter": 2191.5, "year": 8766}

@@ -20,7 +20,7 @@ import polars as pl
 from shoal.base.roles import Kind, Role
 from shoal.releases import notation
 from shoal.releases.base import Floats, Ints
-from shoal.releases.categories import Field
+from shoal.releases.categories import Coded
 from shoal.releases.generalized.spread import Spread, unknown
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides, match
@@ -130,7 +130,7 @@ def _of_values(
     sides = [column.clean(released), column.clean(original)]
     if sides[0].dtype != sides[1].dtype:
         sides = [as_text(side) for side in sides]
-    field = Field.of(pl.concat(sides))
+    field = Coded.of(pl.concat(sides))
     rows = len(released)
     size = len(field.values)
     if not size:

@@ -14,7 +14,7 @@ import polars as pl
 from shoal.base.errors import ParameterError, SchemaError, listed
 from shoal.base.params import Param, check_options
 from shoal.releases.base import Floats, Query, View
-from shoal.releases.categories import Field
+from shoal.releases.categories import Coded
 from shoal.releases.exact.view import Exact
 from shoal.tables.cells import as_text, natural
 
@@ -112,7 +112,7 @@ class Truth:
 def true_counts(frame: pl.DataFrame, quasi: Sequence[str], queries: Sequence[Query]) -> Truth:
     """Answer queries, all about one sensitive column, from the original table."""
     table = Exact(frame, tuple(quasi))
-    column = Field.of(frame[queries[0].of])
+    column = Coded.of(frame[queries[0].of])
     size = len(column.values)
     counts = np.stack(
         [

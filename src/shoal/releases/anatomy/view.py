@@ -13,7 +13,7 @@ import polars as pl
 from shoal.base.errors import InputError, SchemaError, listed, nearest
 from shoal.releases.anatomy import COUNT, GROUP
 from shoal.releases.base import By, Counts, Floats, Ints, Query
-from shoal.releases.categories import Field
+from shoal.releases.categories import Coded
 from shoal.releases.estimates.bayes import tally
 from shoal.releases.estimates.intervals import normal_interval
 from shoal.releases.exact import view as exact
@@ -45,11 +45,11 @@ class AnatomyView(Exact):
         names = as_text(natural(self.table[self.of]))
         runs = self.table.select(
             group=pl.col(GROUP).replace_strict(ids, place, return_dtype=pl.Int64),
-            value=Field.of(as_text(self.table[self.of])).codes,
+            value=Coded.of(as_text(self.table[self.of])).codes,
             count=pl.col(COUNT).cast(pl.Int64),
         ).sort("group", "value")
         size = np.bincount(runs["group"], runs["count"], len(ids)).astype(np.int64)
-        texts = Field.of(as_text(self.table[self.of])).texts
+        texts = Coded.of(as_text(self.table[self.of])).texts
         known = runs.filter(pl.col("value") < len(texts))
         starts = np.searchsorted(known["group"].to_numpy(), np.arange(len(ids) + 1))
         assert len(names) == len(texts)

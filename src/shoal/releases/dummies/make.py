@@ -14,7 +14,7 @@ from shoal.base.partition import Ints
 from shoal.base.roles import Role
 from shoal.base.secure import below, words
 from shoal.coding.encode import Encoded
-from shoal.privacy import LDiversity, Rule, flatten
+from shoal.privacy import Rule, flatten
 from shoal.tables.cells import natural
 from shoal.tables.schema import Schema
 from shoal.tables.set_cells import SETS
@@ -103,8 +103,8 @@ def _lengths(data: Encoded, rule: Rule) -> dict[str, int]:
     """Return the l of every sensitive column, or refuse to publish one without."""
     lengths: dict[str, int] = {}
     for each in flatten([rule]):
-        assert isinstance(each, LDiversity)
-        lengths[each.column] = max(each.l, lengths.get(each.column, 0))
+        assert each.column is not None and each.diversity is not None  # what the catalog lets in
+        lengths[each.column] = max(each.diversity, lengths.get(each.column, 0))
     if bare := [name for name in data.sensitive if name not in lengths]:
         raise ParameterError(
             f"The method 'dummies' needs an l for every sensitive column; {', '.join(bare)} has "

@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.base.errors import InputError
 from shoal.releases.base import By, Counts, Floats, Ints, Query
-from shoal.releases.categories import Field
+from shoal.releases.categories import Coded
 from shoal.releases.estimates.bayes import METHODS, Observed, estimate, iterative
 from shoal.releases.estimates.intervals import set_interval
 from shoal.releases.exact import view as exact
@@ -109,7 +109,7 @@ def _coded(name: str, lists: pl.Series) -> _Column:
             "the file is a release as it was published."
         )
     elements = lists.drop_nulls().explode()
-    field = Field.of(elements)
+    field = Coded.of(elements)
     values = tuple(as_text(field.values).to_list())
     return _Column(values, field.codes.reshape(-1, int(lengths[0])), kept)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.releases.base import By, Ints, Query
-from shoal.releases.categories import Field, Sorted, chosen, combine, sort
+from shoal.releases.categories import Coded, Sorted, chosen, combine, sort
 from shoal.releases.opened import Opened
 from shoal.releases.published import read
 from shoal.tables.cells import blank
@@ -30,9 +30,9 @@ class Exact:
         return read(self.frame, self.quasi).labels
 
     @cached_property
-    def fields(self) -> dict[str, Field]:
+    def fields(self) -> dict[str, Coded]:
         """The quasi-identifiers as positions."""
-        return {name: Field.of(self.frame[name]) for name in self.quasi}
+        return {name: Coded.of(self.frame[name]) for name in self.quasi}
 
     def matching(self, query: Query) -> npt.NDArray[np.bool_]:
         """Say which rows a query asks for."""

@@ -14,7 +14,7 @@ from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Role
 from shoal.releases.anatomy import GROUP
 from shoal.releases.base import By, Counts, Floats, Ints, Query
-from shoal.releases.categories import Field, chosen, combine, sort
+from shoal.releases.categories import Coded, chosen, combine, sort
 from shoal.releases.estimates.bayes import tally
 from shoal.releases.estimates.intervals import normal_interval
 from shoal.releases.generalized.spread import Spread, spread
@@ -75,7 +75,7 @@ class GeneralizedView:
     def _runs(self, of: str) -> tuple[tuple[str, ...], Ints, Ints, Floats]:
         """Return the values, and per pair of class and value: class, value, count."""
         if of not in self._sensitive:
-            column = Field.of(self.frame[of])
+            column = Coded.of(self.frame[of])
             size = len(column.values)
             known = column.codes < size
             keys = self.published.labels[known] * max(size, 1) + column.codes[known]

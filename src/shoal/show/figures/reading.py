@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.base.errors import InputError
 from shoal.releases.base import Query
-from shoal.releases.categories import Field
+from shoal.releases.categories import Coded
 from shoal.releases.generalized.spread import Spread, spread
 from shoal.releases.opened import Opened
 from shoal.show.figures.subject import Subject
@@ -59,7 +59,7 @@ def read_column(subject: Subject, name: str) -> ColumnReading:
         view = opened.view(name)
         elements = pl.Series(view.values(name), dtype=pl.String)
         return _estimated(elements, view.expect(Query(name)), opened.silent(name))
-    column = Field.of(blank(opened.frame[name]))
+    column = Coded.of(blank(opened.frame[name]))
     size = len(column.values)
     weight = np.bincount(column.codes, minlength=size + 1)[:size].astype(np.float64)
     silent = opened.silent(name)
@@ -126,7 +126,7 @@ def _cells(opened: Opened, name: str) -> Spread | None:
 def _as_they_stand(opened: Opened, name: str) -> ColumnReading:
     texts = opened.texts(name)
     known = texts.filter(texts != STAR)
-    column = Field.of(known)
+    column = Coded.of(known)
     weight = np.bincount(column.codes, minlength=len(column.values)).astype(np.float64)
     silent = opened.silent(name)
     named = np.ones(len(column.values), np.bool_)

@@ -12,15 +12,13 @@ import polars as pl
 
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Role
-from shoal.catalog import find_method
+from shoal.catalog import METHODS, find_method
 from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity, Rule
 from shoal.tables.cells import natural
 from shoal.tables.domain import Taxonomy
 from shoal.tables.prepare import merge, take_in
 from shoal.verbs.anonymize import Clock, execute
-
-METHODS = ("dummies", "anatomy", "tp", "mondrian")
 
 
 def compare_queries(
@@ -29,7 +27,7 @@ def compare_queries(
     quasi: Sequence[str],
     sensitive: str,
     l: int = 10,  # noqa: E741 -- the papers' letter
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] | None = None,
     g: int = 3,
     s: float = 0.07,
     repeats: int = 1000,
@@ -47,7 +45,7 @@ def compare_queries(
     l
         Distinct l of dummy values, frequency l of all others.
     methods
-        Names of the catalog.
+        Names of the catalog; by default those that it compares by queries.
     g, s, repeats
         The queries, see :func:`shoal.measures.losses.queries.workload`.
     hierarchies
@@ -69,7 +67,7 @@ def compare_queries(
     roles = {Role.QUASI: list(quasi), Role.SENSITIVE: sensitive}
     trees = dict(hierarchies or {})
     rows: list[dict[str, Any]] = []
-    for name in methods:
+    for name in methods or _usual():
         start = time.perf_counter()
         rules = [_rule(name, l, sensitive)]
         plan = merge(None, roles=roles, instead=rules, method=name, hierarchies=trees)
@@ -93,6 +91,10 @@ def compare_queries(
     return pl.DataFrame(rows)
 
 
+def _usual() -> list[str]:
+    return [entry.name for entry in METHODS.values() if entry.by_queries]
+
+
 def _rule(method: str, l: int, column: str) -> Rule:  # noqa: E741
     entry = find_method(method)
     for rule in (FrequencyLDiversity(l, column), LDiversity(l, column)):
@@ -100,5 +102,5 @@ def _rule(method: str, l: int, column: str) -> Rule:  # noqa: E741
             return rule
     raise ParameterError(
         f"The method {method!r} keeps neither frequency nor distinct l-diversity, so its releases "
-        f"cannot be compared here. Compare for instance {', '.join(METHODS)}."
+        f"cannot be compared here. Compare for instance {', '.join(_usual())}."
     )
