@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.catalog import RULES
+from shoal.catalog import METHODS, RULES
 from shoal.cli import on_spark, reporting, say
 from shoal.cli import options as opt
 
@@ -55,7 +55,12 @@ def command(
     other: opt.Other = None,
     hierarchies: opt.Hierarchies = None,
     method: Annotated[
-        str | None, typer.Option("--method", metavar="NAME", help=opt.methods_help())
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help=f"How rows are grouped: {', '.join(METHODS)} (see: shoal methods).",
+        ),
     ] = None,
     option: Annotated[
         list[str] | None,

@@ -83,6 +83,7 @@ def command(
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
+    notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     seed: Annotated[
         int | None,
@@ -113,6 +114,7 @@ def command(
         full,
         roles=opt.named_roles(known, sensitive, besides=truth.columns),
         st=st,
+        notations=opt.read_pairs(notation, "notation", "LO to HI"),
         original=truth,
     )
     with warned_last():

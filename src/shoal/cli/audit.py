@@ -55,6 +55,7 @@ def command(
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
+    notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     json: Annotated[
         Path | None,
@@ -102,6 +103,7 @@ def command(
         ),
         roles=opt.named_roles(quasi, sensitive, identifier),
         st=st,
+        notations=opt.read_pairs(notation, "notation", "LO to HI"),
         original=original,
     )
     verdict = release.verdict

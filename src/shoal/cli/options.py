@@ -15,7 +15,7 @@ from shoal.base.memory import limit_unpacked
 from shoal.base.params import Param
 from shoal.base.roles import Role
 from shoal.base.seeds import read_seed, read_seed_file
-from shoal.catalog import METHODS, find_method
+from shoal.catalog import find_method
 from shoal.plan.rule_specs import rule_flags, rules_asked
 from shoal.tables.sources.source import Place, Source, place
 
@@ -141,6 +141,10 @@ Grid = Annotated[
         help="What the ends of an ordered column's intervals are multiples of: a number, for dates "
         "and times hour, day, week, month, quarter or year, or auto, or off; may be repeated.",
     ),
+]
+Notation = Annotated[
+    list[str] | None,
+    typer.Option("--notation", metavar="COLUMN=FORM", help="Another tool's cells: 'age=LO to HI'."),
 ]
 Delimiter = Annotated[
     str | None,
@@ -300,15 +304,13 @@ def split_names(words: Sequence[str] | None, columns: Iterable[str]) -> list[str
     return list(dict.fromkeys(names))
 
 
-def read_pairs(words: Sequence[str] | None, flag: str) -> dict[str, str]:
+def read_pairs(words: Sequence[str] | None, flag: str, example: str = "5") -> dict[str, str]:
     """Read ``COLUMN=VALUE`` pairs; a name may hold the sign, a value does not."""
     pairs = {}
     for text in words or ():
         name, equals, value = text.rpartition("=")
         if not (equals and name and value):
-            raise ParameterError(
-                f"--{flag} takes COLUMN=VALUE. Got {text!r} instead; for instance --{flag} age=5."
-            )
+            raise ParameterError(f"--{flag} takes COLUMN=VALUE, as 'age={example}'. Got {text!r}.")
         pairs[name] = value
     return pairs
 
@@ -352,11 +354,6 @@ def located(
             ) from None
     found: Path | Source = locate(data, plan, table, query)
     return found
-
-
-def methods_help() -> str:
-    """Return the names of all methods for ``--method``."""
-    return f"How rows are grouped: {', '.join(METHODS)} (see: shoal methods)."
 
 
 def chosen_seed(seed: int | None, seed_file: Path | None) -> int | None:

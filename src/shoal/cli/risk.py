@@ -55,6 +55,7 @@ def command(
     hierarchies: opt.Hierarchies = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
+    notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     json: opt.JsonFile = None,
     force: opt.Force = False,
@@ -82,6 +83,7 @@ def command(
         full,
         roles=opt.named_roles(quasi, sensitive, besides=columns),
         st=st,
+        notations=opt.read_pairs(notation, "notation", "LO to HI"),
         original=truth,
     )
     with warned_last():

@@ -161,9 +161,8 @@ def _found(opened: Opened, rows: pl.DataFrame, original: pl.DataFrame) -> tuple[
 
 
 def tight(opened: Opened, name: str) -> bool:
-    """Tell whether the cells of a column are as narrow as they can be."""
-    ours = name not in opened.spellings
-    return ours and METHODS[opened.plan.method.name].tight and not opened.plan.release.slack
+    """Tell whether the cells of a column are as narrow as they can be, but for slack."""
+    return name not in opened.spellings and METHODS[opened.plan.method.name].tight
 
 
 def _told(opened: Opened, name: str) -> Told:
@@ -191,7 +190,8 @@ def _told(opened: Opened, name: str) -> Told:
         gridded = part is not None and part.grid not in (None, OFF)
         facts = [_of_cell(cell, gridded) for cell in shown]
     wide = np.array([not exact for exact, _ in facts], np.bool_)
-    sure = [values if exact or tight(opened, name) else () for exact, values in facts]
+    sure_of = tight(opened, name) and not opened.plan.release.slack
+    sure = [values if exact or sure_of else () for exact, values in facts]
     starts = np.concatenate(([0], np.cumsum([len(values) for values in sure]))).astype(np.int64)
     listed = pl.Series([value for values in sure for value in values], dtype=pl.String)
     return Told(which.to_numpy(), wide, starts, listed)

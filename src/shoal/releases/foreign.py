@@ -140,6 +140,9 @@ def _column(
     ours: dict[str, str] = {}
     lost = []
     for cell in cells:
+        if kind is Kind.SET and cell in values and cell.startswith("["):
+            ours[cell] = _quoted(cell)  # we quote such a text
+            continue
         if cell in values or _is_ours(cell, known.dtype if read else pl.String(), read):
             continue
         text = None

@@ -220,8 +220,8 @@ def _open(
             raise SchemaError(
                 f"Column {column.name!r} of the release holds the cell {cell!r}, which fits no "
                 f"value of the original (read as kind {column.kind}), so nobody can tell who is "
-                "meant. Give the hierarchies that the release was made with (--hierarchies), or "
-                "its plan (--plan)."
+                "meant. Give the hierarchies that the release was made with (--hierarchies), its "
+                "plan (--plan), or how another tool wrote its cells (--notation)."
             )
     cells = np.stack([side.cells for side in both], axis=1)
     likely = np.stack([-np.log(widths(side))[side.cells] for side in both])

@@ -55,6 +55,8 @@ class Downcoded:
         Number of rows in classes with a wide cell: so many are guessed.
     right
         Guessed rows that the original has, each of its rows met once.
+    unique
+        Rows that are unique in the original, and not published exactly, that are guessed.
     outside
         People outside the table whose rows are guessed all the same; None without any.
     cells
@@ -63,6 +65,7 @@ class Downcoded:
 
     rows: int
     right: float
+    unique: float
     outside: float | None
     cells: float
 
@@ -89,9 +92,9 @@ def downcode(
     rows = _deal([guess.dealt for guess in guesses], sizes)
     open_ = np.repeat(wide.any(axis=0), sizes)
     truth = np.stack([side.values for side in release.both], axis=1)
-    right, outside = _met(rows[open_], rows[~open_], truth, people)
+    met = _met(rows[open_], rows[~open_], truth, people)
     cells = _cells(release, guesses, wide, truth[chosen])
-    return Downcoded(int(open_.sum()), right, outside, cells)
+    return Downcoded(int(open_.sum()), *met, cells)
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,10 @@ class Fact:
 
 
 def facts(opened: Opened, columns: Sequence[Column], both: Sequence[Sides]) -> list[list[Fact]]:
-    """Return per column and cell what must occur in a class that is published with its join."""
+    """Return per column and cell what must occur in a class that is published with its join.
+
+    With slack it need not, but it is likely still, and so it is taken for true.
+    """
     return [
         _of_column(opened, column, side) if tight(opened, column.name) else nothing(side)
         for column, side in zip(columns, both, strict=True)
@@ -267,8 +273,8 @@ def _deal(columns: Sequence[Ints], sizes: Ints) -> Ints:
 # What the guesses are worth
 
 
-def _met(guessed: Ints, exact: Ints, truth: Ints, people: int) -> tuple[float, float | None]:
-    """Return the share of guessed rows that people have, and of outsiders whose rows are guessed.
+def _met(guessed: Ints, exact: Ints, truth: Ints, people: int) -> tuple[float, float, float | None]:
+    """Return shares: of guesses that people have, of unique people and of outsiders guessed.
 
     Who is published exactly need not be guessed.
     """
@@ -277,11 +283,11 @@ def _met(guessed: Ints, exact: Ints, truth: Ints, people: int) -> tuple[float, f
     parts = np.split(which, np.cumsum([len(guessed), len(exact), people]))
     tried, said, inside, outside = (np.bincount(ids, minlength=many) for ids in parts)
     hits = int(np.minimum(tried, np.maximum(inside - said, 0)).sum())
-    right = hits / max(len(guessed), 1)
+    alone = (inside == 1) & (said == 0)
+    unique = float((tried[alone] > 0).mean()) if alone.any() else 0.0
     outside = np.where(said > 0, 0, outside)
-    if not outside.sum():
-        return right, None
-    return right, float(np.minimum(tried, outside).sum() / outside.sum())
+    strangers = float(np.minimum(tried, outside).sum() / outside.sum()) if outside.any() else None
+    return hits / max(len(guessed), 1), unique, strangers
 
 
 def _cells(release: Target, guesses: Sequence[Guesses], wide: Bools, truth: Ints) -> float:

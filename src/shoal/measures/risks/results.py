@@ -202,8 +202,9 @@ def conclude(
         )
     if "cells" in details:
         verdict += (
-            f" Single wide cells are guessed right for {percent(details['cells'])}, without it for "
-            f"{percent(details['cells_without_facts'])}."
+            f" Of the people whose row is unique, {percent(details['unique'])} are guessed, "
+            f"without it {percent(details['unique_without_facts'])}; of single wide cells "
+            f"{percent(details['cells'])} and {percent(details['cells_without_facts'])}."
         )
     return AttackResult(
         name=name,

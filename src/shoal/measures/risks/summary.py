@@ -116,7 +116,12 @@ def likely(guesses: Downcoded, blind: Downcoded, *, outsiders: bool) -> AttackRe
         control=guesses.outside,
         outsiders=outsiders,
         known=(),
-        details={"cells": guesses.cells, "cells_without_facts": blind.cells},
+        details={
+            "cells": guesses.cells,
+            "cells_without_facts": blind.cells,
+            "unique": guesses.unique,
+            "unique_without_facts": blind.unique,
+        },
     )
     if not guesses.rows:
         return replace(result, warning="No cell is wide, so there is nothing to guess.")
