@@ -203,4 +203,4 @@ def test_a_table_is_named_once() -> None:
 def test_the_second_table_stands_beside_the_first() -> None:
     found = target("sqlite:x.db", 's."a.b"')
     assert isinstance(found, Source)
-    assert beside(found).table == 's."a.b_st"'
+    assert beside(found, "st").table == 's."a.b_st"'

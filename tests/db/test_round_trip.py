@@ -292,6 +292,27 @@ def test_a_release_of_every_shape_is_audited_from_the_database(
     assert verdict.models["shape"] == {"dummies": "dummies", "anatomy": "anatomized"}[method]
 
 
+def test_a_declared_domain_goes_into_the_database_with_the_release(
+    database: str, people: pl.DataFrame
+) -> None:
+    put(database, "patients", people)
+    every = [*people["disease"].drop_nulls().unique().to_list(), "plague", "scurvy"]
+    release = shoal.anonymize(
+        database,
+        table="patients",
+        quasi=["age", "sex", "zip"],
+        sensitive="disease",
+        domains={"disease": every},
+        method="dummies",
+        l=len(every),
+    )
+    release.write(f"{database}#out")
+    assert set(get(database, "out_domain")["value"]) == set(every)
+    opened = shoal.open_release(f"{database}#out", quasi=["age", "sex"], sensitive="disease")
+    assert opened.audit(l=len(every)).holds
+    assert set(opened.estimate("disease").counts.values) == set(every)
+
+
 def test_tables_are_read_and_written_from_python(database: str, people: pl.DataFrame) -> None:
     shoal.write_table(people, f"{database}#patients")
     found = shoal.read_table(f"{database}#patients")

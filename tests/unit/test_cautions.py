@@ -64,11 +64,17 @@ def test_a_sensitive_column_without_a_rule_beside_one_with():
 def test_placeholders_that_count_as_values(word):
     table = people(ill=["flu", "gout", "cold", word] * 10)
     rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]
-    (text,) = warned(table, k=None, rules=rules)
+    (text,) = warned(table, k=None, rules=rules, grids={"age": 2})
     assert f"holds {word.strip()!r}, which counts as a value like any other" in text
     assert f"--missing (missing=[{word.strip()!r}])" in text
     again = shoal.anonymize(
-        table, quasi="age", sensitive="ill", rules=rules, missing=[word.strip()], strict=True
+        table,
+        quasi="age",
+        sensitive="ill",
+        rules=rules,
+        missing=[word.strip()],
+        strict=True,
+        grids={"age": 2},
     )
     assert again.warnings == ()
 
@@ -134,3 +140,61 @@ def test_what_the_plan_alone_tells():
     order, bare = planned(table.schema, shoal.Plan(release={"shuffle": False}), rules)
     assert "in the order of the input" in order
     assert "'job' has no rule of its own" in bare
+
+
+SPELLINGS = {
+    "spaces": ["flu", "flu ", "gout"],
+    "capitals": ["flu", "Flu", "gout"],
+    "numbers": ["1.5", "1.50", "2 mg"],
+    "other characters": ["\uff46lu", "flu", "gout"],
+}
+
+
+@pytest.mark.parametrize("kind", SPELLINGS)
+def test_spellings_of_one_value_are_told_at_every_door(kind, tmp_path):
+    values = SPELLINGS[kind]
+    table = people(ill=[values[i % 3] for i in range(ROWS)])
+    rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]
+    (text,) = warned(table, k=None, rules=rules)
+    assert text.startswith("In the sensitive column 'ill' 1 of 3 values differ from another one")
+    with pytest.raises(shoal.Cautioned, match="Spell every value in one way first"):
+        shoal.anonymize(table, quasi="age", sensitive="ill", rules=rules, strict=True)
+    opened = shoal.open_release(table, quasi="age", sensitive="ill")
+    assert opened.audit().to_dict()["cautions"] == [text]
+    opened.report(tmp_path / "audit.html")
+    assert "Spell every value in one way first" in (tmp_path / "audit.html").read_text()
+
+
+def test_sets_and_second_tables_are_looked_at_too():
+    sets = people(ill=[["Flu", "flu"], ["N/A", "flu"]] * 20)
+    (missing, spelled) = shoal.audit(sets, quasi="age", sensitive="ill", l=2).models["cautions"]
+    assert "holds 'N/A'" in missing
+    assert "1 of 2 values differ from another one" in spelled
+    first = pl.DataFrame({"age": [1, 2], "group_id": [1, 1]})
+    second = pl.DataFrame({"group_id": [1, 1], "ill": ["flu ", "flu"], "count": [1, 1]})
+    opened = shoal.open_release(first, quasi="age", sensitive="ill", st=second)
+    (spelled,) = opened.audit(l=2).models["cautions"]
+    assert "1 of 2 values differ from another one" in spelled
+
+
+def test_a_suppressed_value_adds_no_diversity():
+    table = people(ill=["flu", "*"] * 20)
+    asked = {"quasi": "age", "sensitive": "ill"}
+    rules = [shoal.KAnonymity(2), shoal.LDiversity(2, "ill")]
+    with pytest.raises(shoal.Infeasible):
+        shoal.anonymize(table, **asked, rules=rules)
+    assert not shoal.audit(table, **asked, rules=rules).holds
+    sets = people(ill=[["*", "flu"]] * ROWS)
+    assert not shoal.audit(sets, **asked, l=2).holds
+    first = pl.DataFrame({"age": [1, 2], "group_id": [1, 1]})
+    second = pl.DataFrame({"group_id": [1, 1], "ill": ["*", "flu"], "count": [1, 1]})
+    assert not shoal.open_release(first, **asked, st=second).audit(l=2).holds
+
+
+def test_declared_texts_add_no_diversity_in_sets_and_second_tables():
+    asked = {"quasi": "age", "sensitive": "ill", "missing": ["?"]}
+    sets = people(ill=[["?", "flu"]] * ROWS)
+    assert not shoal.open_release(sets, **asked).audit(l=2).holds
+    first = pl.DataFrame({"age": [1, 2], "group_id": [1, 1]})
+    second = pl.DataFrame({"group_id": [1, 1], "ill": ["?", "flu"], "count": [1, 1]})
+    assert not shoal.open_release(first, **asked, st=second).audit(l=2).holds

@@ -93,7 +93,7 @@ def test_without_the_original_nothing_of_before_is_left(made, shape):
     plot = type(made[shape].plot)(made[shape].subject.public())
     for name in [*QUASI, "illness"]:
         assert plot.compared(name).before is None
-    assert plot.missing().table.columns == ["column", "published as * or empty"]
+    assert plot.missing().table.columns == ["column", "cells that say nothing"]
     assert plot.risks()[0] is None
     assert plot.gaps()["before"].null_count() == 5
     with pytest.raises(ParameterError, match="compares with the original, which is not at hand"):
@@ -194,7 +194,9 @@ def test_a_release_of_stars_says_so():
     frame = pl.DataFrame({"x": ["a", "b", "c", None]})
     made = shoal.anonymize(frame, quasi=["x"], k=4, method="kaim").beside(frame)
     chart = made.plot.distribution("x")
-    assert chart.text == "Every cell of this column is published as *: it says nothing."
+    assert chart.text == (
+        "No cell of this column says anything: all are *, or the top of its hierarchy."
+    )
     assert made.plot.missing().table.row(0) == ("x", 0.25, 1.0)
 
 

@@ -102,17 +102,20 @@ def test_intervals_of_numbers_come_back(values):
     assert back["lo"].cast(pl.Float64).to_list() == [series[0]] * len(series)
 
 
-def test_taxonomy_labels_are_verbatim_but_for_the_top():
+def test_taxonomy_labels_are_verbatim_and_a_star_follows():
     tree = Taxonomy.from_rows([("[1-2]", "{low}", "Any"), ("3", "{high}", "Any")], "x")
-    assert set(notation.node_labels(tree)) == {"[1-2]", "3", "{low}", "{high}", "*"}
+    assert set(notation.node_labels(tree)) == {"[1-2]", "3", "{low}", "{high}", "Any", "*"}
+    assert notation.node_labels(tree)[tree.root] == "Any"
+    quoted = Taxonomy.from_rows([("a", '"*"'), ("b", '"*"')], "x")
+    assert notation.node_labels(quoted).to_list() == ["a", "b", '"\\"*\\""', "*"]
 
 
 def test_a_leaf_that_looks_like_the_top_is_quoted():
     values = ["*", '"*"', "a"]
     labels = notation.node_labels(flat(values, "x"))
     assert labels.n_unique() == 4
-    assert labels.to_list()[-2:] == ["a", "*"]
-    assert notation.read_labels(labels).to_list() == [*values, "*"]
+    assert labels.to_list()[-3:] == ["a", "*", "*"]
+    assert notation.read_labels(labels).to_list() == [*values, "*", "*"]
 
 
 @pytest.mark.parametrize("cell", ["[1-2", "[a-b]", "[1]", "{a", "{a,b}", '"a', '"a"b', "{}", "[]"])

@@ -44,7 +44,7 @@ def test_flags_replace_a_role_whole_and_keep_what_a_column_says() -> None:
         '[columns.age]\nrole = "quasi"\nkind = "set"\n[columns.zip]\nrole = "quasi"\n'
         '[columns.flu]\nrole = "sensitive"\n'
     )
-    changed = plan.override(roles={Role.QUASI: ["age", "sex"]})
+    changed = plan.with_roles({Role.QUASI: ["age", "sex"]})
     assert changed.names(Role.QUASI) == ["age", "sex"]
     assert changed.columns["age"].kind is Kind.SET
     assert "zip" not in changed.columns
@@ -54,12 +54,12 @@ def test_flags_replace_a_role_whole_and_keep_what_a_column_says() -> None:
 
 def test_a_flag_moves_a_column_to_another_role() -> None:
     plan = Plan.from_toml('[columns.age]\nrole = "quasi"\n[columns.flu]\nrole = "other"\n')
-    assert plan.override(roles={Role.SENSITIVE: ["flu"]}).names(Role.OTHER) == []
+    assert plan.with_roles({Role.SENSITIVE: ["flu"]}).names(Role.OTHER) == []
 
 
 def test_a_column_under_two_roles_is_refused() -> None:
     with pytest.raises(PlanError, match=r"'a' has 2 roles \(quasi, other\). Keep one of them"):
-        Plan().override(roles={Role.QUASI: ["a", "b"], Role.OTHER: ["a"]})
+        Plan().with_roles({Role.QUASI: ["a", "b"], Role.OTHER: ["a"]})
 
 
 def test_rules_and_methods_override() -> None:

@@ -137,7 +137,7 @@ def _people(rows: int = 600) -> pl.DataFrame:
 
 def test_every_claim_is_right_and_the_grid_takes_them_away() -> None:
     table = _people()
-    with pytest.warns(shoal.ShoalWarning, match="can be read off the cells with certainty"):
+    with pytest.warns(shoal.ShoalWarning, match="can be read off its cells with certainty"):
         loose = shoal.anonymize(
             table, quasi=table.columns, k=2, grids=dict.fromkeys(("age", "weight"), "off")
         )

@@ -100,7 +100,10 @@ def test_one_value_only():
         ),
         (lambda: TCloseness(1.1, "s"), "must be a number in (0, 1]. Got 1.1 instead."),
         (lambda: TCloseness(0.5, "s", "orderd"), "Did you mean 'ordered'?"),
-        (lambda: AlphaK(0.0, 2, "s"), "must be a number in (0, 1]. Got 0.0 instead."),
+        (
+            lambda: AlphaK(0.0, 2, "s"),
+            "must be a number in (0, 1], or a table with one for each value. Got 0.0",
+        ),
         (lambda: AlphaK(0.5, 0, "s"), "must be a whole number in [1, inf). Got 0 instead."),
         (
             lambda: AlphaK(0.5, 2, "s", ()),

@@ -14,7 +14,7 @@ from shoal.tables.prepare import merge
 if TYPE_CHECKING:
     from shoal.engines.spark.settings import Spark
     from shoal.privacy import Rule
-    from shoal.tables.prepare import Hierarchies, Names
+    from shoal.tables.prepare import Domains, Hierarchies, Names
     from shoal.verbs.anonymize import Progress
 
 
@@ -35,6 +35,7 @@ class Declared(Roles, total=False):
     kinds: Mapping[str, Kind | str] | None
     importance: Mapping[str, float] | None
     grids: Mapping[str, str | float] | None
+    domains: Domains | None
     missing: Names | None
     delimiter: str | None
     table: str | None
@@ -108,6 +109,7 @@ class Opening(TypedDict, total=False):
     st: Any
     hierarchies: Hierarchies | None
     kinds: Mapping[str, Kind | str] | None
+    domains: Domains | None
     missing: Names | None
     delimiter: str | None
     notations: Mapping[str, str] | None
@@ -133,6 +135,7 @@ class Attacked(TypedDict, total=False):
     plan: Plan | str | Path | None
     st: Any
     hierarchies: Hierarchies | None
+    domains: Domains | None
     missing: Names | None
     delimiter: str | None
     notations: Mapping[str, str] | None

@@ -50,8 +50,8 @@ FrameT = TypeVar("FrameT")
 def _released(released: Any, opening: Mapping[str, Any]) -> Release[Any]:
     """Open a release, unless it is open already."""
     if not isinstance(released, Release):
-        found: Release[Any] = open_release(released, **opening)
-        return found
+        release: Release[Any] = open_release(released, **opening)
+        return release
     original = opening.get("original")
     return released if original is None else released.beside(original)
 
@@ -108,9 +108,9 @@ def _on_spark(
 
 def inspect(data: Any = None, **declared: Unpack[Declared]) -> Inspection:
     """Look at a table and suggest roles, with reasons; takes what :func:`shoal.open` does."""
-    given: dict[str, Any] = dict(declared)
-    table, query = given.pop("table", None), given.pop("query", None)
-    roles, rest = parted(given, Roles)
+    asked: dict[str, Any] = dict(declared)
+    table, query = asked.pop("table", None), asked.pop("query", None)
+    roles, rest = parted(asked, Roles)
     plan = merge(rest.pop("plan", None), roles=roles_of(**roles), **rest)
     named = roles.get("quasi") is not None
     trees = rest.get("hierarchies")
@@ -170,6 +170,7 @@ def estimate(
     by: Sequence[str | By] | str = (),
     *,
     method: str = "iterative",
+    eps: float | None = None,
     level: float = 0.95,
     **opening: Unpack[Opening],
 ) -> Estimates:
@@ -183,4 +184,5 @@ def estimate(
         from shoal.verbs.estimate import columns_asked
 
         released = rows_of(released, *columns_asked(of, split, released.columns))
-    return _released(released, opening).estimate(of, split, method=method, level=level)
+    asked = _released(released, opening)
+    return asked.estimate(of, split, method=method, eps=eps, level=level)

@@ -20,7 +20,18 @@ from shoal.plan.plan import Plan
 from shoal.releases import foreign
 from shoal.releases.reading import open_published
 from shoal.tables.native import Native
-from shoal.tables.prepare import Hierarchies, Names, gather, is_path, load, locate, merge, settled
+from shoal.tables.prepare import (
+    Domains,
+    Hierarchies,
+    Names,
+    gather,
+    is_path,
+    load,
+    locate,
+    merge,
+    settled,
+    with_domains,
+)
 
 FrameT = TypeVar("FrameT")
 Named = Callable[[Sequence[str]], Mapping[Role, list[str]]]
@@ -33,6 +44,7 @@ def read(
     roles: Named | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     hierarchies: Hierarchies | None = None,
+    domains: Domains | None = None,
     only: bool = False,
 ) -> Table[Any]:
     """Read a table, once. ``roles`` may depend on the columns, which are known only then.
@@ -44,6 +56,7 @@ def read(
     seconds = time.perf_counter() - start
     plan = plan if roles is None else plan.with_roles(roles(frame.columns))
     plan = plan.with_settings(settings or {})
+    plan = with_domains(plan, domains)
     taxonomies = gather(plan, frame.columns, hierarchies)
     return Table(data, plan, frame, taxonomies, only, seconds)
 
@@ -66,6 +79,7 @@ def open(  # noqa: A001 -- shoal.open
     kinds: Mapping[str, Kind | str] | None = None,
     importance: Mapping[str, float] | None = None,
     grids: Mapping[str, str | float] | None = None,
+    domains: Domains | None = None,
     missing: Names | None = None,
     delimiter: str | None = None,
     table: str | None = None,
@@ -91,6 +105,10 @@ def open(  # noqa: A001 -- shoal.open
     grids
         Per ordered quasi-identifier what the ends of its intervals are multiples of: a step
         (``5``, ``"month"``), ``"auto"``, or ``"off"`` for ends that are values of the table.
+    domains
+        Per sensitive column every value that it can have, those that nobody has included: a list,
+        or a text file with one a line. Dummy values are drawn from it; by default from the values
+        of the table.
     missing
         Texts that mean missing besides the empty one, for instance ``["?", "NA"]``.
     delimiter
@@ -109,6 +127,7 @@ def open(  # noqa: A001 -- shoal.open
         kinds=kinds,
         importance=importance,
         grids=grids,
+        domains=domains,
         missing=missing,
         delimiter=delimiter,
         hierarchies=hierarchies,
@@ -128,13 +147,17 @@ def read_release(
     roles: Named | None = None,
     st: Any = None,
     hierarchies: Hierarchies | None = None,
+    domains: Domains | None = None,
     original: Any = None,
     notations: Mapping[str, str] | None = None,
 ) -> Release[Any]:
     """Read a release, once. ``roles`` may depend on the columns, which are known only then."""
 
     def declared(columns: Sequence[str]) -> Plan:
-        return plan if roles is None else plan.with_roles(roles(columns))
+        full = plan if roles is None else plan.with_roles(roles(columns))
+        # Only a sensitive column has a domain.
+        hidden = [*full.names(Role.SENSITIVE), *(n for n in domains or () if n not in full.columns)]
+        return with_domains(full.with_roles({Role.SENSITIVE: hidden}), domains)
 
     opened = open_published(
         released, declared, st=st, hierarchies=hierarchies, complete=bool(plan.columns)
@@ -163,6 +186,7 @@ def open_release(
     st: Any = None,
     hierarchies: Hierarchies | None = None,
     kinds: Mapping[str, Kind | str] | None = None,
+    domains: Domains | None = None,
     missing: Names | None = None,
     delimiter: str | None = None,
     notations: Mapping[str, str] | None = None,
@@ -190,6 +214,10 @@ def open_release(
         The hierarchies that it was made with, to understand generalized cells.
     kinds
         Per quasi-identifier how it was generalized.
+    domains
+        Per sensitive column the values from which dummy values were drawn, as :func:`shoal.open`
+        takes them. Next to a file ``x.csv`` they are found as ``x.domain.csv``; without either they
+        are the values in the sets.
     missing, delimiter
         Texts that mean missing in the original, besides the empty one, and what parts its cells.
     notations
@@ -215,6 +243,7 @@ def open_release(
         roles=roles,
         st=st,
         hierarchies=trees,
+        domains=domains,
         original=original,
         notations=notations,
     )

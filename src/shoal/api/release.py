@@ -27,13 +27,7 @@ from shoal.releases.opened import Opened, check_release
 from shoal.releases.verdict import Verdict
 from shoal.tables.files import write_release
 from shoal.tables.native import Native
-from shoal.tables.prepare import (
-    Names,
-    extra_rules,
-    listed_names,
-    load,
-    merge,
-)
+from shoal.tables.prepare import Names, extra_rules, listed_names, load, merge
 
 if TYPE_CHECKING:
     from shoal.engines.run import Run
@@ -73,7 +67,10 @@ class Release(Generic[FrameT]):
 
     @cached_property
     def tables(self) -> Mapping[str, FrameT]:
-        """Everything that is published, by name: ``release``, and for Anatomy ``st``."""
+        """Everything that is published, by name: ``release``, and for Anatomy ``st``.
+
+        With a declared domain of dummy values also ``domain``.
+        """
         if self.opened is None:
             return self.spark
         return {name: self.kind.back(table) for name, table in self.opened.tables.items()}
@@ -278,6 +275,7 @@ class Release(Generic[FrameT]):
         by: Sequence[str | By] | str = (),
         *,
         method: str = "iterative",
+        eps: float | None = None,
         level: float = 0.95,
     ) -> Estimates:
         """Estimate how many rows have each sensitive value, by categories of quasi-identifiers.
@@ -289,14 +287,16 @@ class Release(Generic[FrameT]):
         by
             ``"sex"``: every value; ``"age:10"``: intervals of ten; ``"sex=f"``: that value only.
         method
-            For dummy values: ``iterative`` (the paper's), ``closed`` or ``em``.
+            For dummy values: ``iterative`` (the paper's), ``closed``, ``em``, or ``even`` (W / l).
+        eps
+            The change in rows at which a way that iterates stops; 0.01 by default, the paper's 1.
         level
             How often an interval holds the truth.
         """
         from shoal.verbs.estimate import estimate
 
         split = [by] if isinstance(by, str) else by
-        return estimate(self.here, of, split, method=method, level=level)
+        return estimate(self.here, of, split, method=method, eps=eps, level=level)
 
     def ask(self, of: str) -> View:
         """Return the release ready to be asked about a sensitive column: counts, beliefs."""
@@ -363,7 +363,7 @@ class Release(Generic[FrameT]):
     def write(
         self, path: str | PathLike[str], *, force: bool = False, into: str | None = None
     ) -> None:
-        """Write the release whole or not at all, its second table next to it (``x.st.csv``).
+        """Write the release whole or not at all, other tables next to it (``x.st.csv``).
 
         Parameters
         ----------

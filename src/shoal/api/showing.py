@@ -27,16 +27,17 @@ def page(
     warnings: Sequence[str] = (),
 ) -> str:
     """Return the report as one HTML file, see :meth:`shoal.Release.report`."""
-    found = None if isinstance(attacks, bool) else attacks
+    tried = None if isinstance(attacks, bool) else attacks
     told = list(dict.fromkeys([*release.warnings, *warnings]))
     if attacks is True and audience == "steward" and release.original is not None:
-        found, warning = try_attacks(release.here, release.original)
+        tried, warning = try_attacks(release.here, release.original)
         told += [warning] if warning else []
-    common: dict[str, Any] = {"audience": audience, "attacks": found, "origin": origin}
+    common: dict[str, Any] = {"audience": audience, "attacks": tried, "origin": origin}
     common |= {"title": title, "warnings": told}
     if release.run is None:
-        subject = audited(release.here, release.original)
-        return render_release(subject, verdict or release.verdict, **common)
+        verdict = verdict or release.verdict
+        common["warnings"] = [*told, *verdict.models.get("cautions", ())]
+        return render_release(audited(release.here, release.original), verdict, **common)
     return render_release(release.subject, release.run.verdict, release.run, **common)
 
 

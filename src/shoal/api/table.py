@@ -169,11 +169,22 @@ class Table(Generic[FrameT]):
         from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
 
         limit(threads)
-        promise = {"k": k, "l": l, "l_kind": l_kind, "alpha": alpha, "t": t, "beta": beta}
-        how = {"options": options, "effort": effort, "typed": typed, "csv_safe": csv_safe}
-        how |= {"slack": slack}
-        asked: dict[str, Any] = {"rules": rules, "method": method, "seed": seed, **promise, **how}
-        plan = asked_for(self.plan, **asked).filled()
+        promise: dict[str, Any] = {
+            "k": k,
+            "l": l,
+            "l_kind": l_kind,
+            "alpha": alpha,
+            "t": t,
+            "beta": beta,
+        }
+        how: dict[str, Any] = {
+            "options": options,
+            "effort": effort,
+            "typed": typed,
+            "csv_safe": csv_safe,
+        }
+        asked: dict[str, Any] = {"rules": rules, "method": method, "seed": seed, "slack": slack}
+        plan = asked_for(self.plan, **asked, **promise, **how).filled()
         extra = extra_rules(rules)
         if engine is not None:
             refuse_strict(strict)
@@ -281,7 +292,7 @@ class Table(Generic[FrameT]):
         limit(threads)
         plan = merge(self.plan, instead=rules, seed=seed)
         taken, said = self._settled
-        found = compare(
+        comparison = compare(
             taken,
             plan.declaring(taken.plan),
             extra_rules(rules),
@@ -298,7 +309,7 @@ class Table(Generic[FrameT]):
             keep=self._kept if keep else None,
             progress=progress,
         )
-        return replace(found, warnings=tuple(dict.fromkeys([*said, *found.warnings])))
+        return replace(comparison, warnings=tuple(dict.fromkeys([*said, *comparison.warnings])))
 
     def _kept(self, made: Made) -> Release[FrameT]:
         return Release(made.opened, made.run, self._kind)
@@ -318,9 +329,9 @@ class Table(Generic[FrameT]):
         """Show what is declared, in a notebook; no cell of the table."""
         rows = []
         for name in self.frame.columns:
-            part = self.plan.columns.get(name)
-            kind = part.kind.value if part is not None and part.kind is not None else ""
-            rows.append((name, "" if part is None else part.role.value, kind))
+            declared = self.plan.columns.get(name)
+            kind = declared.kind.value if declared is not None and declared.kind is not None else ""
+            rows.append((name, "" if declared is None else declared.role.value, kind))
         return table_html(f"Table of {self.rows:,} rows", ("column", "role", "kind"), rows)
 
 

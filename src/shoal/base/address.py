@@ -86,16 +86,16 @@ class Address:
 
 def is_address(given: object) -> bool:
     """Tell whether a text names a database and not a file."""
-    found = _SCHEME.match(given) if isinstance(given, str) else None
-    if not found or not isinstance(given, str):
+    match = _SCHEME.match(given) if isinstance(given, str) else None
+    if not match or not isinstance(given, str):
         return False
-    return found[1].lower() in SYSTEMS or given[found.end() :].startswith("//")
+    return match[1].lower() in SYSTEMS or given[match.end() :].startswith("//")
 
 
 def is_database(given: object) -> bool:
     """Tell whether a text is the address of a database that we know."""
-    found = _SCHEME.match(given) if isinstance(given, str) else None
-    return found is not None and found[1].lower() in SYSTEMS
+    match = _SCHEME.match(given) if isinstance(given, str) else None
+    return match is not None and match[1].lower() in SYSTEMS
 
 
 def hide(text: str) -> str:
@@ -127,16 +127,16 @@ def _masked(found: re.Match[str]) -> str:
 def parse(text: str) -> tuple[Address, str | None]:
     """Return the address that a text names, and the table after its ``#``."""
     text = _TAKEN.get(text, text)
-    found = _SCHEME.match(text)
-    if not found or not is_address(text):
+    match = _SCHEME.match(text)
+    if not match or not is_address(text):
         raise InputError(f"This is no address of a database. Write it like {FORM}.")
-    scheme = found[1].lower()
+    scheme = match[1].lower()
     if scheme not in SYSTEMS:
         raise InputError(
             f"There is no database system {scheme!r}; Shoal reads postgresql://, duckdb: and "
             f"sqlite: addresses, and files.{nearest(scheme, SYSTEMS)}"
         )
-    rest = text[found.end() :]
+    rest = text[match.end() :]
     return _server(rest) if SYSTEMS[scheme] == "postgresql" else _file(scheme, rest)
 
 
@@ -212,14 +212,14 @@ def _server(rest: str) -> tuple[Address, str | None]:
 def _hosts(text: str) -> dict[str, str]:
     """Read ``host:port`` or several of them after commas, as the PostgreSQL client does."""
     names, ports = [], []
-    for each in text.split(","):
-        match = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::([0-9]*))?", each)
+    for host in text.split(","):
+        match = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::([0-9]*))?", host)
         if not match:
             raise _refuse("postgresql", "the port after the host is not a number")
         names.append(_decoded(match[1].strip("[]"), "postgresql"))
         ports.append(match[2] or "")
-    given = {"host": ",".join(names)} if any(names) else {}
-    return given | ({"port": ",".join(ports)} if any(ports) else {})
+    settings = {"host": ",".join(names)} if any(names) else {}
+    return settings | ({"port": ",".join(ports)} if any(ports) else {})
 
 
 def _file(system: str, rest: str) -> tuple[Address, str | None]:

@@ -66,10 +66,10 @@ def read_seed_file(path: Path) -> int:
             "link; make one with: (umask 077; openssl rand -hex 32 > seed.txt)"
         ) from None
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
             raise ParameterError(f"The seed file {path} is no file. Name a file with the seed.")
-        if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o077):
+        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o077):
             raise ParameterError(
                 f"The seed file {path} belongs to another user, or others may open it. A seed is a "
                 f"secret: let it be your file, and run: chmod 600 {path}"

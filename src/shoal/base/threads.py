@@ -17,16 +17,16 @@ VARIABLE = "SHOAL_THREADS"
 
 def workers() -> int:
     """Return how many threads to use: what ``SHOAL_THREADS`` says, or else one per processor."""
-    given = os.environ.get(VARIABLE, "").strip()
-    if not given:
-        found = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
-        return len(found) or os.cpu_count() or 1
-    if not given.isdecimal() or int(given) < 1:
+    said = os.environ.get(VARIABLE, "").strip()
+    if not said:
+        processors = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+        return len(processors) or os.cpu_count() or 1
+    if not said.isdecimal() or int(said) < 1:
         raise ParameterError(
-            f"{VARIABLE} must be a whole number of threads from 1 up, got {given!r}. "
+            f"{VARIABLE} must be a whole number of threads from 1 up, got {said!r}. "
             "Unset it to use every processor."
         )
-    return int(given)
+    return int(said)
 
 
 def limit(threads: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Every method, rule, loss and shape by name: its parameters and limits, where it comes from.
+"""Every method, rule, loss, shape and estimate by name: its parameters, where it comes from.
 
 The command line, the plan and the docs are made from these tables, so a new method or rule is one
 more entry here. Nothing heavy is imported before an entry is loaded.
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shoal.base.errors import ParameterError, nearest
-from shoal.catalog.entries import LossEntry, Method, Reading, RuleEntry
+from shoal.catalog.entries import Estimator, LossEntry, Method, Reading, RuleEntry
+from shoal.catalog.estimators import ESTIMATORS
 from shoal.catalog.losses import DEFAULT_LOSS, LOSSES
 from shoal.catalog.methods import METHODS
 from shoal.catalog.rules import RULES
-from shoal.catalog.shapes import GENERALIZED, SHAPES, Shape
+from shoal.catalog.shapes import DOMAIN, GENERALIZED, SHAPES, Shape
 
 DEFAULT_METHOD = "shoal"
 
@@ -23,19 +24,30 @@ __all__ = [
     "DEFAULT_LOSS",
     "DEFAULT_METHOD",
     "DEFAULT_RULE",
+    "DOMAIN",
+    "ESTIMATORS",
     "GENERALIZED",
     "LOSSES",
     "METHODS",
     "RULES",
     "SHAPES",
+    "Estimator",
     "LossEntry",
     "Method",
     "Reading",
     "RuleEntry",
     "Shape",
+    "find_estimator",
     "find_method",
     "find_rule",
 ]
+
+
+def find_estimator(name: str) -> Estimator:
+    """Return the way to estimate called ``name`` or say which there are."""
+    if name not in ESTIMATORS:
+        raise ParameterError(_unknown("way to estimate called", name, ESTIMATORS))
+    return ESTIMATORS[name]
 
 
 def find_method(name: str) -> Method:

@@ -173,6 +173,20 @@ class RuleEntry:
 
 
 @dataclass(frozen=True)
+class Estimator:
+    """One way to estimate how many rows have a value that is hidden in sets."""
+
+    name: str
+    path: str
+    params: tuple[Param, ...] = ()
+
+    def load(self) -> Callable[..., Any]:
+        """Import the estimate."""
+        call: Callable[..., Any] = _load(self.path)
+        return call
+
+
+@dataclass(frozen=True)
 class LossEntry:
     """One measure of what a release loses; the less the better, and 0 is the least there can be.
 

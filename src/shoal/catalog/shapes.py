@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+DOMAIN = "domain"
+"""The table of a release that lists the declared domains: ``column`` and ``value``."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -28,6 +31,9 @@ class Shape:
         What its methods draw at random is itself the protection, so that a seed undoes it.
     tables
         Names of the published tables.
+    domains
+        Its values are drawn from the domain of their column; one that is declared is published as
+        a table of its own, :data:`DOMAIN`.
     own
         Columns of the first table that are the shape's own, whatever is declared.
     spark
@@ -43,6 +49,7 @@ class Shape:
     exact: bool = True
     drawn: bool = True
     tables: tuple[str, ...] = ("release",)
+    domains: bool = False
     own: tuple[str, ...] = ()
     spark: str = ""
     no_spark: str = ""
@@ -103,6 +110,7 @@ SHAPES: dict[str, Shape] = {
             "quasi-identifiers as they were, every sensitive value hidden in a set of values",
             "shoal.releases.dummies",
             promise="l-diversity",
+            domains=True,
             spark="shoal.engines.spark.drawing:stage_dummies",
         ),
         GENERALIZED,

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.catalog import METHODS, RULES
+from shoal.catalog import RULES
 from shoal.cli import on_spark, reporting, say
 from shoal.cli import options as opt
 
 if TYPE_CHECKING:
-    from shoal.api.opening import Named
     from shoal.api.release import Release
     from shoal.cli.output import Output
     from shoal.plan.plan import Plan
@@ -27,12 +26,12 @@ if TYPE_CHECKING:
 def command(
     out: Annotated[
         str,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather, or the address "
-            "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st.",
+        opt.flag(
+            "--out -o",
+            "FILE",
+            "The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather, or the address "
+            "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st; and so "
+            "do the domains of dummies that were declared: x.domain.csv, or x_domain.",
         ),
     ],
     data: opt.PlannedData = None,
@@ -43,45 +42,33 @@ def command(
     query_file: opt.QueryFile = None,
     into: Annotated[
         str | None,
-        typer.Option(
-            "--into",
-            metavar="NAME",
-            help="The table of the output database that the release becomes.",
-        ),
+        opt.flag("--into", "NAME", "The table of the output database that the release becomes."),
     ] = None,
     quasi: opt.Quasi = None,
     sensitive: opt.Sensitive = None,
     identifier: opt.Identifier = None,
     other: opt.Other = None,
     hierarchies: opt.Hierarchies = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help=f"How rows are grouped: {', '.join(METHODS)} (see: shoal methods).",
-        ),
-    ] = None,
+    domain: opt.Domain = None,
+    method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(
-            "--option", metavar="NAME=VALUE", help="An option of the method; may be repeated."
-        ),
+        opt.flag("--option", "NAME=VALUE", "An option of the method; may be repeated."),
     ] = None,
     effort: Annotated[
         str | None,
-        typer.Option(
+        opt.flag(
             "--effort",
-            metavar="WORD",
-            help="How long the method shoal looks for a lower loss: fast, normal or max.",
+            "WORD",
+            "How long the method shoal looks for a lower loss: fast, normal or max.",
         ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(
+        opt.flag(
             "--time-limit",
-            metavar="SECONDS",
-            help="Take the best release found so far after so many seconds, with a method that "
+            "SECONDS",
+            "Take the best release found so far after so many seconds, with a method that "
             "refines (shoal).",
         ),
     ] = None,
@@ -117,39 +104,36 @@ def command(
     audience: opt.Audience = None,
     threads: Annotated[
         int | None,
-        typer.Option(
+        opt.flag(
             "--threads",
-            metavar="N",
-            help="Share the work by so many threads (SHOAL_THREADS, else one per processor). "
+            "N",
+            "Share the work by so many threads (SHOAL_THREADS, else one per processor). "
             "The release is the same for every number.",
         ),
     ] = None,
     force: opt.Force = False,
     strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Write nothing when there is anything to warn about."),
+        bool, typer.Option("--strict", help="Write nothing when there is anything to warn about.")
     ] = False,
     engine: Annotated[
         str,
-        typer.Option(
+        opt.flag(
             "--engine",
-            metavar="NAME",
-            help="Where the work is done: local, or spark for folders of Parquet or CSV too "
+            "NAME",
+            "Where the work is done: local, or spark for folders of Parquet or CSV too "
             "(DATA and --out may then be folders; needs shoal\\[spark]).",
         ),
     ] = "local",
     master: Annotated[
         str | None,
-        typer.Option(
-            "--master", metavar="URL", help="Spark's master, for instance 'local\\[2]' or yarn."
-        ),
+        opt.flag("--master", "URL", "Spark's master, for instance 'local\\[2]' or yarn."),
     ] = None,
     driver_tuples: Annotated[
         int | None,
-        typer.Option(
+        opt.flag(
             "--driver-tuples",
-            metavar="INT",
-            help="How many distinct tuples Spark's driver groups itself; more are cut into shards.",
+            "INT",
+            "How many distinct tuples Spark's driver groups itself; more are cut into shards.",
         ),
     ] = None,
     *,
@@ -185,7 +169,7 @@ def command(
     reader = reporting.reader(report, audience)
 
     from shoal.plan.plan import Plan
-    from shoal.tables.prepare import merge
+    from shoal.tables.prepare import merge, with_domains
 
     base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
     name = method or base.method.name
@@ -205,21 +189,25 @@ def command(
     )
     source = opt.located(data, full, table, query, query_file)
     roles = opt.named_roles(quasi, sensitive, identifier, other)
-    columns = {"grid": opt.read_pairs(grid, "grid")}
+    domains = opt.named_domains(domain)
+    grids = {"grid": opt.named_pairs(grid, "grid", "COLUMN=STEP, each column once")}
     if spark:
         order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
-        on_spark.carry_out(order, full.with_roles(roles(())).with_settings(columns), started)
+        named = with_domains(full.with_roles(roles(())), domains).with_settings(grids)
+        on_spark.carry_out(order, named, started)
         return
-    goal = goal.made_by(name, [source, *([plan] if plan else [])])
+    inputs = [source, *([plan] if plan else []), *domains.values()]
+    goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain)
     goal.check()
     settings = {"time_limit": time_limit, "strict": strict}
-    _release(source, full, (roles, columns), settings, reader, goal, started)
+    declared = {"roles": roles, "domains": domains, "settings": grids}
+    _release(source, full, declared, settings, reader, goal, started)
 
 
 def _release(
     source: Path | Source,
     plan: Plan,
-    declared: tuple[Named, Mapping[str, Any]],
+    declared: Mapping[str, Any],
     settings: Mapping[str, Any],
     reader: str | None,
     goal: Output,
@@ -233,7 +221,7 @@ def _release(
 
     def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
-        table = read(source, plan, roles=declared[0], settings=declared[1])
+        table = read(source, plan, **declared)
         release = table.anonymize(progress=progress, **settings)
         page = ""
         if reader is not None:

@@ -33,7 +33,7 @@ COMMANDS = {
 GROUPS = ("hierarchy",)
 MOVED = {
     "reproduce": "The experiments of the papers left the package: in a checkout of the project, "
-    "make reproduce runs them all and python -m experiments PAPER one of them.",
+    "make reproduce runs them all and python -m experiments PAPER one of them."
 }
 
 

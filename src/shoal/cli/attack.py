@@ -26,68 +26,63 @@ def command(
     trust_plan: opt.TrustPlan = False,
     known: Annotated[
         list[str] | None,
-        typer.Option(
+        opt.flag(
             "--known",
-            metavar="NAMES",
-            help="Columns that the attacker knows of a person; the plan's quasi-identifiers "
-            "by default.",
+            "NAMES",
+            "Columns that the attacker knows of a person; the plan's quasi-identifiers by default.",
         ),
     ] = None,
     sensitive: opt.Sensitive = None,
     kinds: Annotated[
         list[str] | None,
-        typer.Option(
+        opt.flag(
             "--kinds",
-            metavar="NAMES",
-            help="Of linkage, homogeneity, inference, background; these by default, linkage alone "
+            "NAMES",
+            "Of linkage, homogeneity, inference, background; these by default, linkage alone "
             "without a sensitive column. Also readoff and downcoding: rows that are certain, and "
             "likely, from the release alone.",
         ),
     ] = None,
     targets: Annotated[
         int | None,
-        typer.Option(
+        opt.flag(
             "--targets",
-            metavar="INT",
-            help="People to attack, drawn at random; 2000 by default, or all if there are fewer.",
+            "INT",
+            "People to attack, drawn at random; 2000 by default, or all if there are fewer.",
         ),
     ] = None,
     noise: Annotated[
-        float,
-        typer.Option("--noise", metavar="SHARE", help="Share of what is known that is wrong."),
+        float, opt.flag("--noise", "SHARE", "Share of what is known that is wrong.")
     ] = 0.0,
     gaps: Annotated[
-        float,
-        typer.Option(
-            "--gaps", metavar="SHARE", help="Share of what is known that is unknown after all."
-        ),
+        float, opt.flag("--gaps", "SHARE", "Share of what is known that is unknown after all.")
     ] = 0.0,
     rule_out: Annotated[
         int,
-        typer.Option(
+        opt.flag(
             "--rule-out",
-            metavar="INT",
-            help="Background knowledge: how many wrong sensitive values can be ruled out.",
+            "INT",
+            "Background knowledge: how many wrong sensitive values can be ruled out.",
         ),
     ] = 1,
     control: Annotated[
         Place | None,
-        typer.Option(
+        opt.flag(
             "--control",
-            metavar="DATA",
-            help="People who are not in the table: what is learnt of them is no leak.",
+            "DATA",
+            "People who are not in the table: what is learnt of them is no leak.",
             parser=place,
         ),
     ] = None,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
+    domain: opt.Domain = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     seed: Annotated[
-        int | None,
-        typer.Option("--seed", metavar="INT", help="Repeats the draw of targets, noise and gaps."),
+        int | None, opt.flag("--seed", "INT", "Repeats the draw of targets, noise and gaps.")
     ] = None,
     json: opt.JsonFile = None,
     force: opt.Force = False,
@@ -114,7 +109,8 @@ def command(
         full,
         roles=opt.named_roles(known, sensitive, besides=truth.columns),
         st=st,
-        notations=opt.read_pairs(notation, "notation", "LO to HI"),
+        domains=opt.named_domains(domain),
+        notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
         original=truth,
     )
     with warned_last():

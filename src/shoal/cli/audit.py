@@ -21,28 +21,23 @@ def command(
     plan: opt.PlanFile = None,
     trust_plan: opt.TrustPlan = False,
     table: Annotated[
-        str | None,
-        typer.Option("--table", metavar="NAME", help="Which table of a database was published."),
+        str | None, opt.flag("--table", "NAME", "Which table of a database was published.")
     ] = None,
     quasi: opt.Quasi = None,
     sensitive: opt.Sensitive = None,
     identifier: opt.Identifier = None,
     original: Annotated[
         Place | None,
-        typer.Option(
+        opt.flag(
             "--original",
-            metavar="DATA",
-            help="The table it was made from: every cell must cover its source.",
+            "DATA",
+            "The table it was made from: every cell must cover its source.",
             parser=place,
         ),
     ] = None,
     original_table: Annotated[
         str | None,
-        typer.Option(
-            "--original-table",
-            metavar="NAME",
-            help="Which table of the database that --original names.",
-        ),
+        opt.flag("--original-table", "NAME", "Which table of the database that --original names."),
     ] = None,
     read_off: Annotated[
         bool,
@@ -53,16 +48,17 @@ def command(
     ] = False,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
+    domain: opt.Domain = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     json: Annotated[
         Path | None,
-        typer.Option(
+        opt.flag(
             "--json",
-            metavar="FILE",
-            help="Write all figures to this file, under the keys of pycanon's report and more.",
+            "FILE",
+            "Write all figures to this file, under the keys of pycanon's report and more.",
         ),
     ] = None,
     report: opt.ReportFile = None,
@@ -103,7 +99,8 @@ def command(
         ),
         roles=opt.named_roles(quasi, sensitive, identifier),
         st=st,
-        notations=opt.read_pairs(notation, "notation", "LO to HI"),
+        domains=opt.named_domains(domain),
+        notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
         original=original,
     )
     verdict = release.verdict
@@ -136,6 +133,8 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
             f"Read off {told['cells']:,} values of wide cells and {told['known']:,} whole rows are "
             f"certain; {told['exact']:,} rows are published exactly, in classes of equal rows."
         )
+    for text in verdict.models.get("cautions", ()):
+        say.warning(text)
     for fault in verdict.faults:
         say.line(f"Fault    {fault}")
     if verdict.worst:

@@ -37,16 +37,15 @@ def command(
     hierarchies: opt.Hierarchies = None,
     methods: Annotated[
         list[str] | None,
-        typer.Option(
+        opt.flag(
             "--methods",
-            metavar="NAMES",
-            help="Methods, comma-separated, with options if wanted (shoal:effort=max). "
+            "NAMES",
+            "Methods, comma-separated, with options if wanted (shoal:effort=max). "
             f"By default the plan's own, {', '.join(_BASELINES)}.",
         ),
     ] = None,
     repeats: Annotated[
-        int,
-        typer.Option("--repeats", metavar="INT", min=1, help="Runs per setting; means are shown."),
+        int, opt.flag("--repeats", "INT", "Runs per setting; means are shown.", min=1)
     ] = 1,
     queries: Annotated[
         bool,
@@ -62,40 +61,37 @@ def command(
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(
+        opt.flag(
             "--target",
-            metavar="NAME",
-            help="The column that the classifier predicts; by default the first sensitive one.",
+            "NAME",
+            "The column that the classifier predicts; by default the first sensitive one.",
         ),
     ] = None,
     risk: Annotated[
         str | None,
-        typer.Option(
+        opt.flag(
             "--risk",
-            metavar="highest|mean|belief",
-            help="Weigh settings by re-identification risk, or by belief in a sensitive value.",
+            "highest|mean|belief",
+            "Weigh settings by re-identification risk, or by belief in a sensitive value.",
         ),
     ] = None,
     cost: Annotated[
         str | None,
-        typer.Option(
+        opt.flag(
             "--cost",
-            metavar="NAME",
-            help=f"What is to be kept low against it: {', '.join(LOSSES)}, queries or classifier.",
+            "NAME",
+            f"What is to be kept low against it: {', '.join(LOSSES)}, queries or classifier.",
         ),
     ] = None,
     threshold: Annotated[
-        float,
-        typer.Option(
-            "--threshold", metavar="SHARE", help="Largest risk that a recommended setting may have."
-        ),
+        float, opt.flag("--threshold", "SHARE", "Largest risk that a recommended setting may have.")
     ] = 0.2,
     belief: Annotated[
         float | None,
-        typer.Option(
+        opt.flag(
             "--belief",
-            metavar="SHARE",
-            help="Largest belief that it may have, with --risk belief; by default halfway from the "
+            "SHARE",
+            "Largest belief that it may have, with --risk belief; by default halfway from the "
             "share of the commonest value to certainty.",
         ),
     ] = None,
@@ -106,12 +102,10 @@ def command(
     max_unpacked: opt.MaxUnpacked = None,
     json: opt.JsonFile = None,
     csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write the table with all figures."),
+        Path | None, opt.flag("--csv", "FILE", "Write the table with all figures.")
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE.svg|.html", help="Draw the privacy-utility frontier."),
+        Path | None, opt.flag("--plot", "FILE.svg|.html", "Draw the privacy-utility frontier.")
     ] = None,
     report: opt.ReportFile = None,
     force: opt.Force = False,
@@ -209,11 +203,7 @@ def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) 
 
 
 def _write(
-    comparison: Comparison,
-    files: Mapping[str, Path],
-    data: Place,
-    force: bool,
-    inputs: list[Place],
+    comparison: Comparison, files: Mapping[str, Path], data: Place, force: bool, inputs: list[Place]
 ) -> None:
     from shoal.base.atomic import atomic_file
 

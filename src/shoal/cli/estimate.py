@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from shoal.catalog import ESTIMATORS
 from shoal.cli import options as opt
 from shoal.cli import say
 
@@ -17,44 +16,41 @@ if TYPE_CHECKING:
 def command(
     released: opt.Released,
     of: Annotated[
-        str,
-        typer.Option(
-            "--of", metavar="NAME", help="The sensitive column; NAME=VALUE for one value of it."
-        ),
+        str, opt.flag("--of", "NAME", "The sensitive column; NAME=VALUE for one value of it.")
     ],
     by: Annotated[
         list[str] | None,
-        typer.Option(
+        opt.flag(
             "--by",
-            metavar="NAMES",
-            help="Split by these columns: sex (every value), age:10 (intervals of ten), sex=f.",
+            "NAMES",
+            "Split by these columns: sex (every value), age:10 (intervals of ten), sex=f.",
         ),
     ] = None,
     method: Annotated[
-        str,
-        typer.Option(
-            "--method", metavar="iterative|closed|em", help="How sets of values are counted."
-        ),
+        str, opt.flag("--method", "|".join(ESTIMATORS), "How sets of values are counted.")
     ] = "iterative",
+    eps: Annotated[
+        float | None,
+        opt.flag("--eps", "ROWS", "The change at which an iteration stops: 0.01; the paper: 1."),
+    ] = None,
     level: Annotated[
-        float,
-        typer.Option("--level", metavar="SHARE", help="How often an interval holds the truth."),
+        float, opt.flag("--level", "SHARE", "How often an interval holds the truth.")
     ] = 0.95,
     st: opt.SecondTable = None,
     quasi: opt.Quasi = None,
     hierarchies: opt.Hierarchies = None,
+    domain: opt.Domain = None,
     max_unpacked: opt.MaxUnpacked = None,
     top: Annotated[
-        int,
-        typer.Option("--top", metavar="INT", min=1, help="Values to show for each combination."),
+        int, opt.flag("--top", "INT", "Values to show for each combination.", min=1)
     ] = 10,
     json: opt.JsonFile = None,
     plot: Annotated[
         Path | None,
-        typer.Option(
+        opt.flag(
             "--plot",
-            metavar="FILE.svg|.html",
-            help="Draw the estimates; a page (.html) can be printed to PDF from a browser.",
+            "FILE.svg|.html",
+            "Draw the estimates; a page (.html) can be printed to PDF from a browser.",
         ),
     ] = None,
     force: opt.Force = False,
@@ -76,9 +72,14 @@ def command(
         check_picture(plot)
     check_named([json, plot], force, [released])
     release = read_release(
-        released, merge(None, hierarchies=hierarchies), roles=opt.named_roles(quasi), st=st
+        released,
+        merge(None, hierarchies=hierarchies),
+        roles=opt.named_roles(quasi),
+        st=st,
+        domains=opt.named_domains(domain),
     )
-    estimates = release.estimate(of, opt.split_names(by, ()) or (), method=method, level=level)
+    split = opt.split_names(by, ()) or ()
+    estimates = release.estimate(of, split, method=method, eps=eps, level=level)
     report(estimates, top)
     keep(json, estimates.to_json(), force, [released])
     if plot is not None:

@@ -37,9 +37,7 @@ def make(
             "dates (month, quarter, year) or flat.",
         ),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Where it goes, such as age.csv.")
-    ],
+    out: Annotated[Path, opt.flag("--out -o", "FILE", "Where it goes, such as age.csv.")],
     widths: Annotated[
         str | None, typer.Option("--widths", help="intervals: widths level by level, as 5,10,20.")
     ] = None,
@@ -82,15 +80,10 @@ def check(
     ],
     data: Annotated[
         Place | None,
-        typer.Option(
-            "--data", metavar="DATA", help="A table whose values they must cover.", parser=place
-        ),
+        opt.flag("--data", "DATA", "A table whose values they must cover.", parser=place),
     ] = None,
     column: Annotated[
-        str | None,
-        typer.Option(
-            "--column", metavar="NAME", help="The column, if the file's name does not say."
-        ),
+        str | None, opt.flag("--column", "NAME", "The column, if the file's name does not say.")
     ] = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,

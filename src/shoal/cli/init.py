@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from shoal.cli import options as opt
 from shoal.cli import say
 
 
 def command(
     data: opt.Data,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where the plan goes.")],
+    out: Annotated[Path, opt.flag("--out -o", "FILE", "Where the plan goes.")],
     table: opt.Table = None,
     query: opt.Query = None,
     query_file: opt.QueryFile = None,

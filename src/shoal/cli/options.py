@@ -15,12 +15,18 @@ from shoal.base.memory import limit_unpacked
 from shoal.base.params import Param
 from shoal.base.roles import Role
 from shoal.base.seeds import read_seed, read_seed_file
-from shoal.catalog import find_method
+from shoal.catalog import METHODS, find_method
 from shoal.plan.rule_specs import rule_flags, rules_asked
 from shoal.tables.sources.source import Place, Source, place
 
 if TYPE_CHECKING:
     from shoal.plan.plan import Plan
+
+
+def flag(names: str, word: str, meaning: str, **settings: Any) -> Any:
+    """Declare an option: its names, the word for its value, what it means."""
+    return typer.Option(*names.split(), metavar=word, help=meaning, **settings)
+
 
 # A path would lose a slash of postgresql://; so every table is taken as a place.
 _TABLE_HELP = (
@@ -38,17 +44,10 @@ PlannedData = Annotated[
     ),
 ]
 Table = Annotated[
-    str | None,
-    typer.Option("--table", metavar="NAME", help="Which table of a database: table, schema.table."),
+    str | None, flag("--table", "NAME", "Which table of a database: table, schema.table.")
 ]
-Query = Annotated[
-    str | None,
-    typer.Option("--query", metavar="SQL", help="A query of a database instead of a table."),
-]
-QueryFile = Annotated[
-    Path | None,
-    typer.Option("--query-file", metavar="FILE", help="A file that holds the query."),
-]
+Query = Annotated[str | None, flag("--query", "SQL", "A query of a database instead of a table.")]
+QueryFile = Annotated[Path | None, flag("--query-file", "FILE", "A file that holds the query.")]
 Released = Annotated[
     Place,
     typer.Argument(
@@ -59,16 +58,15 @@ Released = Annotated[
 ]
 SecondTable = Annotated[
     Place | None,
-    typer.Option(
+    flag(
         "--st",
-        metavar="DATA",
-        help="Anatomy's second table; found by itself next to RELEASED (x.st.csv, or x_st).",
+        "DATA",
+        "Anatomy's second table; found by itself next to RELEASED (x.st.csv, or x_st).",
         parser=place,
     ),
 ]
 PlanFile = Annotated[
-    Path | None,
-    typer.Option("--plan", metavar="FILE", help="A plan.toml; flags given here override it."),
+    Path | None, flag("--plan", "FILE", "A plan.toml; flags given here override it.")
 ]
 TrustPlan = Annotated[
     bool,
@@ -80,58 +78,52 @@ TrustPlan = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
+    flag(
         "--seed",
-        metavar="INT",
-        parser=read_seed,
-        help="Repeat a run byte for byte. It tells the row order: keep it secret, and take a long "
+        "INT",
+        "Repeat a run byte for byte. It tells the row order: keep it secret, and take a long "
         "one, since short ones can be found by trying.",
+        parser=read_seed,
     ),
 ]
 SeedFile = Annotated[
     Path | None,
-    typer.Option(
+    flag(
         "--seed-file",
-        metavar="FILE",
-        help="A file with the seed, a number or any text, that only you can read (chmod 600). "
+        "FILE",
+        "A file with the seed, a number or any text, that only you can read (chmod 600). "
         "Unlike --seed, it does not stand in the list of processes.",
     ),
 ]
 Quasi = Annotated[
     list[str] | None,
-    typer.Option(
-        "--quasi", metavar="NAMES", help="Quasi-identifiers, comma-separated: what others may know."
-    ),
+    flag("--quasi", "NAMES", "Quasi-identifiers, comma-separated: what others may know."),
 ]
 Sensitive = Annotated[
     list[str] | None,
-    typer.Option(
-        "--sensitive",
-        metavar="NAMES",
-        help="Sensitive columns: what nobody should learn of a person.",
-    ),
+    flag("--sensitive", "NAMES", "Sensitive columns: what nobody should learn of a person."),
 ]
 Identifier = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--identifier", metavar="NAMES", help="Columns that name a person; never released."
-    ),
+    list[str] | None, flag("--identifier", "NAMES", "Columns that name a person; never released.")
 ]
 Other = Annotated[
-    list[str] | None,
-    typer.Option("--other", metavar="NAMES", help="Harmless columns, released as they are."),
+    list[str] | None, flag("--other", "NAMES", "Harmless columns, released as they are.")
 ]
 Hierarchies = Annotated[
-    Path | None,
-    typer.Option(
-        "--hierarchies", metavar="DIR", help="Folder of COLUMN.csv hierarchies (ARX format)."
+    Path | None, flag("--hierarchies", "DIR", "Folder of COLUMN.csv hierarchies (ARX format).")
+]
+Domain = Annotated[
+    list[str] | None,
+    flag(
+        "--domain",
+        "NAME=FILE",
+        "Every value that a sensitive column can have, one a line, from which dummy values "
+        "are drawn; may be repeated.",
     ),
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(
-        "--missing", metavar="TEXT", help="A text that means missing, such as '?'; may be repeated."
-    ),
+    flag("--missing", "TEXT", "A text that means missing, such as '?'; may be repeated."),
 ]
 Grid = Annotated[
     list[str] | None,
@@ -144,11 +136,14 @@ Grid = Annotated[
 ]
 Notation = Annotated[
     list[str] | None,
-    typer.Option("--notation", metavar="COLUMN=FORM", help="Another tool's cells: 'age=LO to HI'."),
+    flag(
+        "--notation",
+        "COLUMN=FORM",
+        "How another tool wrote a column: 'age=LO to HI', or exact; may be repeated.",
+    ),
 ]
 Delimiter = Annotated[
-    str | None,
-    typer.Option("--delimiter", metavar="CHAR", help="CSV delimiter, when guessing it goes wrong."),
+    str | None, flag("--delimiter", "CHAR", "CSV delimiter, when guessing it goes wrong.")
 ]
 
 
@@ -159,35 +154,32 @@ def _unpacked(text: str | None) -> str | None:
 
 MaxUnpacked = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--max-unpacked",
-        metavar="SIZE",
-        callback=_unpacked,
-        help="Most that a gzip file may unpack to (SHOAL_MAX_UNPACKED, else 16GB), and never more "
+        "SIZE",
+        "Most that a gzip file may unpack to (SHOAL_MAX_UNPACKED, else 16GB), and never more "
         "than the free memory takes.",
+        callback=_unpacked,
     ),
 ]
 ReportFile = Annotated[
     Path | None,
-    typer.Option(
+    flag(
         "--report",
-        metavar="FILE.html",
-        help="Write a report that people can read: one HTML file, no network needed.",
+        "FILE.html",
+        "Write a report that people can read: one HTML file, no network needed.",
     ),
 ]
 Audience = Annotated[
     str | None,
-    typer.Option(
+    flag(
         "--audience",
-        metavar="steward|public",
-        help="Who reads the report: steward (everything) or public (nothing that is computed from "
+        "steward|public",
+        "Who reads the report: steward (everything) or public (nothing that is computed from "
         "the original). [default: steward]",
     ),
 ]
-JsonFile = Annotated[
-    Path | None,
-    typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
-]
+JsonFile = Annotated[Path | None, flag("--json", "FILE", "Write all figures to this file.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
 
 
@@ -304,17 +296,6 @@ def split_names(words: Sequence[str] | None, columns: Iterable[str]) -> list[str
     return list(dict.fromkeys(names))
 
 
-def read_pairs(words: Sequence[str] | None, flag: str, example: str = "5") -> dict[str, str]:
-    """Read ``COLUMN=VALUE`` pairs; a name may hold the sign, a value does not."""
-    pairs = {}
-    for text in words or ():
-        name, equals, value = text.rpartition("=")
-        if not (equals and name and value):
-            raise ParameterError(f"--{flag} takes COLUMN=VALUE, as 'age={example}'. Got {text!r}.")
-        pairs[name] = value
-    return pairs
-
-
 def parse_options(words: Sequence[str] | None, method: str) -> dict[str, Any]:
     """Read ``NAME=VALUE`` options of a method, typed as the catalog declares them."""
     entry = find_method(method)
@@ -331,6 +312,23 @@ def parse_options(words: Sequence[str] | None, method: str) -> dict[str, Any]:
         # An unknown name is kept as it is: the plan names it together with all other faults.
         options[name] = param.read(value) if param else value
     return options
+
+
+def named_pairs(words: Sequence[str] | None, flag: str, meant: str) -> dict[str, str]:
+    """Read ``COLUMN=VALUE``; a name may itself hold the sign, a value hardly."""
+    pairs: dict[str, str] = {}
+    for text in words or ():
+        name, _, value = text.rpartition("=")
+        if not name or not value or name in pairs:
+            raise ParameterError(f"--{flag} takes {meant}. Got {text!r} instead.")
+        pairs[name] = value
+    return pairs
+
+
+def named_domains(words: Sequence[str] | None) -> dict[str, Path]:
+    """Read ``NAME=FILE``."""
+    meant = "NAME=FILE: a sensitive column, each once, and a text file with one value a line"
+    return {name: Path(file) for name, file in named_pairs(words, "domain", meant).items()}
 
 
 def located(
@@ -352,8 +350,13 @@ def located(
             raise ParameterError(
                 f"The query file {query_file} cannot be read: {fault}. Check its name."
             ) from None
-    found: Path | Source = locate(data, plan, table, query)
-    return found
+    where: Path | Source = locate(data, plan, table, query)
+    return where
+
+
+def methods_help() -> str:
+    """Return the names of all methods for ``--method``."""
+    return f"How rows are grouped: {', '.join(METHODS)} (see: shoal methods)."
 
 
 def chosen_seed(seed: int | None, seed_file: Path | None) -> int | None:

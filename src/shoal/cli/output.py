@@ -86,12 +86,14 @@ class Output:
                 f"is run. Leave it out, or let --out end in one of {', '.join(TEXT_FORMATS)}."
             )
 
-    def made_by(self, method: str, inputs: Sequence[Place]) -> Output:
-        """Return the output with the tables that a method publishes."""
-        from shoal.catalog import find_method
+    def made_by(self, method: str, inputs: Sequence[Place], *, declared: bool) -> Output:
+        """Return the output with the tables that a method publishes, for a declared domain too."""
+        from shoal.catalog import DOMAIN, find_method
         from shoal.tables.files import placed
 
-        tables = placed(self.place, find_method(method).shape.tables)
+        shape = find_method(method).shape
+        names = (*shape.tables, DOMAIN) if declared and shape.domains else shape.tables
+        tables = placed(self.place, names)
         return replace(self, inputs=tuple(inputs), tables=tables)
 
     def check(self) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from shoal.cli import options as opt
 from shoal.cli import say
 from shoal.tables.sources.source import Place, place
@@ -23,36 +21,34 @@ def command(
     sensitive: opt.Sensitive = None,
     original: Annotated[
         Place | None,
-        typer.Option(
+        opt.flag(
             "--original",
-            metavar="DATA",
-            help="The table it was made from: shows before and after.",
+            "DATA",
+            "The table it was made from: shows before and after.",
             parser=place,
         ),
     ] = None,
     population: Annotated[
         Place | None,
-        typer.Option(
+        opt.flag(
             "--population",
-            metavar="DATA",
-            help="A list of people, the table's own among them: journalist's risk and k-map.",
+            "DATA",
+            "A list of people, the table's own among them: journalist's risk and k-map.",
             parser=place,
         ),
     ] = None,
     threshold: Annotated[
-        float,
-        typer.Option("--threshold", metavar="SHARE", help="Count the rows whose risk is higher."),
+        float, opt.flag("--threshold", "SHARE", "Count the rows whose risk is higher.")
     ] = 0.2,
     belief: Annotated[
         float,
-        typer.Option(
-            "--belief",
-            metavar="SHARE",
-            help="Count the rows whose likeliest sensitive value is believed more.",
+        opt.flag(
+            "--belief", "SHARE", "Count the rows whose likeliest sensitive value is believed more."
         ),
     ] = 0.5,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
+    domain: opt.Domain = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     notation: opt.Notation = None,
@@ -83,7 +79,8 @@ def command(
         full,
         roles=opt.named_roles(quasi, sensitive, besides=columns),
         st=st,
-        notations=opt.read_pairs(notation, "notation", "LO to HI"),
+        domains=opt.named_domains(domain),
+        notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
         original=truth,
     )
     with warned_last():

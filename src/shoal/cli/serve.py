@@ -17,22 +17,19 @@ def command(
         typer.Argument(metavar="[DATA]", help="A table to open at once; it is read where it is."),
     ] = None,
     port: Annotated[
-        int,
-        typer.Option("--port", metavar="INT", min=0, max=65535, help="Port; 0 takes a free one."),
+        int, opt.flag("--port", "INT", "Port; 0 takes a free one.", min=0, max=65535)
     ] = 0,
     host: Annotated[
         str,
-        typer.Option(
-            "--host",
-            metavar="ADDRESS",
-            help="Where to listen. Anything but this machine itself lets others in.",
+        opt.flag(
+            "--host", "ADDRESS", "Where to listen. Anything but this machine itself lets others in."
         ),
     ] = "127.0.0.1",
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the address; open no browser.")
     ] = False,
     max_upload: Annotated[
-        int, typer.Option("--max-upload", metavar="MIB", min=1, help="Largest upload in MiB.")
+        int, opt.flag("--max-upload", "MIB", "Largest upload in MiB.", min=1)
     ] = 1024,
     max_unpacked: opt.MaxUnpacked = None,
 ) -> None:
@@ -51,11 +48,4 @@ def command(
     if max_unpacked is None:
         limit_unpacked(str(most_unpacked() // PAGE))
 
-    serve(
-        data,
-        host=host,
-        port=port,
-        browser=not no_browser,
-        limit=max_upload << 20,
-        say=say.note,
-    )
+    serve(data, host=host, port=port, browser=not no_browser, limit=max_upload << 20, say=say.note)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,8 @@ class Encoded:
         Per sensitive column its codes, -1 for missing.
     sensitive_names
         Per sensitive column what each code means.
+    unseen
+        Per sensitive column that declares its domain the values of it that no row has.
     importance
         Per quasi-identifier how much its loss counts while rows are grouped; empty: all alike.
     """
@@ -49,6 +51,7 @@ class Encoded:
     sensitive: dict[str, Codes]
     sensitive_names: dict[str, tuple[str, ...]]
     importance: tuple[float, ...] = ()
+    unseen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -88,10 +91,16 @@ class Encoded:
             sensitive={name: codes[rows] for name, codes in self.sensitive.items()},
         )
 
-    def whole(self) -> GroupStats:
-        """Return the statistics of the table as one group."""
-        rows = np.arange(self.rows, dtype=np.int64)
-        return self.stats(Partition(rows, np.array([0, self.rows], np.int64)))
+    def whole(self, *, domains: bool = False) -> GroupStats:
+        """Count the table as one group; ``domains``: with every value once that no row has."""
+        counted = {}
+        for name, codes in self.sensitive.items():
+            more = self.unseen.get(name, ()) if domains else ()
+            names = (*self.sensitive_names[name], *more)
+            unseen = np.arange(len(names) - len(more), len(names), dtype=np.int32)
+            every = np.concatenate((codes, unseen))
+            counted[name] = histogram(np.zeros(every.size, np.int64), every, 1, names)
+        return GroupStats(np.array([self.rows], np.int64), counted)
 
 
 def encode(
@@ -136,7 +145,22 @@ def encode(
         {name: pair[0] for name, pair in sensitive.items()},
         {name: pair[1] for name, pair in sensitive.items()},
         tuple(schema[name].importance for name in names),
+        {name: unseen(schema[name], pair[1]) for name, pair in sensitive.items()},
     )
+
+
+def unseen(column: Column, values: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of a declared domain that no row has; it must have those of all rows."""
+    if not column.domain:
+        return ()
+    domain, occurring = set(column.domain), set(values)
+    if lacking := [value for value in values if value not in domain]:
+        raise SchemaError(
+            f"The domain of column {column.name!r} lacks {len(lacking):,} of the {len(values):,} "
+            f"values that the table has there: {listed(lacking)}. Add them to the domain, or list "
+            "them as missing."
+        )
+    return tuple(value for value in column.domain if value not in occurring)
 
 
 def _positions_of(
@@ -207,10 +231,10 @@ def _positions(series: pl.Series, known: pl.Series, missing: int | None = None) 
     """Return where each cell stands in ``known``; what is null goes to ``missing``."""
     places = pl.Series(np.arange(len(known), dtype=np.int32))
     if known.is_empty():
-        found = pl.repeat(None, len(series), dtype=pl.Int32, eager=True)
+        positions = pl.repeat(None, len(series), dtype=pl.Int32, eager=True)
     else:
-        found = series.replace_strict(known, places, default=None, return_dtype=pl.Int32)
-    filled: Codes = found.fill_null(len(known) if missing is None else missing).to_numpy()
+        positions = series.replace_strict(known, places, default=None, return_dtype=pl.Int32)
+    filled: Codes = positions.fill_null(len(known) if missing is None else missing).to_numpy()
     return filled
 
 

@@ -14,7 +14,7 @@ from shoal.base.errors import ShoalError
 from shoal.base.partition import Cover, Ints, Partition
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
-from shoal.tables.domain import Domain, Nominal, Ordered, Taxonomy
+from shoal.tables.domain import STAR, Domain, Nominal, Ordered, Taxonomy
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,16 +55,27 @@ class Join:
 
     @property
     def star(self) -> npt.NDArray[np.bool_]:
-        """Which groups are published as ``*``."""
+        """Which groups say nothing: published as ``*``, or as the top of their hierarchy."""
         if isinstance(self.domain, Taxonomy):
             return np.asarray(self.node == self.domain.root)
         return np.asarray(self.hi >= self.domain.size)
+
+    @property
+    def label(self) -> Ints:
+        """Taxonomies: which of :func:`shoal.releases.notation.node_labels` is published.
+
+        A group with a missing member is published as ``*``, the one after the top's own label, so
+        that nobody takes a gap for a value that was generalized to the top.
+        """
+        assert isinstance(self.domain, Taxonomy)
+        own = self.domain.labels[self.domain.root] != STAR
+        return np.where(own & (self.hi >= self.domain.size), self.domain.root + 1, self.node)
 
     @cached_property
     def distinct(self) -> tuple[Ints, Ints]:
         """One group for each different join, and for each group which of those it has."""
         if isinstance(self.domain, Taxonomy):
-            keys = self.node
+            keys = self.label
         elif isinstance(self.domain, Ordered):
             # Every * is the same, whatever else is in the group.
             lo, hi = self._ends(self.domain)
@@ -102,11 +113,11 @@ class Join:
 
 def joins(data: Encoded, partition: Partition) -> tuple[Join, ...]:
     """Return what every group is published as in every quasi-identifier; worked out once."""
-    of, found = _JOINS.get(partition, (None, ()))
+    of, joined = _JOINS.get(partition, (None, ()))
     if of is not data:
-        found = _joins(data, partition)
-        _JOINS[partition] = data, found
-    return found
+        joined = _joins(data, partition)
+        _JOINS[partition] = data, joined
+    return joined
 
 
 def _joins(data: Encoded, partition: Partition) -> tuple[Join, ...]:

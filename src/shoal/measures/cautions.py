@@ -88,21 +88,40 @@ def _bare_sensitive(matter: Matter) -> Iterator[str]:
             )
 
 
-def _placeholders(matter: Matter) -> Iterator[str]:
-    """Words for a missing value that a rule counts as one value more."""
+def _doubtful(matter: Matter) -> Iterator[str]:
+    """Sensitive values that a rule counts as different and that may be none, or one."""
     ruled = dict.fromkeys(rule.column for rule in matter.rules if rule.column is not None)
     for name in ruled:
-        if name not in matter.schema or name not in matter.frame.columns:
-            continue
-        texts = as_text(matter.schema[name].clean(matter.frame[name])).unique().drop_nulls()
-        words = texts.filter(texts.str.strip_chars().str.to_lowercase().is_in(PLACEHOLDERS))
-        if len(words):
-            shown = ", ".join(repr(word.strip()) for word in words.sort())
-            yield (
-                f"The sensitive column {name!r} holds {shown}, which counts as a value like any "
-                "other when diversity is measured. If it stands for a missing value, say so with "
-                f"--missing ({_missing(words.sort())})."
-            )
+        if name in matter.schema and name in matter.frame.columns:
+            yield from doubtful(name, as_text(matter.schema[name].clean(matter.frame[name])))
+
+
+def doubtful(name: str, texts: pl.Series) -> Iterator[str]:
+    """Look at the values of one sensitive column: placeholders, and spellings of one value."""
+    texts = texts.unique().drop_nulls()
+    missing = texts.str.strip_chars().str.to_lowercase().is_in(PLACEHOLDERS)
+    words = texts.filter(missing).sort()
+    if len(words):
+        shown = ", ".join(repr(word.strip()) for word in words)
+        yield (
+            f"The sensitive column {name!r} holds {shown}, which counts as a value like any "
+            "other when diversity is measured. If it stands for a missing value, say so with "
+            f"--missing ({_missing(words)})."
+        )
+    values = texts.filter(~missing)
+    if spare := len(values) - _spelled(values).n_unique():
+        yield (
+            f"In the sensitive column {name!r} {spare:,} of {len(values):,} values differ from "
+            "another one by nothing but spaces, capitals or the notation of a number, and count "
+            "as different when diversity is measured. Spell every value in one way first."
+        )
+
+
+def _spelled(values: pl.Series) -> pl.Series:
+    """Return texts so that spellings of one value are equal."""
+    plain = values.str.normalize("NFKC").str.to_lowercase()
+    plain = plain.str.replace_all(r"\s+", " ").str.strip_chars()
+    return as_text(plain.cast(pl.Float64, strict=False).fill_nan(None)).fill_null(plain)
 
 
 def _missing(words: pl.Series) -> str:
@@ -185,7 +204,7 @@ PLANNED: tuple[Callable[[Matter], Iterator[str]], ...] = (_kept_order, _bare_sen
 CAUTIONS: tuple[Callable[[Matter], Iterator[str]], ...] = (
     _unique_others,
     *PLANNED,
-    _placeholders,
+    _doubtful,
     _named_leaves,
     _formulas,
 )

@@ -77,7 +77,7 @@ class ReadOff:
     def describe(self) -> str:
         """Say it in a sentence, with what to do where it matters."""
         if not self.known:
-            return "No whole row of the original can be read off the cells with certainty."
+            return "No whole row behind the release can be read off its cells with certainty."
         alone = "" if self.unique is None else f", {self.unique:,} of them unique there"
         remedy = ""
         if self.warns:
@@ -86,8 +86,8 @@ class ReadOff:
                 "by chance (--slack)."
             )
         return (
-            f"{self.known:,} whole rows of the original ({100 * self.share:.1f} % of the rows) can "
-            f"be read off the cells with certainty{alone}.{remedy}"
+            f"{self.known:,} whole rows behind the release ({100 * self.share:.1f} %) can be read "
+            f"off its cells with certainty{alone}.{remedy}"
         )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shoal.base.address import plan_fault
-from shoal.base.errors import ParameterError, nearest
+from shoal.base.errors import ParameterError, listed, nearest
 from shoal.base.params import Param, check_options
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
@@ -57,6 +58,11 @@ def option_faults(tree: Mapping[str, Any], source: str, text: str) -> list[str]:
     data = tree.get("data", {})
     if isinstance(data, dict) and (fault := plan_fault(data.get("source"))):
         faults.append(where_is(("data", "source"), source, text) + fault)
+    columns = tree.get("columns", {})
+    for name, part in columns.items() if isinstance(columns, dict) else ():
+        if isinstance(part, dict) and isinstance(part.get("domain"), (list, tuple)):
+            where = where_is(("columns", name, "domain"), source, text)
+            faults += [where + fault for fault in _domain_faults(name, part["domain"])]
     method = tree.get("method", {})
     if isinstance(method, dict) and isinstance(method.get("name", DEFAULT_METHOD), str):
         name = method.get("name", DEFAULT_METHOD)
@@ -77,6 +83,25 @@ def option_faults(tree: Mapping[str, Any], source: str, text: str) -> list[str]:
             faults += _check(options, declared, name, ("rules", i), source, text)
         else:
             faults.append(_unknown("rule", name, RULES, ("rules", i, "name"), source, text))
+    return faults
+
+
+def _domain_faults(name: str, domain: Sequence[Any]) -> list[str]:
+    """Say what is wrong with a declared domain."""
+    if not domain:
+        return [
+            f"the domain of column {name!r} lists no value. List every value that the column can "
+            "have, or leave the domain out: then it is the values of the table."
+        ]
+    faults = []
+    if twice := sorted(str(value) for value, count in Counter(domain).items() if count > 1):
+        faults.append(
+            f"the domain of column {name!r} lists {listed(twice)} more than once. List each once."
+        )
+    if any(isinstance(value, str) and not value.strip() for value in domain):
+        faults.append(
+            f"the domain of column {name!r} lists an empty text, which means missing. Leave it out."
+        )
     return faults
 
 

@@ -41,9 +41,10 @@ class ColumnPart(_Part):
     """One declared column.
 
     ``hierarchy``: its file. ``missing``: texts that mean missing in this column only. ``order``:
-    the texts of an ordered column, lowest first. ``importance``: how much its loss counts while
-    rows are grouped, 1 for an ordinary column. ``grid``: what the ends of an ordered column's
-    intervals are multiples of.
+    the texts of an ordered column, lowest first. ``domain``: every value that a sensitive column
+    can have, those that nobody has included; dummy values are drawn from it. ``importance``: how
+    much its loss counts while rows are grouped, 1 for an ordinary column. ``grid``: what the ends
+    of an ordered column's intervals are multiples of.
     """
 
     role: Role
@@ -51,6 +52,7 @@ class ColumnPart(_Part):
     hierarchy: str | None = None
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    domain: tuple[str, ...] | None = None
     importance: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     grid: str | float | None = None
 
@@ -166,13 +168,21 @@ class Plan(_Part):
         """Return the plan as plain data for manifests and reports.
 
         Without the seed, and without where the original table is and what was asked there: a
-        query can name persons.
+        query can name persons. Domains are sorted: who declares one lists last what nobody has.
         """
         tree = _plain(self)
+        for part in tree["columns"].values():
+            if "domain" in part:
+                part["domain"] = sorted(part["domain"])
         tree.pop("seed", None)
         where = ("source", "table", "query")
         tree["data"] = {key: value for key, value in tree["data"].items() if key not in where}
         return tree
+
+    @property
+    def declares_domain(self) -> bool:
+        """Whether a column declares its domain."""
+        return any(part.domain is not None for part in self.columns.values())
 
     def names(self, role: Role) -> list[str]:
         """Return the columns of one role, in the order of the plan."""
@@ -203,7 +213,6 @@ class Plan(_Part):
     def override(
         self,
         *,
-        roles: Mapping[Role, Sequence[str]] | None = None,
         rules: Sequence[Mapping[str, Any]] = (),
         method: str | None = None,
         options: Mapping[str, Any] | None = None,
@@ -213,19 +222,12 @@ class Plan(_Part):
     ) -> Plan:
         """Return the plan with some parts replaced: what flags do.
 
-        Naming the columns of a role replaces the whole list of that role; a rule replaces the
-        rule of the same name and column, and the default rule if the plan names none; another
-        method starts with its own defaults.
+        A rule replaces the rule of the same name and column, and the default rule if the plan names
+        none; another method starts with its own defaults.
         """
         tree = _plain(self)
         if rules and "rules" not in self.model_fields_set:
             tree["rules"] = []
-        _one_role_each(roles or {})
-        for role, names in (roles or {}).items():
-            kept = {k: v for k, v in tree["columns"].items() if v["role"] != role or k in names}
-            for name in names:
-                kept[name] = {**tree["columns"].get(name, {}), "role": role}
-            tree["columns"] = kept
         for rule in rules:
             same = [
                 i

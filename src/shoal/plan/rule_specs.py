@@ -20,7 +20,7 @@ def rule_flags() -> dict[str, Param]:
     A flag that several rules share is described by the first of them; the flag of a family offers
     the words of all its members.
     """
-    found: dict[str, Param] = {}
+    flags: dict[str, Param] = {}
     words: dict[str, list[str]] = {}
     for entry in RULES.values():
         declared = {param.name: param for param in entry.params}
@@ -28,16 +28,16 @@ def rule_flags() -> dict[str, Param]:
             param = replace(declared[name], meaning=f"{entry.name}: {declared[name].meaning}")
             if flag == entry.flags[0][0] and entry.name != DEFAULT_RULE:
                 param = replace(param, default=None)  # no rule without its flag
-            known = found.setdefault(flag, param)
+            known = flags.setdefault(flag, param)
             if {known.type, param.type} == {int, float}:
-                found[flag] = replace(known, type=float)
+                flags[flag] = replace(known, type=float)
         if entry.family:
             flag, word = entry.family
             words.setdefault(flag, []).append(word)
             chosen = tuple(words[flag])
             meaning = f"which rule --{entry.flags[0][0]} calls for"
-            found[flag] = Param(flag, meaning, str, default=chosen[0], choices=chosen)
-    return found
+            flags[flag] = Param(flag, meaning, str, default=chosen[0], choices=chosen)
+    return flags
 
 
 def rules_asked(values: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ def _numbered(text: str) -> tuple[str, float | None]:
 
 def _by_column(flag: str, texts: Sequence[str]) -> dict[str, list[str]]:
     """Read ``COLUMN=VALUE``, given as often as there are values."""
-    found: dict[str, list[str]] = {}
+    by_column: dict[str, list[str]] = {}
     for text in texts:
         column, equals, value = text.partition("=")
         if not (column and equals and value):
@@ -125,8 +125,8 @@ def _by_column(flag: str, texts: Sequence[str]) -> dict[str, list[str]]:
                 f"--{flag} takes COLUMN=VALUE, a sensitive column and one of its values, or "
                 f"COLUMN=VALUE:SHARE. Got {text!r} instead."
             )
-        found.setdefault(column, []).append(value)
-    return found
+        by_column.setdefault(column, []).append(value)
+    return by_column
 
 
 def _whole(value: Any) -> Any:

@@ -69,9 +69,9 @@ class Counts:
 
     def frame(self) -> pl.DataFrame:
         """Return one row per combination and value: count, interval, share."""
-        many, each = self.count.shape
+        many, many_values = self.count.shape
         columns: dict[str, Any] = {
-            name: np.repeat([label[place] for label in self.labels], each)
+            name: np.repeat([label[place] for label in self.labels], many_values)
             for place, name in enumerate(self.by)
         }
         columns[self.of] = list(self.values) * many
@@ -100,6 +100,8 @@ class ShapeWords:
         What is said of a column that is not published row by row.
     again
         What to know before the same table is released once more, when that gives values away.
+    domain
+        What to know of a domain that was declared.
     """
 
     classes: str
@@ -112,6 +114,7 @@ class ShapeWords:
     shares: str
     estimated: str = ""
     again: str = ""
+    domain: str = ""
 
 
 class View(Protocol):
@@ -139,8 +142,11 @@ class View(Protocol):
         """Return the best estimate of the count of every sensitive value."""
         ...
 
-    def counts(self, of: str, by: Sequence[By], *, method: str, level: float) -> Counts:
-        """Estimate the counts of every category combination, with intervals."""
+    def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
+        """Estimate the counts of every category combination, with intervals.
+
+        ``how``: the way to estimate (``method``) and its options, for shapes that have several.
+        """
         ...
 
     def beliefs(self, of: str, rows: npt.NDArray[np.integer]) -> Floats:

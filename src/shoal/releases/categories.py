@@ -35,8 +35,8 @@ class Coded:
         if known.is_empty():
             codes = np.zeros(len(column), np.int64)
         else:
-            found = column.replace_strict(known, places, default=None, return_dtype=pl.Int64)
-            codes = found.fill_null(len(known)).to_numpy()
+            ranks = column.replace_strict(known, places, default=None, return_dtype=pl.Int64)
+            codes = ranks.fill_null(len(known)).to_numpy()
         return cls(column.name, known, codes)
 
     @property
@@ -94,8 +94,8 @@ def _intervals(name: str, values: pl.Series, width: float) -> tuple[list[str], I
     different, category = np.unique(bins, return_inverse=True)
     whole = numbers.dtype.is_integer() and float(width).is_integer()
     labels = []
-    for each in different.tolist():
-        low, high = each * width, (each + 1) * width
+    for number in different.tolist():
+        low, high = number * width, (number + 1) * width
         labels.append(f"{low:g}-{high - 1:g}" if whole else f"{low:g} to {high:g}")
     return labels, category.reshape(-1)
 

@@ -20,6 +20,7 @@ from shoal.privacy.base import Rule, weakest
 from shoal.releases.published import read
 from shoal.releases.verdict import RuleResult, Verdict
 from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.domain import STAR
 from shoal.tables.schema import Schema
 
 COUNT = "\x00count"
@@ -43,12 +44,12 @@ def values_of(published: pl.Series, counts: Ints, schema: Schema | None = None) 
     column = published
     if schema is not None and column.name in schema:
         column = schema[column.name].clean(column)
-    column = blank(column)
+    column = blank(column, (STAR,))
     known = natural(column)
     places = pl.Series(np.arange(len(known), dtype=np.int64))
     if len(known):
-        found = column.replace_strict(known, places, default=None, return_dtype=pl.Int64)
-        codes = found.fill_null(-1).to_numpy()
+        ranks = column.replace_strict(known, places, default=None, return_dtype=pl.Int64)
+        codes = ranks.fill_null(-1).to_numpy()
     else:
         codes = np.full(len(column), -1, np.int64)
     total = np.zeros(max(len(known), 1), np.int64)
@@ -94,15 +95,15 @@ def class_stats(
 
 def _histogram(label: Ints, cells: pl.Series, many: Ints, classes: int, of: Values) -> Histogram:
     index = pl.DataFrame({"cell": of.published, "code": of.codes})
-    found = pl.DataFrame({"cell": cells}).join(
+    coded = pl.DataFrame({"cell": cells}).join(
         index, on="cell", how="left", nulls_equal=True, maintain_order="left"
     )
-    if found["code"].null_count():
+    if coded["code"].null_count():
         raise ShoalError(
             f"The published column {cells.name!r} holds a value that was not counted before: the "
             "release changed while it was checked."
         )
-    code = found["code"].to_numpy()
+    code = coded["code"].to_numpy()
     span = of.whole.size
     known = code >= 0
     runs, which = np.unique(label[known] * span + code[known], return_inverse=True)
@@ -125,28 +126,29 @@ def examine(stats: GroupStats, rules: Sequence[Rule]) -> Findings:
 
 def unite(parts: Sequence[Findings], rules: Sequence[Rule], faults: Sequence[str] = ()) -> Verdict:
     """Put together what was found in all the classes, with the faults that others found."""
-    rows, classes = sum(part.rows for part in parts), sum(part.classes for part in parts)
+    rows = sum(findings.rows for findings in parts)
+    classes = sum(findings.classes for findings in parts)
     results = []
     for place, rule in enumerate(rules):
-        failing = sum(part.failing[place] for part in parts)
-        reached = weakest((rule, part.achieved[place]) for part in parts)
+        failing = sum(findings.failing[place] for findings in parts)
+        reached = weakest((rule, findings.achieved[place]) for findings in parts)
         holds = failing == 0 and classes > 0
         results.append(RuleResult(rule.name, rule.describe(), holds, failing, reached))
-    found = [
+    told = [
         f"{result.failing:,} of {classes:,} classes break the promise that {result.promise}."
         for result in results
         if result.failing
     ]
     if not classes:
-        found.append("The release has no rows: an empty table keeps no promise.")
-    found += faults
+        told.append("The release has no rows: an empty table keeps no promise.")
+    told += faults
     return Verdict(
-        holds=not found and all(result.holds for result in results),
+        holds=not told and all(result.holds for result in results),
         rules=tuple(results),
         achieved=weakest(
             (rule, result.achieved) for rule, result in zip(rules, results, strict=True)
         ),
         rows=rows,
         classes=classes,
-        faults=tuple(found),
+        faults=tuple(told),
     )

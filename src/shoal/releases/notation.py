@@ -6,13 +6,14 @@ cell           written              note
 exact value    ``39``, ``Haiti``    as it is
 interval       ``[20-39]``          both ends included; numbers, dates, ranks
 set            ``{Haiti, Peru}``    in the order of the domain
-anything       ``*``                also what a missing value is published as
+anything       ``*``                what a missing value is published as
 ============== ==================== =====================================================
 
 A text of the data that itself looks like one of these (it starts with ``*``, ``[``, ``{`` or ``"``)
 is written as a JSON string, and so is an element that holds a separator. So two different
 generalized values of a column are never written alike. The labels of a taxonomy are published as
-its file has them, with ``*`` for the top: there the file says what a label means.
+its file has them, the top's too: there the file says what a label means, and ``*`` is a missing
+value unless the top itself is called so.
 """
 
 from __future__ import annotations
@@ -65,15 +66,18 @@ def exact(values: pl.Series) -> pl.Series:
 
 def intervals(
     low: pl.Series,
-    high: pl.Series,
     lo: npt.NDArray[np.integer],
     hi: npt.NDArray[np.integer],
+    high: pl.Series | None = None,
 ) -> pl.Series:
-    """Write intervals from values in ``low`` to values in ``high``, given by their positions."""
-    both = as_text(low if low is high else pl.concat([low, high]))
+    """Write intervals between values of a column, given by their positions in ``low``.
+
+    ``high``: where those at the upper end are found, if not there.
+    """
+    both = as_text(low if high is None else pl.concat([low, high]))
     if _between(low.dtype) is None:
         both = _quote_where(both, _IN_INTERVAL)
-    frame = pl.DataFrame({"lo": both.gather(lo), "hi": both[-len(high) :].gather(hi)})
+    frame = pl.DataFrame({"lo": both.gather(lo), "hi": both[-len(low) :].gather(hi)})
     parts = pl.lit("["), pl.col("lo"), pl.lit("-"), pl.col("hi"), pl.lit("]")
     return frame.select(pl.concat_str(parts)).to_series()
 
@@ -96,12 +100,18 @@ def sets(
 
 
 def node_labels(taxonomy: Taxonomy) -> pl.Series:
-    """Return the published label of every node of a taxonomy: its own, ``*`` for the root.
+    """Return the published label of every node of a taxonomy, its own, and ``*`` after the last.
 
-    Only a label that could be taken for the root's ``*`` is quoted.
+    Only a label that could be taken for ``*`` is quoted, unless it is the top's.
     """
     labels = _quote_where(pl.Series(taxonomy.labels, dtype=pl.String), r'^\*$|^"')
-    return pl.concat([labels[:-1], pl.Series([STAR])])
+    return pl.concat([labels[:-1], pl.Series([top_label(taxonomy), STAR])])
+
+
+def top_label(taxonomy: Taxonomy) -> str:
+    """Return what a value is published as that was generalized to the top."""
+    own = taxonomy.labels[taxonomy.root]
+    return json.dumps(own, ensure_ascii=False) if own.startswith('"') else own
 
 
 def _quote_where(values: pl.Series, pattern: str) -> pl.Series:
@@ -196,10 +206,10 @@ def read_labels(cells: pl.Series) -> pl.Series:
 
 
 def _as_elements(cell: str) -> list[str]:
-    found = read(cell)
-    if found.form == "interval":
+    parsed = read(cell)
+    if parsed.form == "interval":
         raise _unreadable(cell)
-    return list(found.parts)
+    return list(parsed.parts)
 
 
 def _read_each(cells: pl.Series, dtype: pl.DataType) -> pl.DataFrame:
@@ -233,7 +243,7 @@ def _between(dtype: pl.DataType | type[pl.DataType]) -> str | None:
 
 def _elements(cell: str, separator: str, bare: str, brackets: str) -> tuple[str, ...]:
     """Cut a cell into its elements, each bare or a JSON string."""
-    found: list[str] = []
+    elements: list[str] = []
     at = 1
     pattern = re.compile(bare)
     while True:
@@ -244,9 +254,9 @@ def _elements(cell: str, separator: str, bare: str, brackets: str) -> tuple[str,
             if match is None:
                 raise _unreadable(cell)
             element, at = match.group(), match.end()
-        found.append(element)
+        elements.append(element)
         if cell[at:] == brackets[1]:
-            return tuple(found)
+            return tuple(elements)
         if not cell.startswith(separator, at):
             raise _unreadable(cell)
         at += len(separator)

@@ -13,6 +13,7 @@ from shoal.base.roles import Role
 from shoal.catalog import GENERALIZED, SHAPES, Shape
 from shoal.plan.plan import Plan
 from shoal.releases.base import Ints, ShapeWords, View
+from shoal.releases.notation import top_label
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
 from shoal.releases.verdict import held_back, undeclared
@@ -199,6 +200,11 @@ class Opened:
         """Return the cells of a published column, with ``*`` for a cell that says nothing."""
         column = self.frame[name if self.has(name) else f"{name}_lo"]
         return blank(column.cast(pl.String)).fill_null(STAR)
+
+    def tops(self, name: str) -> list[str]:
+        """Return the cells of a quasi-identifier that leave every value possible."""
+        tree = self.taxonomies.get(name)
+        return [STAR] if tree is None else [STAR, top_label(tree)]
 
     def silent(self, name: str) -> float:
         """Return the share of published cells of a column that say nothing."""

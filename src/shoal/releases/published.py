@@ -64,13 +64,13 @@ def published_columns(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[str, .
             "Checking a release needs at least one quasi-identifier, got none: name the columns by "
             f"which a person could be recognised. The release has: {listed(frame.columns)}."
         )
-    found: list[str] = []
+    held: list[str] = []
     faults: list[str] = []
     for name in quasi:
         pair = (f"{name}_lo", f"{name}_hi")
         whole, ends = name in frame.columns, all(end in frame.columns for end in pair)
         # A reader of a column and of its ends can use both.
-        found += [*([name] if whole else []), *(pair if ends else [])]
+        held += [*([name] if whole else []), *(pair if ends else [])]
         if not whole and not ends:
             faults.append(
                 f"The release has no quasi-identifier {name!r}, nor the pair {pair[0]!r} and "
@@ -78,7 +78,7 @@ def published_columns(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[str, .
             )
     if faults:
         raise SchemaError(list(dict.fromkeys(faults)))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(held))
 
 
 def _seen(column: pl.Series) -> pl.Series:

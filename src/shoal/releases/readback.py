@@ -76,11 +76,11 @@ class Sides:
         """Say for each of some positions (rows) which of some cells (columns) cover it."""
         inside = (self.lo[cells] <= values[:, None]) & (values[:, None] <= self.hi[cells])
         if self.starts is not None and self.members is not None:
-            place = np.full(self.span, -1)
-            place[values[values >= 0]] = np.flatnonzero(values >= 0)
+            row_of = np.full(self.span, -1)
+            row_of[values[values >= 0]] = np.flatnonzero(values >= 0)
             counts = np.diff(self.starts)[cells]
             shift = np.repeat(self.starts[cells] - (np.cumsum(counts) - counts), counts)
-            rows = place[self.members[shift + np.arange(counts.sum())]]
+            rows = row_of[self.members[shift + np.arange(counts.sum())]]
             columns = np.repeat(np.arange(cells.size), counts)
             inside[rows[rows >= 0], columns[rows >= 0]] = True
         return np.asarray(inside)
@@ -131,8 +131,8 @@ def find(texts: pl.Series, among: pl.Series) -> Ints:
     index = pl.DataFrame({"text": among, "at": np.arange(len(among), dtype=np.int64)})
     index = index.unique("text", keep="first")
     wanted = pl.DataFrame({"text": texts})
-    found = wanted.join(index, on="text", how="left", maintain_order="left", nulls_equal=True)
-    return found["at"].fill_null(-1).to_numpy(writable=True)
+    joined = wanted.join(index, on="text", how="left", maintain_order="left", nulls_equal=True)
+    return joined["at"].fill_null(-1).to_numpy(writable=True)
 
 
 def _missing_last(values: Ints, source: pl.Series, size: int) -> Ints:
@@ -152,7 +152,7 @@ def _starred(sides: Sides) -> Sides:
 
 
 def _taxonomy(source: pl.Series, numbers: Ints, shown: pl.Series, taxonomy: Taxonomy) -> Sides:
-    labels = pl.Series(taxonomy.labels[:-1], dtype=pl.String)
+    labels = pl.Series(taxonomy.labels, dtype=pl.String)
     node = find(notation.read_labels(shown), labels)
     lowest, highest = _reach(taxonomy)
     # A label that the taxonomy does not know covers nothing.
@@ -260,9 +260,9 @@ def _sets(texts: pl.Series, numbers: Ints, shown: pl.Series) -> Sides:
     known = texts.drop_nulls().unique().sort()
     values = _missing_last(find(texts, known), texts, len(known))
     elements = notation.read_sets(shown)
-    place = find(elements["element"], known)
-    keys = elements["cell"].to_numpy().astype(np.int64) * (len(known) + 1) + place
-    keys = np.unique(keys[place >= 0])
+    positions = find(elements["element"], known)
+    keys = elements["cell"].to_numpy().astype(np.int64) * (len(known) + 1) + positions
+    keys = np.unique(keys[positions >= 0])
     starts = np.searchsorted(keys, np.arange(len(shown) + 1) * (len(known) + 1))
     lo, hi = (np.full(len(shown), end, np.int64) for end in _NOTHING)
     members = keys % (len(known) + 1)

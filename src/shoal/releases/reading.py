@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.base.errors import OutputError
 from shoal.base.roles import Role
+from shoal.catalog import DOMAIN
 from shoal.plan.plan import Plan
 from shoal.releases.anatomy import GROUP
 from shoal.releases.opened import Opened
@@ -17,6 +18,7 @@ from shoal.tables.files import read_table, second_path
 from shoal.tables.native import from_native
 from shoal.tables.prepare import Hierarchies, gather, is_path, load_released
 from shoal.tables.schema import Column
+from shoal.tables.set_cells import read_sets
 from shoal.tables.sources.source import Source, beside, place
 
 
@@ -38,8 +40,7 @@ def open_published(
         return plan if isinstance(plan, Plan) else plan(columns)
 
     frame = load_released(released, lambda columns: declared(columns).names(Role.QUASI))
-    table = second_table(released, frame, st)
-    tables = {"release": frame} | ({} if table is None else {"st": table})
+    tables = {"release": frame, **side_tables(released, frame, st)}
     full = declared(frame.columns)
     taxonomies = gather(full, [*frame.columns, *full.columns], hierarchies)
     return Opened.of(
@@ -54,30 +55,35 @@ def declared_columns(plan: Plan, frame: pl.DataFrame) -> list[Column]:
     a class look more diverse than it is.
     """
     columns = []
-    for name, part in plan.columns.items():
-        missing = part.missing
-        if part.role is Role.SENSITIVE:
-            missing = tuple(dict.fromkeys([*plan.data.missing, *part.missing]))
-        columns.append(Column(name, part.role, part.kind, missing=missing, order=part.order))
+    for name, declared in plan.columns.items():
+        missing, own = declared.missing, declared.domain or ()
+        if declared.role is Role.SENSITIVE:
+            missing = tuple(dict.fromkeys([*plan.data.missing, *declared.missing]))
+        role, kind, order = declared.role, declared.kind, declared.order
+        columns.append(Column(name, role, kind, missing=missing, order=order, domain=own))
     ends = {f"{name}{end}" for name in plan.names(Role.QUASI) for end in ("_lo", "_hi")}
     rest = [name for name in frame.columns if name not in (*plan.columns, *ends, GROUP)]
     return [*columns, *(Column(name, Role.OTHER) for name in rest)]
 
 
-def second_table(released: Any, published: pl.DataFrame, given: Any = None) -> pl.DataFrame | None:
-    """Return Anatomy's second table: the one given, or the one next to the first."""
+def side_tables(
+    released: Any, published: pl.DataFrame, given: Any = None
+) -> dict[str, pl.DataFrame]:
+    """Return the other tables of a release, by name, as far as its first one has their marks.
+
+    Anatomy's second table: the one given, or the one next to the first. The domains from which sets
+    were drawn, if they stand next to it.
+    """
     if given is not None:
-        return _read(place(given)) if is_path(given) else from_native(given)
-    if GROUP not in published.columns or not is_path(released):
-        return None
+        return {"st": _read(place(given)) if is_path(given) else from_native(given)}
+    names = ["st"] if GROUP in published.columns else []
+    if any(read_sets(column.head(1000)) is not None for column in published):
+        names.append(DOMAIN)
+    if not is_path(released):
+        return {}
     where = place(released)
-    if isinstance(where, Source):
-        return _beside(where)
-    try:
-        second = second_path(where)
-    except OutputError:
-        return None
-    return read_table(second, quoted=True) if second.exists() else None
+    tables = ((name, _beside(where, name)) for name in names)
+    return {name: table for name, table in tables if table is not None}
 
 
 def _read(where: Path | Source) -> pl.DataFrame:
@@ -88,11 +94,17 @@ def _read(where: Path | Source) -> pl.DataFrame:
     return read_table(where, quoted=True)
 
 
-def _beside(where: Source) -> pl.DataFrame | None:
-    """Return the table ``x_st`` next to the table ``x`` of a database, if there is one."""
+def _beside(where: Path | Source, name: str) -> pl.DataFrame | None:
+    """Return the table ``x.st.csv`` next to ``x.csv``, or ``x_st`` next to ``x`` of a database."""
+    if isinstance(where, Path):
+        try:
+            second = second_path(where, name)
+        except OutputError:
+            return None
+        return read_table(second, quoted=True) if second.exists() else None
     if where.table is None:
         return None
     from shoal.tables.sources.reading import exists, read_source
 
-    second = beside(where)
-    return read_source(second) if exists(second) else None
+    other = beside(where, name)
+    return read_source(other) if exists(other) else None

@@ -139,8 +139,8 @@ class Verdict:
             "faults": list(self.faults),
             "worst": [asdict(group) for group in self.worst],
         }
-        found: dict[str, Any] = _finite({**self.models, "verdict": verdict})
-        return found
+        finite: dict[str, Any] = _finite({**self.models, "verdict": verdict})
+        return finite
 
     def to_json(self) -> str:
         """Return :meth:`to_dict` as JSON text."""

@@ -18,13 +18,13 @@ GLOSSARY = (
     (
         "generalized",
         "Said less exactly: [20-39] instead of 31, a region instead of a town. The star (*) says "
-        "nothing at all.",
+        "nothing at all: somebody in the class has no value there.",
     ),
     ("identifier", "A column that names a person outright. It is never published."),
     (
         "information lost",
         "How much less exact the quasi-identifiers are than before: 0 % when every cell is "
-        "published as it was, 100 % when every cell is *.",
+        "published as it was, 100 % when no cell says anything.",
     ),
     (
         "quasi-identifier",

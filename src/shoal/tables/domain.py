@@ -33,7 +33,7 @@ class Taxonomy:
     Parameters
     ----------
     labels
-        Label of each node; the root's label is whatever the hierarchy says, published as ``*``.
+        Label of each node.
     up
         Parent of each node; the root is its own parent.
     lo, hi

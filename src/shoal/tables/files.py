@@ -52,12 +52,12 @@ def read_table(
     quoted
         A CSV file may be a release that was written with ``csv_safe``: then undo that.
     """
-    found = place(path)
-    if isinstance(found, Source):
+    where = place(path)
+    if isinstance(where, Source):
         from shoal.tables.sources.reading import read_source
 
-        return read_source(found, missing)
-    path = found
+        return read_source(where, missing)
+    path = where
     try:
         with path.open("rb") as stream:
             magic = stream.peek(6)[:6]
@@ -121,10 +121,10 @@ def check_output_format(path: Path | str) -> str:
     )
 
 
-def second_path(path: Path) -> Path:
-    """Return where the second table of a release goes: ``x.csv`` -> ``x.st.csv``."""
+def second_path(path: Path, name: str) -> Path:
+    """Return where another table of a release goes: ``x.csv`` -> ``x.st.csv``."""
     suffix = check_output_format(path)
-    return path.with_name(f"{path.name[: -len(suffix)]}.st{path.name[-len(suffix) :]}")
+    return path.with_name(f"{path.name[: -len(suffix)]}.{name}{path.name[-len(suffix) :]}")
 
 
 def write_table(
@@ -172,7 +172,7 @@ def write_release(
     from shoal.tables.sources.writing import written
 
     sources = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Source)}
-    with written(sources, force=force, inputs=[place(each) for each in inputs]):
+    with written(sources, force=force, inputs=[place(source) for source in inputs]):
         pass
 
 
@@ -183,8 +183,8 @@ def placed(
     goal = path if isinstance(path, Source) else target(path, into)
     second = [name for name in names if name != "release"]
     if isinstance(goal, Source):
-        return {"release": goal} | {name: beside(goal) for name in second}
-    return {"release": goal} | {name: second_path(goal) for name in second}
+        return {"release": goal} | {name: beside(goal, name) for name in second}
+    return {"release": goal} | {name: second_path(goal, name) for name in second}
 
 
 def write_tables(

@@ -19,9 +19,10 @@ from shoal.plan.origin import mistrust
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
+from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_table
-from shoal.tables.grid import AUTO, DEFAULT_GRID, OFF, step_of
+from shoal.tables.grid import DEFAULT_GRID, OFF
 from shoal.tables.guessing import guess
 from shoal.tables.hierarchy import read_directory, read_hierarchy
 from shoal.tables.native import from_native
@@ -29,6 +30,7 @@ from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
+Domains = Mapping[str, Sequence[Any] | str | Path]
 Names = Sequence[str] | str
 
 _GUESSED = (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)
@@ -58,6 +60,7 @@ def merge(
     kinds: Mapping[str, Kind | str] | None = None,
     importance: Mapping[str, float] | None = None,
     grids: Mapping[str, str | float] | None = None,
+    domains: Domains | None = None,
     typed: bool | None = None,
     csv_safe: bool | None = None,
     slack: float | None = None,
@@ -90,7 +93,27 @@ def merge(
     if data or release or given:
         base = base.override(data=data, release=release, **given)
     settings = {"kind": kinds or {}, "importance": importance or {}, "grid": grids or {}}
-    return base.with_roles(settled(roles or {})).with_settings(settings)
+    return with_domains(base.with_roles(settled(roles or {})).with_settings(settings), domains)
+
+
+def with_domains(plan: Plan, domains: Domains | None) -> Plan:
+    """Return the plan with the domains of some sensitive columns: values, or a file of them."""
+    lists = {name: _domain(name, given) for name, given in (domains or {}).items()}
+    return plan.with_settings({"domain": lists})
+
+
+def _domain(name: str, given: Sequence[Any] | str | Path) -> list[str]:
+    """Return the values of a domain as texts; a file has one a line."""
+    if not isinstance(given, (str, Path)):
+        return as_text(pl.Series(list(given), strict=False)).to_list()
+    try:
+        lines = Path(given).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise InputError(
+            f"The domain of column {name!r} cannot be read from {str(given)!r}: {fault}. Give a "
+            "text file (UTF-8) with one value a line."
+        ) from None
+    return [line for line in lines if line.strip()]
 
 
 def settled(roles: Mapping[Role, Names | None]) -> dict[Role, list[str]]:
@@ -192,15 +215,15 @@ def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = 
                 "Leave them out."
             )
         return data
-    found = place(data, table, query)
-    if isinstance(found, Source) and found.table is None and found.query is None:
-        found = replace(found, table=plan.data.table, query=plan.data.query, own=plan.trusted)
-        if found.query is not None and found.address.path is None and not plan.trusted:
+    where = place(data, table, query)
+    if isinstance(where, Source) and where.table is None and where.query is None:
+        where = replace(where, table=plan.data.table, query=plan.data.query, own=plan.trusted)
+        if where.query is not None and where.address.path is None and not plan.trusted:
             raise mistrust(
-                f"The plan holds a query for {found.address}, and a query can call whatever "
+                f"The plan holds a query for {where.address}, and a query can call whatever "
                 "functions that server has"
             )
-    return found
+    return where
 
 
 def check_no_database(data: Any, table: str | None, query: str | None) -> None:
@@ -277,23 +300,23 @@ def gather(
     """Read the hierarchies of the plan and of the call; the call's come last and win."""
     quasi = [name for name in plan.names(Role.QUASI) if name in columns]
     wanted = quasi or columns
-    found: dict[str, Taxonomy] = {}
+    trees: dict[str, Taxonomy] = {}
     if plan.data.hierarchies is not None:
-        found |= read_directory(plan.path(plan.data.hierarchies), wanted)
-    for name, part in plan.columns.items():
-        if part.hierarchy is not None:
-            found[name] = read_hierarchy(plan.path(part.hierarchy), name)
+        trees |= read_directory(plan.path(plan.data.hierarchies), wanted)
+    for name, column in plan.columns.items():
+        if column.hierarchy is not None:
+            trees[name] = read_hierarchy(plan.path(column.hierarchy), name)
     if isinstance(given, Mapping):  # a folder stands in the plan already
         if unknown := [name for name in given if name not in columns]:
             raise SchemaError([unknown_column(name, columns) for name in unknown])
-        found |= {
+        trees |= {
             name: value if isinstance(value, Taxonomy) else read_hierarchy(value, name)
             for name, value in given.items()
         }
     # A column that the plan declares ordered or a set stays so, whatever the folder holds.
     return {
         name: taxonomy
-        for name, taxonomy in found.items()
+        for name, taxonomy in trees.items()
         if name not in plan.columns or plan.columns[name].kind in (None, Kind.TAXONOMY)
     }
 
@@ -322,31 +345,15 @@ def resolve(
         order={name: part.order for name, part in plan.columns.items() if part.order},
         taxonomies=taxonomies,
     )
-    parts = plan.columns
     columns = tuple(
-        replace(c, importance=parts[c.name].importance, grid=parts[c.name].grid or DEFAULT_GRID)
-        for c in schema.columns
+        replace(c, importance=p.importance, domain=p.domain or (), grid=p.grid or DEFAULT_GRID)
+        for c, p in ((column, plan.columns[column.name]) for column in schema.columns)
     )
     Schema(columns).check(frame, taxonomies)
-    schema = Schema(tuple(_on_grid(frame, column) for column in columns))
+    schema = Schema(tuple(column.on_grid(frame[column.name]) for column in columns))
     kinds = {c.name: c.kind for c in schema.columns if c.kind}
     grids = {c.name: c.grid for c in schema.columns if c.grid != OFF}
     return plan.with_kinds(kinds, grids), schema
-
-
-def _on_grid(frame: pl.DataFrame, column: Column) -> Column:
-    """Settle the step of an ordered column; refuse a grid for another one."""
-    if column.kind is not Kind.ORDERED:
-        if column.grid not in (AUTO, OFF):
-            raise SchemaError(
-                f"The grid {column.grid!r} was given for column {column.name!r}, whose cells are "
-                "no intervals. Only quasi-identifiers of the kind 'ordered' have one: leave it out."
-            )
-        return replace(column, grid=OFF)
-    if column.order:
-        return replace(column, grid=OFF)
-    values = column.clean(frame[column.name]).drop_nulls().unique().sort()
-    return replace(column, grid=step_of(values, column.grid, column.name) or OFF)
 
 
 def quasi_schema(
@@ -358,12 +365,12 @@ def quasi_schema(
         frame,
         quasi=names,
         kinds={
-            name: part.kind or Kind.ORDERED
-            for name, part in parts.items()
-            if part.kind is not None or part.order
+            name: column.kind or Kind.ORDERED
+            for name, column in parts.items()
+            if column.kind is not None or column.order
         },
-        missing={name: part.missing for name, part in parts.items() if part.missing},
-        order={name: part.order for name, part in parts.items() if part.order},
+        missing={name: column.missing for name, column in parts.items() if column.missing},
+        order={name: column.order for name, column in parts.items() if column.order},
         taxonomies=taxonomies,
     )
     schema.check(frame, taxonomies)

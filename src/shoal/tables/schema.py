@@ -10,7 +10,8 @@ import polars as pl
 from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Kind, Role
 from shoal.tables.cells import blank, holds_numbers, typed
-from shoal.tables.grid import OFF
+from shoal.tables.domain import STAR
+from shoal.tables.grid import AUTO, OFF, step_of
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Column:
         Texts that stand for a missing value in this column, besides the table's own.
     order
         For an ordered column of texts: its values from lowest to highest.
+    domain
+        For a sensitive column: every value that it can have, if that was declared.
     importance
         How much a quasi-identifier's loss counts while rows are grouped.
     grid
@@ -43,6 +46,7 @@ class Column:
     reason: str = ""
     missing: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    domain: tuple[str, ...] = ()
     importance: float = 1.0
     grid: str | float = OFF
 
@@ -50,9 +54,23 @@ class Column:
         """Return the column's cells with everything that means missing as null."""
         if isinstance(series.dtype, pl.Categorical):
             series = series.cast(pl.String)  # a category is a text; its number means nothing
-        cleaned = blank(series, self.missing)
+        # A sensitive value that was suppressed adds no diversity.
+        void = (STAR,) if self.role is Role.SENSITIVE else ()
+        cleaned = blank(series, (*self.missing, *void))
         # Without its '?' a column of numbers may be one after all.
         return typed(cleaned) if self.missing and not self.order else cleaned
+
+    def on_grid(self, series: pl.Series) -> Column:
+        """Return the column with the step of its grid settled; only ordered ones have a grid."""
+        if self.kind is not Kind.ORDERED and self.grid not in (AUTO, OFF):
+            raise SchemaError(
+                f"The grid {self.grid!r} was given for column {self.name!r}, whose cells are "
+                "no intervals. Only quasi-identifiers of the kind 'ordered' have one: leave it out."
+            )
+        if self.kind is not Kind.ORDERED or self.order:
+            return replace(self, grid=OFF)
+        values = self.clean(series).drop_nulls().unique().sort()
+        return replace(self, grid=step_of(values, self.grid, self.name) or OFF)
 
 
 @dataclass(frozen=True)
@@ -87,6 +105,11 @@ class Schema:
                     f"Column {name!r} lists an order but its kind is "
                     f"{column.kind.value if column.kind else 'none'}. "
                     "Only the kind 'ordered' has an order: change the kind or drop the list."
+                )
+            if column.domain and column.role is not Role.SENSITIVE:
+                faults.append(
+                    f"Column {name!r} declares a domain but its role is {column.role.value}. Only "
+                    "a sensitive column has one: change the role or drop the domain."
                 )
         return faults
 
@@ -257,11 +280,11 @@ def declare(
         if len(played) > 1:
             both = ", ".join(role.value for role in played)
             faults.append(f"Column {name!r} has {len(played)} roles ({both}). Keep one of them.")
-    for name, given in kinds.items():
-        if given not in list(Kind):
-            hint = nearest(str(given), [kind.value for kind in Kind])
+    for name, kind_given in kinds.items():
+        if kind_given not in list(Kind):
+            hint = nearest(str(kind_given), [kind.value for kind in Kind])
             faults.append(
-                f"Column {name!r} has the unknown kind {str(given)!r}.{hint} "
+                f"Column {name!r} has the unknown kind {str(kind_given)!r}.{hint} "
                 f"Choose one of {listed(Kind)}."
             )
         if name not in roles:

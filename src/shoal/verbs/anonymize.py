@@ -139,7 +139,7 @@ def execute(
     entry = find_method(plan.method.name)
     shape = entry.shape
     options = check_options(plan.method.options, entry.params, entry.name)
-    specs = [part.spec for part in plan.rules]
+    specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     check_fit(entry, rules)
     check_slack(plan, entry)
@@ -148,7 +148,7 @@ def execute(
         with clock.stage("encode"):
             data = encoded or encode(frame, schema, taken.taxonomies, flat_sets=entry.flat_sets)
             rule: Rule = rules[0] if len(rules) == 1 else All(rules)
-            if obstacle := rule.obstacle(data.whole()):
+            if obstacle := rule.obstacle(data.whole(domains=shape.domains)):
                 raise Infeasible(obstacle)
         with clock.stage("group"):
             made = group(entry, data, rule, grouping, options, clock, plan)
@@ -227,7 +227,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original) -> Verdict:
 
 def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) -> None:
     """Warn of what is allowed and still a risk, before any work."""
-    rules = build_rules([part.spec for part in plan.rules], taken.schema.sensitive)
+    rules = build_rules([promise.spec for promise in plan.rules], taken.schema.sensitive)
     matter = Matter(taken.frame, taken.schema, plan, taken.taxonomies, (*rules, *extra))
     texts = cautions(matter)
     refuse_if(texts if strict else ())
@@ -240,8 +240,10 @@ def advice(plan: Plan) -> list[str]:
 
     A run with a seed is told more: that it must not be published at all.
     """
-    again = find_method(plan.method.name).shape.words.again
-    return [again] if again and plan.seed is None else []
+    shape = find_method(plan.method.name).shape
+    again = shape.words.again if plan.seed is None else ""
+    domain = shape.words.domain if plan.declares_domain else ""
+    return [text for text in (again, domain) if text]
 
 
 def refuse_if(texts: Sequence[str]) -> None:

@@ -213,8 +213,8 @@ def _open(
     beliefs: tuple[Belief, ...],
 ) -> Target:
     """Make the release ready to be searched, or refuse when its cells are not understood."""
-    found, raw = opened.published, opened.shape.exact
-    both = sides(people, found.cells, columns, opened.taxonomies, raw=raw, gaps="open")
+    published, raw = opened.published, opened.shape.exact
+    both = sides(people, published.cells, columns, opened.taxonomies, raw=raw, gaps="open")
     for column, side in zip(columns, both, strict=True):
         if (cell := senseless(side)) is not None:
             raise SchemaError(
@@ -225,7 +225,7 @@ def _open(
             )
     cells = np.stack([side.cells for side in both], axis=1)
     likely = np.stack([-np.log(widths(side))[side.cells] for side in both])
-    return Target(both, Items.of(cells, found.sizes.astype(np.float64)), likely, beliefs)
+    return Target(both, Items.of(cells, published.sizes.astype(np.float64)), likely, beliefs)
 
 
 def _downcoding(
@@ -264,16 +264,16 @@ def _answers(
 ) -> list[Ints]:
     """Return the true values of targets and outsiders as positions among those released."""
     values = pl.Series(release.values(name), dtype=pl.String)
-    found = []
+    answers = []
     for frame, rows in ((source, draw.chosen), (outsiders, draw.outsiders)):
         if frame is None:
-            found.append(np.empty(0, np.int64))
+            answers.append(np.empty(0, np.int64))
             continue
         texts = as_text(blank(frame[name], missing).gather(rows))
         codes = _same(texts, values)
         codes[texts.is_null().to_numpy()] = -2
-        found.append(codes)
-    return found
+        answers.append(codes)
+    return answers
 
 
 def _same(texts: pl.Series, values: pl.Series) -> Ints:

@@ -11,6 +11,7 @@ import polars as pl
 from shoal.base.errors import SchemaError
 from shoal.base.roles import Role
 from shoal.catalog import find_rule
+from shoal.measures.cautions import doubtful
 from shoal.measures.exposure import exposure
 from shoal.measures.models import models
 from shoal.measures.readoff import read_off
@@ -19,8 +20,9 @@ from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
-from shoal.tables.cells import blank, typed
+from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.prepare import resolve
+from shoal.tables.set_cells import read_sets
 
 
 def audit(
@@ -48,16 +50,35 @@ def audit(
             "An audit needs the quasi-identifiers, and none were given. Name them with --quasi "
             "(quasi=[...]) or give the plan of the run with --plan (plan=...)."
         )
-    specs = [part.spec for part in plan.filled().rules]
+    specs = [rule.spec for rule in plan.filled().rules]
     rules = (*build_rules(specs, opened.sensitive), *extra)
     source = None if original is None else _source(opened, original)
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
-    found = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
+    measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if exposed := exposure(opened.published, opened.sensitive):
-        found["exposure"] = exposed.to_dict()
+        measured["exposure"] = exposed.to_dict()
     if told := read_off(opened, original):
-        found["read_off"] = told.to_dict()
-    return replace(verdict, models=found)
+        measured["read_off"] = told.to_dict()
+    measured["cautions"] = cautions(opened)
+    return replace(verdict, models=measured)
+
+
+def cautions(opened: Opened) -> list[str]:
+    """Say which sensitive values count as different and may be none, or one."""
+    return [
+        text
+        for name in opened.sensitive
+        for table in opened.tables.values()
+        if name in table.columns
+        for text in doubtful(name, _values(opened, table[name]))
+    ]
+
+
+def _values(opened: Opened, cells: pl.Series) -> pl.Series:
+    """Return the values that a sensitive column publishes, those of sets one by one, as texts."""
+    sets = read_sets(cells)
+    elements = cells if sets is None else sets.list.explode(empty_as_null=False, keep_nulls=False)
+    return as_text(opened.column(cells.name).clean(elements.alias(cells.name)))
 
 
 def _source(opened: Opened, original: pl.DataFrame) -> Original:

@@ -9,9 +9,9 @@ from typing import Any
 
 from shoal.base.errors import ParameterError, listed, nearest
 from shoal.base.notebook import table_html
+from shoal.catalog import ESTIMATORS, find_estimator
 from shoal.releases.base import By, Counts
 from shoal.releases.categories import read_by
-from shoal.releases.estimates.bayes import check_method
 from shoal.releases.estimates.intervals import quantile
 from shoal.releases.opened import Opened, check_release
 
@@ -57,6 +57,7 @@ def estimate(
     by: Sequence[str | By] = (),
     *,
     method: str = "iterative",
+    eps: float | None = None,
     level: float = 0.95,
 ) -> Estimates:
     """Estimate how many rows have each sensitive value, by categories of quasi-identifiers.
@@ -70,23 +71,32 @@ def estimate(
     of generalized tables take for granted that nothing ties the sensitive value to the quasi-
     identifiers inside a group, which no release can tell.
     """
-    check_method(method)
+    find_estimator(method)
     quantile(level)
     name, value = asked_of(of, [name for table in opened.tables.values() for name in table.columns])
     opened = opened.about(name)
     check_release(opened, name)
     view = opened.view(name)
     columns = list(view.quasi)
-    asked = [each if isinstance(each, By) else read_by(each, columns) for each in by]
-    if twice := {each.column for each in asked if [e.column for e in asked].count(each.column) > 1}:
+    asked = [column if isinstance(column, By) else read_by(column, columns) for column in by]
+    if twice := {
+        column.column for column in asked if [e.column for e in asked].count(column.column) > 1
+    }:
         raise ParameterError(
             f"The column {min(twice)!r} is named twice to split by. Name it once: as it is, with "
             "a width (age:10), or with a value (sex=f)."
         )
-    counts = view.counts(name, asked, method=method, level=level)
+    used = method if method in view.estimators else view.estimators[0]
+    how: dict[str, Any] = {"method": method} | ({} if eps is None else {"eps": eps})
+    if eps is not None and (used not in ESTIMATORS or not ESTIMATORS[used].params):
+        able = [repr(entry.name) for entry in ESTIMATORS.values() if entry.params]
+        raise ParameterError(
+            f"eps ends an iteration, and counts of this release are estimated by {used!r}, which "
+            f"has none. Leave eps out; on sets of dummy values {' and '.join(able)} iterate."
+        )
+    counts = view.counts(name, asked, level=level, **how)
     if value is not None:
         counts = _only(counts, value)
-    used = method if method in view.estimators else view.estimators[0]
     return Estimates(counts, opened.shape.name, used, level)
 
 
@@ -100,7 +110,9 @@ def columns_asked(of: str, by: Sequence[str | By], columns: Sequence[str]) -> tu
     """Return the columns that a question speaks of: all that need be fetched to answer it."""
     names = {name.removesuffix("_lo").removesuffix("_hi") for name in columns}
     every = sorted({*columns, *names})
-    split = [each.column if isinstance(each, By) else read_by(each, every).column for each in by]
+    split = [
+        column.column if isinstance(column, By) else read_by(column, every).column for column in by
+    ]
     return asked_of(of, columns)[0], split
 
 
@@ -111,5 +123,5 @@ def _only(counts: Counts, value: str) -> Counts:
             f"{listed(counts.values)}.{nearest(value, counts.values)}"
         )
     place = [counts.values.index(value)]
-    figures = (each[:, place] for each in (counts.count, counts.low, counts.high))
+    figures = (table[:, place] for table in (counts.count, counts.low, counts.high))
     return Counts(counts.of, counts.by, counts.labels, (value,), counts.rows, *figures)

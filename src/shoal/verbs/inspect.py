@@ -114,9 +114,11 @@ def inspect(
     only
         The plan names all quasi-identifiers: none is to be guessed besides.
     """
-    known = {name: part.role for name, part in plan.columns.items()}
-    kinds = {name: part.kind for name, part in plan.columns.items() if part.kind is not None}
-    schema = guess(frame, roles=known, kinds=kinds, taxonomies=taxonomies)
+    roles = {name: declared.role for name, declared in plan.columns.items()}
+    kinds = {
+        name: declared.kind for name, declared in plan.columns.items() if declared.kind is not None
+    }
+    schema = guess(frame, roles=roles, kinds=kinds, taxonomies=taxonomies)
     if only:
         schema = _only(schema, plan.names(Role.QUASI))
     names = list(schema.quasi)

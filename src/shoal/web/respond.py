@@ -129,7 +129,7 @@ def _steps(table: OpenTable | None, run: WebRun | None, now: str) -> list[dict[s
     base = f"/tables/{table.number}" if table is not None and table.profile else None
     done = run
     if done is None and table is not None:
-        finished = [each for each in table.runs.values() if each.status == "done"]
+        finished = [earlier for earlier in table.runs.values() if earlier.status == "done"]
         done = finished[-1] if finished else None
     there = f"{base}/runs/{done.number}" if base and done and done.view else None
     places = {

@@ -153,16 +153,16 @@ def _pairs(
         before.alias("before"),
         after.alias("after"),
     )
-    found = to_polars(
+    collected = to_polars(
         chosen.agg(
             *sums(F.col("before"), "before"), *sums(F.col("after"), "after"), *pairs
         ).toArrow()
     )
     different = {
-        name: found[f"pairs{j}"].explode().drop_nulls().struct.unnest()
+        name: collected[f"pairs{j}"].explode().drop_nulls().struct.unnest()
         for j, name in enumerate(changed)
     }
-    return totals(found, "before"), totals(found, "after"), different
+    return totals(collected, "before"), totals(collected, "after"), different
 
 
 def _all_covered(

@@ -17,7 +17,7 @@ import polars as pl
 from shoal.base.errors import Infeasible, InputError
 from shoal.base.names import check_rows
 from shoal.base.partition import GroupStats, Histogram
-from shoal.coding.encode import Encoded
+from shoal.coding.encode import Encoded, unseen
 from shoal.engines.spark.checking import against, marks, own_columns
 from shoal.engines.spark.columns import side_by_side
 from shoal.engines.spark.hashing import Mark, fingerprints, fresh_salt, hashed, to_polars
@@ -45,24 +45,30 @@ def stage_dummies(job: Job) -> Staged:
         rows = mark.found[0]
         cells = side_by_side([values.published for values in sensitive.values()])
         plan, schema = resolve(table.head(cells), job.plan, job.taxonomies)
+        more = {name: unseen(schema[name], values.names) for name, values in sensitive.items()}
         whole = GroupStats(
             np.array([rows], np.int64),
-            {name: _one_group(values) for name, values in sensitive.items()},
+            {name: _one_group(values, more[name]) for name, values in sensitive.items()},
         )
         if obstacle := job.rule.obstacle(whole):
             raise Infeasible(obstacle)
         # An empty draw asks whether every sensitive column has an l.
-        dummies.draw(_codes(pl.DataFrame(cells.clear()), sensitive), job.rule, None, **job.options)
+        empty = _codes(pl.DataFrame(cells.clear()), sensitive, more)
+        dummies.draw(empty, job.rule, None, **job.options)
     with job.clock.stage("recode"):
         layout = dummied(table, schema)
         path = f"{job.folder}/rows"
-        drawn = _drawn(job, schema, sensitive)
+        drawn = _drawn(job, schema, sensitive, more)
         drawn.write.parquet(path)
     untouched = Loss.none(job.quasi)
     staged = job.spark.read.parquet(path)
     notes = {"engine": "spark"}
 
-    asked = _checks(job, staged, layout, schema, sensitive, mark)
+    domains = {
+        name: pl.Series((*values.names, *more[name]), dtype=pl.String)
+        for name, values in sensitive.items()
+    }
+    asked = _checks(job, staged, layout, schema, domains, mark)
     # A set that is drawn again is another one: it is on the disk before a row moves.
     return Staged(staged, layout, plan, schema, rows, untouched, rows, notes, asked, in_order=False)
 
@@ -81,14 +87,17 @@ def _mark(job: Job) -> Mark:
     return Mark(salt, fingerprint)
 
 
-def _one_group(values: Values) -> Histogram:
-    there = np.flatnonzero(values.whole)
+def _one_group(values: Values, more: tuple[str, ...]) -> Histogram:
+    whole = np.append(values.whole[: len(values.names)], np.ones(len(more), np.int64))
+    there = np.flatnonzero(whole)
     starts = np.array([0, there.size], np.int64)
-    return Histogram(starts, there, values.whole[there], values.whole, values.names)
+    return Histogram(starts, there, whole[there], whole, (*values.names, *more))
 
 
-def _codes(frame: pl.DataFrame, known: Mapping[str, Values]) -> Encoded:
-    """Return the sensitive columns of some rows as codes."""
+def _codes(
+    frame: pl.DataFrame, known: Mapping[str, Values], more: Mapping[str, tuple[str, ...]]
+) -> Encoded:
+    """Return the sensitive columns of some rows as codes; ``more``: values that no row has."""
     sensitive = {}
     for name, values in known.items():
         index = pl.DataFrame({"cell": values.published, "code": values.codes.astype(np.int32)})
@@ -101,10 +110,15 @@ def _codes(frame: pl.DataFrame, known: Mapping[str, Values]) -> Encoded:
             )
         sensitive[name] = joined["code"].to_numpy()
     names = {name: values.names for name, values in known.items()}
-    return Encoded((), np.empty((frame.height, 0), np.int32), (), sensitive, names)
+    return Encoded((), np.empty((frame.height, 0), np.int32), (), sensitive, names, unseen=more)
 
 
-def _drawn(job: Job, schema: Schema, sensitive: Mapping[str, Values]) -> Any:
+def _drawn(
+    job: Job,
+    schema: Schema,
+    sensitive: Mapping[str, Values],
+    more: Mapping[str, tuple[str, ...]],
+) -> Any:
     """Return every row with its original sensitive values and what is published of it."""
     from pyspark.sql import types as T  # noqa: N812
     from pyspark.sql.pandas.types import to_arrow_schema
@@ -126,7 +140,7 @@ def _drawn(job: Job, schema: Schema, sensitive: Mapping[str, Values]) -> Any:
     def draw(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             frame = to_polars(batch).rename(real)
-            data = _codes(frame, sensitive)
+            data = _codes(frame, sensitive, more)
             drawn = dummies.draw(data, rule, None, **options)
             published = dummies.publish(frame, schema, data, drawn).frame
             out = pl.DataFrame(
@@ -150,7 +164,7 @@ def _checks(
     staged: Any,
     layout: Layout,
     schema: Schema,
-    sensitive: Mapping[str, Values],
+    domains: Mapping[str, pl.Series],
     mark: Mark,
 ) -> Checks:
     """Return what checks every set against its row's true value, and counts the classes."""
@@ -160,7 +174,7 @@ def _checks(
     def check_staged(shown: Sequence[Any]) -> Seen:
         both, own, after = marks(staged, own_columns(job, layout), shown, mark.salt)
         before, published = fingerprints(both, [own, after])
-        parts, faults = _looked(staged, layout, schema, sensitive, rules)
+        parts, faults = _looked(staged, layout, schema, domains, rules)
         return Seen(published, parts, [*against(mark, before), *faults])
 
     def check_release(release: Any) -> Seen:
@@ -175,13 +189,12 @@ def _looked(
     staged: Any,
     layout: Layout,
     schema: Schema,
-    sensitive: Mapping[str, Values],
+    domains: Mapping[str, pl.Series],
     rules: tuple[Rule, ...],
 ) -> tuple[list[Findings], list[str]]:
     """Ask the rules about every set, where its row is; return what they found, and faults."""
-    spelled = {name: pl.Series(found.names, dtype=pl.String) for name, found in sensitive.items()}
     columns = {layout.inside(name): name for name in layout.names}
-    passed = {inner: name for inner, name in columns.items() if name not in sensitive}
+    passed = {inner: name for inner, name in columns.items() if name not in domains}
 
     def look(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -196,8 +209,8 @@ def _looked(
                 *(pl.col(inner).alias(name) for inner, name in passed.items()),
             )
             source = Original(truth, schema, np.arange(frame.height))
-            found = verify_sets(released, schema.quasi, rules, source, spelled)
-            said = [asdict(result) for result in found.rules], list(found.faults), frame.height
+            verdict = verify_sets(released, schema.quasi, rules, source, domains)
+            said = [asdict(result) for result in verdict.rules], list(verdict.faults), frame.height
             yield pa.RecordBatch.from_pydict({"said": [json.dumps(said)]})
 
     heard = [

@@ -87,7 +87,7 @@ def _handed_out(job: Job, tuples: Tuples, layout: Layout, made: Assignment, keys
     alone = to_spark(job.spark, share.filter(~pl.col(MANY)).select(KEY, LABEL))
     several = share.filter(MANY).drop(MANY)
     split = to_spark(job.spark, several) if several.height else None
-    rows = hand_out(tuples, alone, split, passed, small=is_small(share))
+    rows = hand_out(tuples, alone, split, passed, seed=job.plan.seed, small=is_small(share))
     return with_cells(rows, to_spark(job.spark, cells), small=is_small(cells))
 
 

@@ -14,7 +14,8 @@ def stage_generalized(job: Job) -> Staged:
     """Reduce the table to its distinct tuples, group them, and stage the release."""
     with ExitStack() as stack:
         with job.clock.stage("encode"):
-            counting = reduced(job.table, [*job.quasi, *job.spoken], job.settings)
+            columns = [*job.quasi, *job.spoken]
+            counting = reduced(job.table, columns, job.settings, job.plan.seed)
             tuples = stack.enter_context(counting)
         group = on_the_executors if tuples.here is None else on_the_driver
         return group(job, tuples)

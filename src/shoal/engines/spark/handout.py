@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.engines.assigning import Assignment
-from shoal.engines.spark.hashing import fresh_salt, hashed
+from shoal.engines.spark.hashing import TURNS, hashed, salt_of
 from shoal.engines.spark.tuples import KEY, Tuples
 
 LABEL, FIRST, LAST, MANY, TURN = "label", "first", "last", "many", "turn"
@@ -50,7 +50,13 @@ def _joined(rows: Any, table: Any, on: Any, small: bool) -> Any:
 
 
 def hand_out(
-    tuples: Tuples, alone: Any, split: Any | None, passed: Sequence[str], *, small: bool
+    tuples: Tuples,
+    alone: Any,
+    split: Any | None,
+    passed: Sequence[str],
+    *,
+    seed: int | None,
+    small: bool,
 ) -> Any:
     """Join every row with its share.
 
@@ -66,6 +72,8 @@ def hand_out(
         may hold published cells besides.
     passed
         The columns that are published as they are.
+    seed
+        Repeats the salt.
     small
         Whether the shares can be sent to every executor.
     """
@@ -76,7 +84,7 @@ def hand_out(
     single = _joined(rows, alone, KEY, small)
     if split is None:
         return single
-    turns = Window.partitionBy(KEY).orderBy(hashed(passed, fresh_salt()), *passed)
+    turns = Window.partitionBy(KEY).orderBy(hashed(passed, salt_of(seed, TURNS)), *passed)
     cut = split.select(KEY).distinct()
     numbered = _joined(rows, cut, KEY, small).withColumn(TURN, F.row_number().over(turns))
     both = _joined(numbered, split.withColumnRenamed(KEY, "of"), F.col(KEY) == F.col("of"), small)

@@ -7,8 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from shoal.base.seeds import stretched
+
+TUPLES, TURNS, ORDER = range(3)
+"""What a salt is for: to name tuples, to number the rows of one, to put the rows in order."""
 Fingerprint = tuple[int, int, int]
 """How many rows there are, and two sums of their hashes."""
 
@@ -31,6 +36,17 @@ def to_polars(table: Any) -> pl.DataFrame:
 def fresh_salt() -> int:
     """Return a number that nobody can guess."""
     return secrets.randbits(63)
+
+
+def salt_of(seed: int | None, purpose: int) -> int:
+    """Return a number that nobody can guess who does not know the seed; without one, a fresh one.
+
+    ``purpose``: TUPLES, TURNS or ORDER.
+    """
+    if seed is None:
+        return fresh_salt()
+    spawned = np.random.SeedSequence(stretched(seed), spawn_key=(1, purpose))
+    return int(spawned.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def hashed(columns: Sequence[str], salt: int) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.base.roles import Role
 from shoal.engines.spark.columns import SparkTable
-from shoal.engines.spark.hashing import fresh_salt, hashed
+from shoal.engines.spark.hashing import ORDER, fresh_salt, hashed, salt_of
 from shoal.releases.generalized.make import check_names
 from shoal.tables.schema import Schema
 
@@ -84,6 +84,17 @@ def shuffled(rows: Any, published: Sequence[str]) -> Any:
 
     marked = rows.select("*", hashed(published, fresh_salt()).alias("h"))
     return marked.repartition(F.col("h")).sortWithinPartitions("h").drop("h")
+
+
+def repeatable(rows: Any, published: Sequence[str], seed: int, *, one: bool) -> Any:
+    """Put rows in such an order that a run with the same seed finds again.
+
+    The table is sorted as a whole: how Spark cuts it into pieces is no two times the same. ``one``:
+    it becomes one piece.
+    """
+    marked = rows.select("*", hashed(published, salt_of(seed, ORDER)).alias("h"))
+    ordered = marked.coalesce(1).sortWithinPartitions("h") if one else marked.orderBy("h")
+    return ordered.drop("h")
 
 
 def written(rows: Any, kind: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from shoal.base.errors import NotVerified
 from shoal.engines.spark import files
 from shoal.engines.spark.files import Files, move_into_place
 from shoal.engines.spark.job import KEPT, Job, Seen, Staged
-from shoal.engines.spark.layout import shuffled, written
+from shoal.engines.spark.layout import repeatable, shuffled, written
 from shoal.releases.check_counts import unite
 from shoal.releases.verdict import Verdict
 
@@ -74,9 +74,12 @@ class Destination:
         columns = staged.layout.published
         cells = [cell.alias(name) for cell, name in zip(self.shown(staged), columns, strict=True)]
         rows = staged.rows.where(KEPT)
-        rows = (rows if staged.in_order else shuffled(rows, columns)).select(*cells)
+        if staged.plan.seed is not None:
+            rows = repeatable(rows, columns, staged.plan.seed, one=self.one)
+        elif not staged.in_order:
+            rows = shuffled(rows, columns)
         # Pieces that are each in order, one after the other, are as good as one.
-        rows = rows.coalesce(1) if self.one else rows
+        rows = (rows.coalesce(1) if self.one else rows).select(*cells)
         named = rows.toDF(*staged.layout.names)
         files.write(named, self._folder, self.kind, self._name)
         written = files.read_back(

@@ -82,7 +82,8 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
         passed = [job.table.at(name) for name in layout.passed().values()]
         cells_only = shared.drop("loss", "rows", "removed", "groups")
         alone = cells_only.where(f"not {MANY}").drop(FIRST, LAST, MANY)
-        rows = hand_out(tuples, alone, cells_only.where(MANY).drop(MANY), passed, small=False)
+        split = cells_only.where(MANY).drop(MANY)
+        rows = hand_out(tuples, alone, split, passed, seed=plan.seed, small=False)
         staged = stage(job, rows.selectExpr("*", f"{LABEL} >= 0 as {KEPT}"), layout)
     notes = {"engine": "spark", "tuples": tuples.size, "shards": len(shards)}
     return Staged(
@@ -135,10 +136,10 @@ def _coded(tuples: Tuples, cells: pl.DataFrame, whole_table: Encoded) -> Any:
             columns = [frame[KEY], frame[COUNT]]
             for new, (old, table) in index.items():
                 own = pl.DataFrame({"cell": frame[old]})
-                found = own.join(
+                coded = own.join(
                     table, on="cell", how="left", nulls_equal=True, maintain_order="left"
                 )
-                columns.append(found["code"].cast(pl.Int32).alias(new))
+                columns.append(coded["code"].cast(pl.Int32).alias(new))
             yield from pl.DataFrame(columns).to_arrow().to_batches()
 
     fields = [f"{KEY} bigint", f"{COUNT} bigint", *(f"{name} int" for name in words)]
@@ -197,7 +198,7 @@ def _grouped(
     names, space, typed = whole_table.names, whole_table.take(none), plan.release.typed
 
     def group(shard: tuple[Any, ...], rows: Any) -> Any:
-        frame = to_polars(rows)
+        frame = to_polars(rows).sort(KEY)  # no order that Spark happens to give
         codes = frame.select(f"q{j}" for j in range(len(names))).to_numpy().astype(np.int32)
         hidden = {name: frame[f"s{i}"].to_numpy() for i, name in enumerate(space.sensitive)}
         data = replace(space, codes=np.ascontiguousarray(codes), sensitive=hidden)

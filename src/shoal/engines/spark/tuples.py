@@ -12,7 +12,16 @@ import polars as pl
 from shoal.base.errors import ShoalError
 from shoal.base.names import check_rows
 from shoal.engines.spark.columns import SparkTable
-from shoal.engines.spark.hashing import Mark, fresh_salt, hashed, sums, to_polars, totals
+from shoal.engines.spark.hashing import (
+    TUPLES,
+    Mark,
+    fresh_salt,
+    hashed,
+    salt_of,
+    sums,
+    to_polars,
+    totals,
+)
 from shoal.engines.spark.settings import Spark
 
 KEY, COUNT, MARK = "key", "n", "mark"
@@ -59,12 +68,15 @@ class Tuples:
         if keys != self.size:
             raise ShoalError(
                 f"Two of {self.size:,} tuples have the same hash, which happens about once in "
-                f"{2**64 // self.size**2 * 2 + 1:,} runs. Run again: the hash will be another."
+                f"{2**64 // self.size**2 * 2 + 1:,} runs. Run again, with another "
+                "seed if there was one: the hash will be another."
             )
 
 
 @contextmanager
-def reduced(table: SparkTable, columns: Sequence[str], settings: Spark) -> Iterator[Tuples]:
+def reduced(
+    table: SparkTable, columns: Sequence[str], settings: Spark, seed: int | None
+) -> Iterator[Tuples]:
     """Count the distinct tuples of some columns, in one pass over the table if they fit the driver.
 
     If not, they are kept on the executors in the block.
@@ -77,7 +89,7 @@ def reduced(table: SparkTable, columns: Sequence[str], settings: Spark) -> Itera
     every = [table.at(name) for name in table.names]
     marked = table.rows.select("*", hashed(every, salt).alias(MARK))
     counted = marked.groupBy(*inner).agg(F.count(F.lit(1)).alias(COUNT), *sums(F.col(MARK), MARK))
-    key = hashed(inner, fresh_salt()).alias(KEY)
+    key = hashed(inner, salt_of(seed, TUPLES)).alias(KEY)
     rows, most = table.rows.select("*", key), settings.most_tuples(len(inner))
 
     def told(figures: pl.DataFrame, size: int, distinct: Any, here: pl.DataFrame | None) -> Tuples:
@@ -88,7 +100,9 @@ def reduced(table: SparkTable, columns: Sequence[str], settings: Spark) -> Itera
     # One more than may come tells that they do not fit, whatever their number.
     here = to_polars(counted.select("*", key).limit(most + 1).toArrow())
     if here.height <= most and settings.fits(here.height, int(here[COUNT].sum()), len(inner)):
-        yield told(here, here.height, None, here)
+        # Spark hands them over as its tasks end; of tuples that look alike to a method the first
+        # comes first, so the order must not depend on that.
+        yield told(here, here.height, None, here.sort(KEY))
         return
     del here
     kept = counted.persist(StorageLevel.MEMORY_AND_DISK)

@@ -111,6 +111,8 @@ def _of_cells(
     """Return the features of some cells and of some values, given by their numbers."""
     points = positions(side.known, column)
     silent = unknown(side)
+    if taxonomy is not None:
+        silent |= (side.shown == notation.top_label(taxonomy)).fill_null(value=False).to_numpy()
     if points is not None:
         first, last = (np.where(silent, 0, end) for end in (side.lo, side.hi))
         middle = (points[first] + points[last]) / 2

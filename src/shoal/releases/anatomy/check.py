@@ -17,6 +17,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
 from shoal.releases.verdict import Original, Verdict
 from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.domain import STAR
 
 
 def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
@@ -31,6 +32,8 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
     faults = opened.forbidden()
     if source is not None and ordered is None:
         faults += plausible(opened.frame, table, source.frame, kept(opened, source), held[0])
+    said = [opened.column(name) for name in opened.sensitive]
+    table = table.with_columns(blank(table[column.name], column.missing) for column in said)
     return verify_tables(
         opened.frame, table, opened.quasi, rules, ordered, published=opened.published, faults=faults
     )
@@ -68,7 +71,9 @@ def verify_tables(
     published = published or read(released, quasi)
     name = columns[0]
     listing = table.select(
-        pl.col(GROUP), as_text(blank(table[name])).alias(name), pl.col(COUNT).cast(pl.Int64)
+        pl.col(GROUP),
+        as_text(blank(table[name], (STAR,))).alias(name),
+        pl.col(COUNT).cast(pl.Int64),
     )
     told = [*faults, *_table_faults(released, listing)]
     groups = listing[GROUP].unique().sort()
@@ -122,10 +127,10 @@ def _histogram(groups: Ints, values: pl.Series, counts: pl.Series, size: int) ->
         .sort("group", "value")
     )
     own = frame["group"].to_numpy()
-    each, many = frame["value"].to_numpy(), frame["count"].to_numpy().astype(np.int64)
-    whole = np.bincount(each, many, len(names)).astype(np.int64)
+    codes, many = frame["value"].to_numpy(), frame["count"].to_numpy().astype(np.int64)
+    whole = np.bincount(codes, many, len(names)).astype(np.int64)
     starts = np.searchsorted(own, np.arange(size + 1)).astype(np.int64)
-    return Histogram(starts, each, many, whole, tuple(as_text(names).to_list()))
+    return Histogram(starts, codes, many, whole, tuple(as_text(names).to_list()))
 
 
 def _table_faults(released: pl.DataFrame, listing: pl.DataFrame) -> list[str]:
@@ -138,7 +143,9 @@ def _table_faults(released: pl.DataFrame, listing: pl.DataFrame) -> list[str]:
         faults.append(
             f"{wrong:,} groups have another number of rows in the first table than in the second."
         )
-    if listing.select(pl.exclude(COUNT)).is_duplicated().any() or (listing[COUNT] < 1).any():
+    # What means missing may be spelled in several ways.
+    values = listing.drop_nulls().select(pl.exclude(COUNT))
+    if values.is_duplicated().any() or (listing[COUNT] < 1).any():
         faults.append("The second table lists a value of a group twice, or a count below 1.")
     return faults
 

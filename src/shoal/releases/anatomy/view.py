@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from shoal.releases.exact.view import Exact
 from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
 from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.domain import STAR
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +72,10 @@ class AnatomyView(Exact):
         """Share out the rows of every group by the group's values."""
         own, size, starts, values, counts, names = self._groups
         inside = np.bincount(own[self.matching(query)], minlength=size.size)
-        each = np.repeat(inside / np.maximum(size, 1), np.diff(starts))
-        return tally(values, each * counts, len(names))
+        weight = np.repeat(inside / np.maximum(size, 1), np.diff(starts))
+        return tally(values, weight * counts, len(names))
 
-    def counts(
-        self, of: str, by: Sequence[By], *, method: str = "iterative", level: float = 0.95
-    ) -> Counts:
+    def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate all combinations at once.
 
         The interval is that of a hypergeometric draw: which rows of a group have which of its
@@ -96,12 +96,12 @@ class AnatomyView(Exact):
         spread = m * share * (1 - share) * (n - m) / np.maximum(n - 1, 1)
         form = (len(combined), len(names))
         count, variance, least, most = (
-            tally(keys, each, form[0] * form[1]).reshape(form)
-            for each in (m * share, spread, np.maximum(m - (n - h), 0), np.minimum(m, h))
+            tally(keys, figures, form[0] * form[1]).reshape(form)
+            for figures in (m * share, spread, np.maximum(m - (n - h), 0), np.minimum(m, h))
         )
         low, high = normal_interval(count, variance, least, most, level)
         rows = np.bincount(labels[kept], minlength=form[0]).astype(np.float64)
-        by_names = tuple(each.column for each in by)
+        by_names = tuple(wanted.column for wanted in by)
         return Counts(of, by_names, combined, names, rows, count, low, high)
 
     def posterior(self, of: str) -> Posterior:
@@ -110,9 +110,9 @@ class AnatomyView(Exact):
         runs = np.diff(starts)
         known = np.bincount(np.repeat(np.arange(runs.size), runs), counts, runs.size)
         share = counts / np.repeat(known, runs)
-        each = runs[own]
-        at = np.repeat(starts[:-1][own] - (np.cumsum(each) - each), each) + np.arange(each.sum())
-        rows = np.repeat(np.arange(own.size), each)
+        many = runs[own]
+        at = np.repeat(starts[:-1][own] - (np.cumsum(many) - many), many) + np.arange(many.sum())
+        rows = np.repeat(np.arange(own.size), many)
         return Posterior.of(self.classes, rows, values[at], share[at], len(names))
 
     def beliefs(self, of: str, rows: npt.NDArray[np.integer]) -> Floats:
@@ -154,7 +154,7 @@ def open_view(opened: Opened, of: str) -> AnatomyView:
             f"The second table has no sensitive column {of!r}.{nearest(of, held)} It has: "
             f"{listed(held)}."
         )
-    table = table.with_columns(blank(table[of], opened.column(of).missing))
+    table = table.with_columns(blank(table[of], (STAR, *opened.column(of).missing)))
     return AnatomyView(frame, tuple(opened.quasi), table, of)
 
 

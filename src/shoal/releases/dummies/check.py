@@ -12,11 +12,13 @@ import polars as pl
 from shoal.base.errors import InputError, listed
 from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule
+from shoal.releases.dummies.domain import declared_domain, domain_faults
 from shoal.releases.exact.check import compare, judge, kept, plausible, some, truth
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
 from shoal.releases.verdict import Original, Verdict
 from shoal.tables.cells import as_text, natural
+from shoal.tables.domain import STAR
 from shoal.tables.set_cells import read_sets
 
 
@@ -27,9 +29,14 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
     if source is not None and ordered is None:
         columns = kept(opened, source)
         faults += plausible(opened.frame, source.frame, columns, opened.sensitive)
-    return verify_sets(
-        opened.frame, opened.quasi, rules, ordered, published=opened.published, faults=faults
-    )
+    domains = {}
+    for name in opened.sensitive:
+        faults += domain_faults(opened, name)
+        if (values := declared_domain(opened, name)) is not None:
+            domains[name] = values
+    given = opened.frame, opened.quasi, rules, ordered, domains
+    void = {name: opened.column(name).missing for name in opened.sensitive}
+    return verify_sets(*given, published=opened.published, void=void, faults=faults)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,22 +47,18 @@ class _Sets:
     codes: Ints
     lengths: Ints
     kept: npt.NDArray[np.bool_]
+    strange: int  # values in them that its domain lacks
 
     @classmethod
-    def read(cls, lists: pl.Series, names: pl.Series | None = None) -> _Sets:
+    def read(cls, lists: pl.Series, domain: pl.Series | None = None) -> _Sets:
         known = lists.drop_nulls()
         flat = known.list.explode(empty_as_null=False)
-        names = natural(flat) if names is None else names
+        names = natural(flat if domain is None else pl.concat([domain, flat.rename(domain.name)]))
         places = pl.Series(np.arange(len(names), dtype=np.int64))
-        numbers = flat.replace_strict(names, places, default=None, return_dtype=pl.Int64)
-        if numbers.null_count():
-            raise InputError(
-                f"{numbers.null_count():,} values in the sets of column {lists.name!r} are no "
-                "values of the column."
-            )
-        codes = numbers.to_numpy()
+        codes = flat.replace_strict(names, places, return_dtype=pl.Int64).to_numpy()
         lengths = known.list.len().to_numpy().astype(np.int64)
-        return cls(names, codes, lengths, lists.is_not_null().to_numpy())
+        strange = 0 if domain is None else len(names) - domain.n_unique()
+        return cls(names, codes, lengths, lists.is_not_null().to_numpy(), strange)
 
     @property
     def owner(self) -> Ints:
@@ -68,10 +71,14 @@ class _Sets:
         wrong = (np.diff(self.codes) <= 0) & (np.diff(owner) == 0)
         return int(np.unique(owner[1:][wrong]).size)
 
-    def histogram(self) -> Histogram:
-        """Count each set as a group of its own, a value that it has twice once."""
+    def histogram(self, void: Sequence[str]) -> Histogram:
+        """Count each set as a group of its own, a value that it has twice once.
+
+        ``void``: texts that mean missing, which add no diversity.
+        """
         span = max(len(self.names), 1)
-        keys = self.owner * span + self.codes
+        known = ~as_text(self.names).str.strip_chars().is_in(["", STAR, *void]).to_numpy()
+        keys = (self.owner * span + self.codes)[known[self.codes]]
         if self.unsorted:
             keys = np.unique(keys)
         codes = keys % span
@@ -97,9 +104,10 @@ def verify_sets(
     quasi: Sequence[str],
     rules: Sequence[Rule],
     source: Original | None = None,
-    values: Mapping[str, pl.Series] | None = None,
+    domains: Mapping[str, pl.Series] | None = None,
     *,
     published: Published | None = None,
+    void: Mapping[str, Sequence[str]] | None = None,
     faults: Sequence[str] = (),
 ) -> Verdict:
     """Check a table with dummy values.
@@ -109,11 +117,13 @@ def verify_sets(
 
     Parameters
     ----------
-    values
-        The values that each sensitive column can have, in their order, when ``released`` is only a
-        part of a release; else those that its sets name.
+    domains
+        The values that a sensitive column can have, where they are known: every set must come from
+        them.
     published
         The classes of its rows, if they were grouped before.
+    void
+        Texts that mean missing, by sensitive column.
     faults
         What was found elsewhere.
 
@@ -134,13 +144,18 @@ def verify_sets(
                 'is a list such as ["asthma", "flu"]. Its columns are '
                 f"{listed(released.columns)}."
             )
-        sets[name] = _Sets.read(lists, (values or {}).get(name))
+        sets[name] = _Sets.read(lists, (domains or {}).get(name))
     stats: dict[str | None, GroupStats] = {None: GroupStats(published.sizes, {})}
     for name, found in sets.items():
-        stats[name] = GroupStats(found.lengths, {name: found.histogram()})
+        stats[name] = GroupStats(found.lengths, {name: found.histogram((void or {}).get(name, ()))})
         if found.unsorted:
             told.append(
                 f"{found.unsorted:,} sets of column {name!r} are not sorted, or hold a value twice."
+            )
+        if found.strange:
+            told.append(
+                f"The sets of column {name!r} hold {found.strange:,} values that its domain lacks: "
+                "every value of a set must come from it."
             )
         if (different := np.unique(found.lengths)).size > 1:
             told.append(

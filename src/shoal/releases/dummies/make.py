@@ -13,6 +13,7 @@ from shoal.base.errors import ParameterError
 from shoal.base.partition import Ints
 from shoal.base.roles import Role
 from shoal.base.secure import below, words
+from shoal.catalog import DOMAIN
 from shoal.coding.encode import Encoded
 from shoal.privacy import Rule, flatten
 from shoal.tables.cells import natural
@@ -35,14 +36,15 @@ class Sets:
 
 @dataclass(frozen=True, eq=False)
 class Dummies:
-    """A table with dummy values. ``order`` must never leave the run."""
+    """A table with dummy values, and the declared domains. ``order`` must never leave the run."""
 
     frame: pl.DataFrame
     order: Ints
+    domain: pl.DataFrame | None = None
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return what is published, by name."""
-        return {"release": self.frame}
+        return {"release": self.frame} | ({} if self.domain is None else {DOMAIN: self.domain})
 
 
 def draw(
@@ -64,14 +66,15 @@ def draw(
 
     Notes
     -----
-    Sei, Takenouchi, Ohsuga 2015. Others are drawn uniformly without replacement from the column's
-    other values (Floyd's way), and the set is sorted, so its order says nothing.
+    Sei, Takenouchi, Ohsuga 2015. Others are drawn uniformly without replacement from the other
+    values of the column's domain (Floyd's way), which is what the table has unless a domain was
+    declared, and the set is sorted, so its order says nothing.
     """
     lengths = _lengths(data, rule)
     codes, kept = {}, {}
     for name, l in lengths.items():  # noqa: E741
         own = data.sensitive[name]
-        size = len(data.sensitive_names[name])
+        size = len(_domain(data, name))
         known = own >= 0
         random = below(size, words(rng, data.rows))
         truth = np.where(known, own, random).astype(np.int64)
@@ -81,6 +84,11 @@ def draw(
         codes[name] = found
         kept[name] = known | (missing == "hide")
     return Sets(codes, kept)
+
+
+def _domain(data: Encoded, name: str) -> tuple[str, ...]:
+    """Return the domain of a sensitive column; codes stand for the values that come first."""
+    return (*data.sensitive_names[name], *data.unseen.get(name, ()))
 
 
 def _others(size: int, count: int, rows: int, rng: np.random.Generator | None) -> Ints:
@@ -130,10 +138,15 @@ def publish(
         if name not in schema or not schema[name].role.published:
             continue
         if schema[name].role is Role.SENSITIVE:
-            columns.append(_listed(name, data.sensitive_names[name], sets, rows))
+            columns.append(_listed(name, _domain(data, name), sets, rows))
         else:
             columns.append(frame[name].gather(rows))
-    return Dummies(pl.DataFrame(columns), rows)
+    domains = [
+        pl.DataFrame({"column": column.name, "value": natural(pl.Series(column.domain))})
+        for column in schema.columns
+        if column.domain
+    ]
+    return Dummies(pl.DataFrame(columns), rows, pl.concat(domains) if domains else None)
 
 
 def _listed(name: str, values: tuple[str, ...], sets: Sets, rows: Ints) -> pl.Series:

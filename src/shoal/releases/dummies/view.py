@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.base.errors import InputError
+from shoal.base.errors import InputError, listed
+from shoal.catalog import ESTIMATORS
 from shoal.releases.base import By, Counts, Floats, Ints, Query
-from shoal.releases.categories import Coded
-from shoal.releases.estimates.bayes import METHODS, Observed, estimate, iterative
+from shoal.releases.dummies.domain import declared_domain
+from shoal.releases.estimates.bayes import Observed, estimate, iterative
 from shoal.releases.estimates.intervals import set_interval
 from shoal.releases.exact import view as exact
 from shoal.releases.exact.view import Exact
 from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
-from shoal.tables.cells import as_text
+from shoal.tables.cells import natural
 from shoal.tables.set_cells import read_sets
 
 
@@ -34,18 +36,24 @@ class _Column:
 
 @dataclass(frozen=True, eq=False)
 class DummiesView(Exact):
-    """A table with dummy values; ``sets`` are its sensitive columns as lists."""
+    """A table with dummy values; ``sets`` are its sensitive columns as lists.
+
+    ``domains``: the values from which they were drawn, where somebody says.
+    """
 
     sets: dict[str, pl.Series]
-    estimators = METHODS
+    domains: dict[str, pl.Series]
+    estimators = tuple(ESTIMATORS)
 
     @cached_property
     def columns(self) -> dict[str, _Column]:
         """The sets as codes."""
-        return {name: _coded(name, lists) for name, lists in self.sets.items()}
+        return {
+            name: _coded(name, lists, self.domains.get(name)) for name, lists in self.sets.items()
+        }
 
     def values(self, of: str) -> tuple[str, ...]:
-        """Return all values that occur in the sets of a column."""
+        """Return the domain of a column: what was declared, or all values in its sets."""
         return self.columns[of].values
 
     def observed(self, of: str, labels: Ints, groups: int) -> Observed:
@@ -62,13 +70,17 @@ class DummiesView(Exact):
         found: Floats = seen.dense(estimate(seen, method, **options))[0]
         return found
 
-    def counts(
-        self, of: str, by: Sequence[By], *, method: str = "iterative", level: float = 0.95
-    ) -> Counts:
+    def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate all combinations at once; intervals follow from the draw of the dummies."""
+        known = set(self.domains.get(of, self.values(of)))
+        if strange := [value for value in self.values(of) if value not in known]:
+            raise InputError(
+                f"The sets of column {of!r} hold {len(strange):,} values that its domain lacks: "
+                f"{listed(strange)}. Give the domain from which they were drawn."
+            )
         combined, labels = self.sorted(by)
         seen = self.observed(of, labels, len(combined))
-        count = seen.dense(estimate(seen, method))
+        count = seen.dense(estimate(seen, **how))
         rows = seen.rows.astype(np.float64)
         low, high = set_interval(seen.dense(seen.seen), rows[:, None], seen.q, level)
         low, high = np.minimum(low, count), np.maximum(high, count)
@@ -99,7 +111,7 @@ class DummiesView(Exact):
         return self.posterior(of).risk()
 
 
-def _coded(name: str, lists: pl.Series) -> _Column:
+def _coded(name: str, lists: pl.Series, domain: pl.Series | None) -> _Column:
     kept = np.flatnonzero(lists.is_not_null().to_numpy())
     lengths = lists.drop_nulls().list.len().unique().sort()
     if len(lengths) != 1:
@@ -109,9 +121,10 @@ def _coded(name: str, lists: pl.Series) -> _Column:
             "the file is a release as it was published."
         )
     elements = lists.drop_nulls().explode()
-    field = Coded.of(elements)
-    values = tuple(as_text(field.values).to_list())
-    return _Column(values, field.codes.reshape(-1, int(lengths[0])), kept)
+    values = natural(elements if domain is None else pl.concat([domain.rename(name), elements]))
+    places = pl.Series(np.arange(len(values), dtype=np.int64))
+    codes = elements.replace_strict(values, places, return_dtype=pl.Int64).to_numpy()
+    return _Column(tuple(values), codes.reshape(-1, int(lengths[0])), kept)
 
 
 def marked(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> bool:
@@ -145,7 +158,10 @@ def open_view(opened: Opened, of: str) -> DummiesView:
             f"Column {of!r} holds no sets of values, although other sensitive columns do: it is "
             "published as it is. Give it another role, or leave it out."
         )
-    return DummiesView(opened.frame, tuple(opened.quasi), sets)
+    domains = {
+        name: values for name in sets if (values := declared_domain(opened, name)) is not None
+    }
+    return DummiesView(opened.frame, tuple(opened.quasi), sets, domains)
 
 
 def _sets(opened: Opened, name: str) -> pl.Series | None:

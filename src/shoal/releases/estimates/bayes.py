@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.errors import ParameterError, nearest
+from shoal.base.params import check_options
+from shoal.catalog import find_estimator
 from shoal.kernels.bayes import iterate
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-METHODS = ("iterative", "closed", "em")
 
 
 def tally(keys: npt.NDArray[np.integer], weights: npt.NDArray[Any], size: int) -> Floats:
@@ -118,6 +117,11 @@ def iterative(seen: Observed, eps: float = 0.01, limit: int = 2_000) -> Floats:
     return iterate(starts, seen.seen, seen.rows, seen.q, seen.length, eps, limit)
 
 
+def even(seen: Observed) -> Floats:
+    """Share every set out evenly among its values: W / l, what nobody has weighed yet."""
+    return seen.seen / seen.length
+
+
 def closed_form(seen: Observed) -> Floats:
     """Estimate by (W - N q) / (1 - q), clipped at 0 and scaled to the right sum.
 
@@ -145,7 +149,7 @@ def full_em(seen: Observed, eps: float = 0.01, limit: int = 2_000) -> Floats:
     Each row is shared out over its set in proportion to the counts so far: the most likely counts
     given everything published, since all l values explain a set equally well.
     """
-    count = seen.seen / seen.length
+    count = even(seen)
     for _ in range(limit):
         share = count[seen.pairs]
         share /= np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
@@ -158,18 +162,7 @@ def full_em(seen: Observed, eps: float = 0.01, limit: int = 2_000) -> Floats:
 
 
 def estimate(seen: Observed, method: str = "iterative", **options: float) -> Floats:
-    """Estimate the count of every pair by one of :data:`METHODS`."""
-    check_method(method)
-    if method == "closed":
-        return closed_form(seen)
-    call = iterative if method == "iterative" else full_em
-    return call(seen, **options)  # type: ignore[arg-type]
-
-
-def check_method(method: str) -> None:
-    """Refuse a method of estimation that there is not."""
-    if method not in METHODS:
-        raise ParameterError(
-            f"There is no way to estimate called {method!r}; there are "
-            f"{', '.join(map(repr, METHODS))}.{nearest(method, METHODS)}"
-        )
+    """Estimate the count of every pair by one of the ways that the catalog lists."""
+    entry = find_estimator(method)
+    found: Floats = entry.load()(seen, **check_options(options, entry.params, method))
+    return found

@@ -46,15 +46,15 @@ class Exact:
         """Return the labels of all combinations and the combination of every row, or -1."""
         parts: list[Sorted] = []
         labels = np.zeros(self.frame.height, np.int64)
-        for each in by:
-            field = self.fields[each.column]
+        for wanted in by:
+            field = self.fields[wanted.column]
             gaps = bool((field.codes == len(field.values)).any())
-            part = sort(each.column, field.values, each, gaps=gaps)
-            category = part.category[field.codes]
+            categories = sort(wanted.column, field.values, wanted, gaps=gaps)
+            category = categories.category[field.codes]
             # Once outside, always outside.
             inside = (labels >= 0) & (category >= 0)
-            labels = np.where(inside, labels * len(part.labels) + category, -1)
-            parts.append(part)
+            labels = np.where(inside, labels * len(categories.labels) + category, -1)
+            parts.append(categories)
         return combine(parts), labels
 
 

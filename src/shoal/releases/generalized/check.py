@@ -31,7 +31,7 @@ from shoal.releases.verdict import (
     undeclared,
 )
 from shoal.tables.cells import as_text, blank, natural
-from shoal.tables.domain import Taxonomy
+from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Schema
 
 _CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
@@ -186,7 +186,7 @@ def _stats(
         if schema is not None and name in schema:
             column = schema[name].clean(column)
         texts = missing.get(name, ()) if isinstance(missing, Mapping) else missing
-        histograms[name] = _histogram(published, blank(column, ("", *texts)))
+        histograms[name] = _histogram(published, blank(column, ("", STAR, *texts)))
     return GroupStats(published.sizes, histograms)
 
 
@@ -266,7 +266,7 @@ def _worst(
     """Show the classes that break most rules by what the file says of them, smallest first."""
     broken = np.sum([~passes for passes in passed], axis=0)
     # Cells break the ties, so that what is shown does not depend on the order of the rows.
-    found = (
+    classes = (
         published.cells.with_columns(
             pl.Series(_CLASS, np.arange(published.sizes.size)),
             pl.Series(_BROKEN, -broken),
@@ -276,7 +276,7 @@ def _worst(
         .sort(_BROKEN, _SIZE, *published.columns)
         .head(limit)
     )
-    texts = {name: as_text(found[name]).fill_null("").to_list() for name in published.columns}
+    texts = {name: as_text(classes[name]).fill_null("").to_list() for name in published.columns}
     return tuple(
         WorstGroup(
             {name: texts[name][place] for name in published.columns},
@@ -285,5 +285,5 @@ def _worst(
                 rule.name for rule, passes in zip(rules, passed, strict=True) if not passes[number]
             ),
         )
-        for place, number in enumerate(found[_CLASS])
+        for place, number in enumerate(classes[_CLASS])
     )

@@ -62,7 +62,7 @@ def covers(
                 return Uncovered(column.name, int(wrong.sum()))
         return None
 
-    return tuple(found for found in share(one, schema.columns) if found is not None)
+    return tuple(entry for entry in share(one, schema.columns) if entry is not None)
 
 
 def plausible(
@@ -116,11 +116,11 @@ class _Originals:
 
 
 def _cover_counts(both: list[Sides], sizes: Ints, originals: int) -> list[str]:
-    found = _different(both)
+    different = _different(both)
     classes = np.stack([side.cells for side in both], axis=1)
-    every = max(1, -(-found.weight.size * classes.shape[0] // BUDGET))
+    every = max(1, -(-different.weight.size * classes.shape[0] // BUDGET))
     checked = np.arange(0, classes.shape[0], every)
-    short = _covering_too_few(both, found, classes[checked], sizes[checked])
+    short = _covering_too_few(both, different, classes[checked], sizes[checked])
     faults = []
     if short:
         faults.append(
@@ -128,7 +128,7 @@ def _cover_counts(both: list[Sides], sizes: Ints, originals: int) -> list[str]:
             "original than they stand for."
         )
     if sizes.sum() == originals:
-        left = _covered_by_none(both, _every(found, every), classes)
+        left = _covered_by_none(both, _every(different, every), classes)
         if left:
             faults.append(f"{left:,} rows of the original are covered by no released row.")
     return faults

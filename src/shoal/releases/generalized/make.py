@@ -72,12 +72,12 @@ def generalize(
         )
     rows = _published_rows(partition, data.rows, order)
     groups = partition.labels()[rows]
-    found = dict(zip(data.names, joins(data, partition), strict=True))
+    join_of = dict(zip(data.names, joins(data, partition), strict=True))
 
     def one(name: str) -> list[pl.Series]:
         column = schema[name]
-        if name in found:
-            return written(column, found[name], groups, typed=typed)
+        if name in join_of:
+            return written(column, join_of[name], groups, typed=typed)
         if column.role is Role.QUASI:
             raise SchemaError(
                 f"The quasi-identifier {name!r} was not encoded, so it cannot be generalized: "
@@ -86,7 +86,7 @@ def generalize(
         return [frame[name].gather(rows)] if column.role.published else []
 
     declared = [name for name in frame.columns if name in schema]
-    columns = [column for part in share(one, declared) for column in part]
+    columns = [column for published in share(one, declared) for column in published]
     check_names([column.name for column in columns])
     return Generalized(pl.DataFrame(columns), rows)
 
@@ -112,7 +112,7 @@ def _labels(join: Join, *, quote: bool) -> pl.Series:
         if quote:
             leaves = notation.exact(pl.Series(domain.values, dtype=pl.String))
             labels = pl.concat([leaves, labels[domain.size :]])
-        return labels.gather(join.node[first])
+        return labels.gather(join.label[first])
     star = join.star[first]
     written = pl.Series([STAR]).extend_constant(STAR, first.size)[: first.size]
     lo, hi = join.lo[first], join.hi[first]
@@ -120,8 +120,8 @@ def _labels(join: Join, *, quote: bool) -> pl.Series:
         one = ~star & (lo == hi)
         wide = ~star & (lo != hi)
         written = _put(written, one, notation.exact(domain.values).gather(lo[one]))
-        low, high = domain.ends or (domain.values, domain.values)
-        return _put(written, wide, notation.intervals(low, high, lo[wide], hi[wide]))
+        low, high = domain.ends or (domain.values, None)
+        return _put(written, wide, notation.intervals(low, lo[wide], hi[wide], high))
     values = pl.Series(domain.values, dtype=pl.String)
     one = ~star & (lo == hi)
     wide = ~star & (lo != hi)

@@ -133,16 +133,16 @@ def _taxonomy(shown: pl.Series, which: Ints, taxonomy: Taxonomy, name: str) -> S
     labels = pl.Series(taxonomy.labels, dtype=pl.String)
     plain = notation.read_labels(shown)
     star = (shown == STAR).to_numpy()
-    found = plain.replace_strict(
+    nodes = plain.replace_strict(
         labels, pl.Series(np.arange(len(labels))), default=None, return_dtype=pl.Int64
     )
-    lost = found.is_null().to_numpy() & ~star
+    lost = nodes.is_null().to_numpy() & ~star
     if lost.any():
         raise InputError(
             f"Column {name!r} holds {listed(plain.filter(lost), 3)}, which its hierarchy does not "
             "list. Give the hierarchies that the release was made with."
         )
-    node = np.where(star, taxonomy.root, found.fill_null(taxonomy.root).to_numpy())
+    node = np.where(star, taxonomy.root, nodes.fill_null(taxonomy.root).to_numpy())
     values = pl.Series(taxonomy.values, dtype=pl.String)
     lo, hi = (end[node].astype(np.int64) for end in (taxonomy.lo, taxonomy.hi))
     return Spread(values, which, lo, hi)

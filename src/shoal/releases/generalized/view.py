@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
 from shoal.releases.published import Published, read
 from shoal.tables.cells import blank
-from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import plain, unknown_column
 
 _MARKED = r"^\*$|^\[.+-.+\]$|^\{.+\}$"
@@ -99,18 +100,17 @@ class GeneralizedView:
             weight *= cells.shares(inside, 1)[:, 0]
         return tally(value, weight[owner] * count, len(names))
 
-    def counts(
-        self, of: str, by: Sequence[By], *, method: str = "iterative", level: float = 0.95
-    ) -> Counts:
+    def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate all combinations; the interval takes each row of a class as its own draw."""
         names, owner, value, count = self._runs(of)
         parts = [
-            sort(each.column, self.spread(each.column).values, each, gaps=False) for each in by
+            sort(wanted.column, self.spread(wanted.column).values, wanted, gaps=False)
+            for wanted in by
         ]
         combined = combine(parts)
         shares = [
-            self.spread(each.column).shares(part.category, len(part.labels))
-            for each, part in zip(by, parts, strict=True)
+            self.spread(wanted.column).shares(categories.category, len(categories.labels))
+            for wanted, categories in zip(by, parts, strict=True)
         ]
         classes = self.published.sizes.size
         form = (len(combined), len(names))
@@ -131,7 +131,7 @@ class GeneralizedView:
             rows += weight.T @ self.published.sizes[begin:end]
         most = tally(value, count, form[1])[None, :] + np.zeros(form)
         low, high = normal_interval(total, total - square, np.zeros(form), most, level)
-        by_names = tuple(each.column for each in by)
+        by_names = tuple(wanted.column for wanted in by)
         return Counts(of, by_names, combined, names, rows, total, low, high)
 
     def posterior(self, of: str) -> Posterior:
@@ -219,10 +219,10 @@ def estimated(_opened: Opened, _name: str) -> bool:
 
 
 def silent(opened: Opened, name: str) -> float:
-    """Return the share of cells of a column that are empty, or ``*`` for a quasi-identifier."""
+    """Return the share of cells of a column that are empty, or leave every value possible."""
     if name in opened.quasi:
         cells = opened.texts(name)
-        return int((cells == STAR).sum()) / max(len(cells), 1)
+        return int(cells.is_in(opened.tops(name)).sum()) / max(len(cells), 1)
     return blank(opened.frame[name]).null_count() / max(opened.frame.height, 1)
 
 

@@ -12,7 +12,8 @@ WORDS = ShapeWords(
     examples="",
     risk="Somebody knows all quasi-identifiers of a person and looks for that person's row. The "
     "risk is one divided by the number of rows that fit.",
-    gaps="A missing quasi-identifier is published as *, the same as a value that was hidden, so "
-    "nobody can tell which is which.",
+    gaps="A missing quasi-identifier is published as *, with all rows of its class. A value that "
+    "was hidden is published as the top of its hierarchy; where that is called * too, or there is "
+    "no hierarchy, nobody can tell which is which.",
     shares="A generalized cell counts in equal parts for everything that it covers.",
 )

@@ -100,10 +100,12 @@ def _notes(subject: Subject, name: str, reading: ColumnReading) -> tuple[str, ..
     notes = []
     if name in subject.opened.quasi and not subject.exact and reading.silent:
         if reading.silent >= 1:
-            return ("Every cell of this column is published as *: it says nothing.",)
+            return (
+                "No cell of this column says anything: all are *, or the top of its hierarchy.",
+            )
         notes.append(
-            f"{say(reading.silent, 'share')} of the cells are * or empty and count in equal "
-            "parts for every value."
+            f"{say(reading.silent, 'share')} of the cells say nothing (*, the top of the "
+            "hierarchy, or empty) and count in equal parts for every value."
         )
     elif reading.silent:
         notes.append(f"{say(reading.silent, 'share')} of the cells are empty and are not counted.")

@@ -115,9 +115,9 @@ class Plots:
             gaps["after"].to_list(),
             before=[value or 0.0 for value in gaps["before"]] if compared else None,
             form="share",
-            name="share of cells" if compared else "published as * or empty",
+            name="share of cells" if compared else "cells that say nothing",
             of="column",
-            names=("missing in the original", "* or empty in the release"),
+            names=("missing in the original", "says nothing in the release"),
             wide=self.wide,
         )
 

@@ -88,8 +88,8 @@ def _generalized(opened: Opened, name: str) -> ColumnReading:
     one = np.where(plain, cells.lo == cells.hi, counts == 1)
     named = np.zeros(size, np.bool_)
     if cells.starts is not None and cells.members is not None:
-        each = np.repeat(rows / np.maximum(counts, 1), counts)
-        weight = weight + np.bincount(cells.members, each, minlength=size)
+        per_member = np.repeat(rows / np.maximum(counts, 1), counts)
+        weight = weight + np.bincount(cells.members, per_member, minlength=size)
         named[cells.members] = True
     named[cells.lo[one & plain]] = True
     silent = opened.silent(name)
@@ -104,10 +104,10 @@ def _generalized(opened: Opened, name: str) -> ColumnReading:
 
 
 def _stars(opened: Opened, name: str, cells: Spread) -> npt.NDArray[np.bool_]:
-    """Say which of the cells are ``*``."""
+    """Say which of the cells leave every value possible."""
     published = opened.published.cells
     column = name if name in published.columns else f"{name}_lo"
-    star = (as_text(published[column]).fill_null(STAR) == STAR).to_numpy()
+    star = as_text(published[column]).fill_null(STAR).is_in(opened.tops(name)).to_numpy()
     starred = np.zeros(cells.lo.size, np.bool_)
     starred[cells.cells] = star
     return starred

@@ -70,13 +70,13 @@ def _codes(series: pl.Series) -> Ints:
 
 def _computed(target: Floats, numbers: Mapping[str, Floats]) -> str | None:
     for source, values in numbers.items():
-        found = _fit(target, [values])
-        if found > CORRELATION:
-            return f"it goes with {source!r} (correlation {found:.3f})"
+        fit = _fit(target, [values])
+        if fit > CORRELATION:
+            return f"it goes with {source!r} (correlation {fit:.3f})"
     for one, other in combinations(list(numbers)[:_NUMBERS], 2):
-        found = max(_fit(target, [numbers[one], numbers[other]], log=log) for log in (True, False))
-        if found > CORRELATION:
-            return f"it is computed from {one!r} and {other!r} (correlation {found:.3f})"
+        fit = max(_fit(target, [numbers[one], numbers[other]], log=log) for log in (True, False))
+        if fit > CORRELATION:
+            return f"it is computed from {one!r} and {other!r} (correlation {fit:.3f})"
     return None
 
 

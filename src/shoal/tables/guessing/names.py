@@ -79,14 +79,14 @@ def words(name: str) -> list[str]:
     ``birth_Place2`` gives birth, place, birthplace; a plural is also its singular, and ``agegrp``
     is also age.
     """
-    found: list[str] = []
+    spelled: list[str] = []
     for form in sorted(_ascii(name)):
-        parts = [part.lower() for part in _PARTS.findall(form)]
+        parts = [word.lower() for word in _PARTS.findall(form)]
         joined = [a + b for a, b in pairwise(parts)]
         every = [*parts, *joined, "".join(parts)]
-        found += [*every, *(part[:-1] for part in every if len(part) > 3 and part.endswith("s"))]
-        found += [_TAILS.sub("", part) for part in parts]
-    return list(dict.fromkeys(found))
+        spelled += [*every, *(word[:-1] for word in every if len(word) > 3 and word.endswith("s"))]
+        spelled += [_TAILS.sub("", word) for word in parts]
+    return list(dict.fromkeys(spelled))
 
 
 def telling(name: str, meaning: str) -> str | None:

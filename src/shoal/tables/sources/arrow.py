@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -125,13 +125,6 @@ def fit(
         return column, texts
     named = types.get(dtype.base_type())
     return (column, named) if named else None
-
-
-def run(connection: Any, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-    """Run a statement through ADBC and return its rows."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values or None)
-        return list(cursor.fetchall()) if cursor.description else []
 
 
 def batches(columns: list[pl.Series], stop: threading.Event) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -27,15 +27,29 @@ class Found:
 
 
 class Database(Protocol):
-    """An open connection; everything it does is one transaction until :meth:`commit`."""
+    """An open connection; everything it does is one transaction until :meth:`commit`.
+
+    What most systems do alike stands here; a driver has its own where it differs.
+    """
+
+    _connection: Any
+    _address: Address
+
+    def __init__(self, connection: Any, address: Address) -> None:
+        self._connection = connection
+        self._address = address
 
     def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows."""
-        ...
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql, values or None)
+            return list(cursor.fetchall()) if cursor.description else []
 
     def identity(self) -> object:
         """Return what tells this database from all others, by whatever address it is reached."""
-        ...
+        assert self._address.path is not None
+        status = self._address.path.stat()
+        return (self._address.system, status.st_dev, status.st_ino)
 
     def tables(self) -> list[Name]:
         """Return every table and view that can be named, with its schema."""
@@ -70,11 +84,11 @@ class Database(Protocol):
 
     def finish(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Give columns the types that only the whole of them tells."""
-        ...
+        return frame
 
     def same(self, name: str) -> str:
-        """Return a name in the form in which equal names are equal here."""
-        ...
+        """Return a name in the form in which equal names are equal here: capitals do not count."""
+        return name.casefold()
 
     def fit(self, column: pl.Series) -> tuple[pl.Series, str] | None:
         """Return a column as it is stored, and its SQL type; None for one with no place here."""
@@ -82,27 +96,31 @@ class Database(Protocol):
 
     def longest(self) -> int | None:
         """Return how many bytes of a name count, if that is limited."""
-        ...
+        return None
 
     def insert(self, name: Name, batches: Any) -> None:
         """Add the rows of an Arrow reader to a table."""
         ...
 
     def cancel(self) -> None:
-        """End an :meth:`insert` that another thread is in the middle of."""
-        ...
+        """End an :meth:`insert` that another thread is in the middle of, if it does not itself.
+
+        It does where it soon asks for the next batch, and there is none.
+        """
+        return
 
     def commit(self) -> None:
         """Make everything done so far last."""
-        ...
+        self._connection.commit()
 
     def rollback(self) -> None:
         """Undo everything done so far."""
-        ...
+        self._connection.rollback()
 
     def close(self) -> None:
-        """End the connection; what was not committed is undone."""
-        ...
+        """End the connection, also one that is lost; what was not committed is undone."""
+        with suppress(Exception):
+            self._connection.close()
 
 
 def missing(address: Address) -> InputError:
@@ -111,13 +129,6 @@ def missing(address: Address) -> InputError:
     rooted = not address.path.is_absolute() and (Path("/") / address.path).exists()
     hint = f" For a path from the root write {address.system}:/{address.path}." if rooted else ""
     return InputError(f"{address} does not exist. Check the name of the file.{hint}")
-
-
-def file_identity(address: Address) -> object:
-    """Return what tells a file from all others, whatever path leads to it."""
-    assert address.path is not None
-    found = address.path.stat()
-    return (address.system, found.st_dev, found.st_ino)
 
 
 # The module of each system; it alone imports the library.

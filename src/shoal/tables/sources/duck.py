@@ -12,7 +12,7 @@ import polars as pl
 from shoal.base.address import Address
 from shoal.base.errors import InputError, OutputError
 from shoal.tables.sources.arrow import fit, frames
-from shoal.tables.sources.database import Found, file_identity, missing
+from shoal.tables.sources.database import Database, Found, missing
 from shoal.tables.sources.faults import told
 from shoal.tables.sources.identifiers import Name, quote, read_name
 from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
@@ -53,20 +53,12 @@ def connect(address: Address, *, write: bool) -> Duck:
     return Duck(connection, address)
 
 
-class Duck:
+class Duck(Database):
     """One connection to a DuckDB file."""
-
-    def __init__(self, connection: Any, address: Address) -> None:
-        self._connection = connection
-        self._address = address
 
     def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows."""
         return list(self._connection.execute(sql, list(values)).fetchall())
-
-    def identity(self) -> object:
-        """Tell the file, by whatever name it is reached."""
-        return file_identity(self._address)
 
     def tables(self) -> list[Name]:
         """List tables and views."""
@@ -128,17 +120,6 @@ class Duck:
 
         relation = self._connection.sql(f"select {cast} from ({select}) as shoal_source")
         yield from frames(pa.RecordBatchReader.from_stream(relation), self._address)
-
-    def finish(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return the frame: DuckDB's types say everything."""
-        return frame
-
-    def same(self, name: str) -> str:
-        """Return the name in small letters: capitals do not count."""
-        return name.casefold()
-
-    def longest(self) -> None:
-        """Return nothing: names may be of any length."""
 
     def fit(self, column: pl.Series) -> tuple[pl.Series, str] | None:
         """Choose the SQL type of a column."""

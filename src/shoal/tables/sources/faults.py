@@ -59,8 +59,8 @@ def words(fault: BaseException, address: Address) -> str:
     text = re.sub(r"^[A-Z_]+: ", "", text)
     text = re.sub(r"\[(?:libpq|SQLite)\] ?|Failed to connect: ?", "", text)
     text = re.sub(r"\bSQLSTATE: \w+", "", text)
-    found = re.search(r"(?:ERROR|FATAL|PANIC):\s+(.*)", text, re.S)
-    return " ".join((found[1] if found else text).split()).rstrip(". ")
+    match = re.search(r"(?:ERROR|FATAL|PANIC):\s+(.*)", text, re.S)
+    return " ".join((match[1] if match else text).split()).rstrip(". ")
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from shoal.base.address import Address
 from shoal.base.errors import InputError, OutputError
 from shoal.tables.cells import dated
 from shoal.tables.set_cells import SETS, to_json
-from shoal.tables.sources.arrow import frames, run, unsigned
-from shoal.tables.sources.database import BATCH, Found, file_identity, missing
+from shoal.tables.sources.arrow import frames, unsigned
+from shoal.tables.sources.database import BATCH, Database, Found, missing
 from shoal.tables.sources.faults import told
 from shoal.tables.sources.identifiers import Name, quote
 from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
@@ -68,26 +68,17 @@ def _uri(address: Address, mode: str) -> str:
     return f"file:{percent(str(address.path.absolute()))}?mode={mode}"
 
 
-class Lite:
+class Lite(Database):
     """One connection to a SQLite file."""
 
     def __init__(self, connection: Any, address: Address) -> None:
-        self._connection = connection
-        self._address = address
+        super().__init__(connection, address)
         self._texts: list[str] = []
         self._flags: list[str] = []
-
-    def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Run a statement and return its rows."""
-        return run(self._connection, sql, values)
 
     def erase(self) -> None:
         """Let SQLite overwrite whatever it deletes from now on."""
         self.run("pragma secure_delete = on")
-
-    def identity(self) -> object:
-        """Tell the file, by whatever name it is reached."""
-        return file_identity(self._address)
 
     def tables(self) -> list[Name]:
         """List tables and views."""
@@ -185,8 +176,8 @@ class Lite:
             cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(BATCH)})
             cursor.execute(f"select {first} union all select {cells} from ({select})")
             top = True
-            for part in frames(cursor.fetch_record_batch(), self._address):
-                yield part[1:] if top else part
+            for frame in frames(cursor.fetch_record_batch(), self._address):
+                yield frame[1:] if top else frame
                 top = False
 
     def _kinds(self, select: str, names: list[str]) -> dict[str, str]:
@@ -219,13 +210,6 @@ class Lite:
             *(flag.cast(pl.Boolean) for flag in flags),
         )
 
-    def same(self, name: str) -> str:
-        """Return the name in small letters: capitals do not count."""
-        return name.casefold()
-
-    def longest(self) -> None:
-        """Return nothing: names may be of any length."""
-
     def fit(self, column: pl.Series) -> tuple[pl.Series, str] | None:
         """Choose the declared type of a column, and cells that SQLite has."""
         column = unsigned(column)
@@ -253,19 +237,3 @@ class Lite:
         """Insert the rows of a reader."""
         with self._connection.cursor() as cursor:
             cursor.adbc_ingest(name.table, batches, mode="append")
-
-    def cancel(self) -> None:
-        """Do nothing: SQLite asks for the next batch soon, and there is none."""
-
-    def commit(self) -> None:
-        """Commit the transaction."""
-        self._connection.commit()
-
-    def rollback(self) -> None:
-        """Roll the transaction back."""
-        self._connection.rollback()
-
-    def close(self) -> None:
-        """Close the file."""
-        with contextlib.suppress(Exception):
-            self._connection.close()

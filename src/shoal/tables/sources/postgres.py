@@ -12,8 +12,8 @@ import polars as pl
 
 from shoal.base.address import Address
 from shoal.base.errors import InputError, OutputError
-from shoal.tables.sources.arrow import fit, frames, numbers, run
-from shoal.tables.sources.database import Found
+from shoal.tables.sources.arrow import fit, frames, numbers
+from shoal.tables.sources.database import Database, Found
 from shoal.tables.sources.faults import told
 from shoal.tables.sources.identifiers import Name, quote
 from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
@@ -42,13 +42,13 @@ def connect(address: Address, *, write: bool) -> Postgres:
     """Connect as the address, the environment and the password file say."""
     import adbc_driver_postgresql.dbapi as driver
 
-    given = dict(address.settings)
-    given.setdefault("client_encoding", "UTF8")
-    given.setdefault("fallback_application_name", "shoal")
+    settings = dict(address.settings)
+    settings.setdefault("client_encoding", "UTF8")
+    settings.setdefault("fallback_application_name", "shoal")
     if "PGCONNECT_TIMEOUT" not in os.environ:
-        given.setdefault("connect_timeout", "15")
+        settings.setdefault("connect_timeout", "15")
     # Pairs of our own writing: the client has no address to misread and to repeat in an error.
-    text = " ".join(f"{key}='{_escaped(value)}'" for key, value in given.items())
+    text = " ".join(f"{key}='{_escaped(value)}'" for key, value in settings.items())
     with told(address, f"Cannot connect to {address}", OutputError if write else InputError):
         return Postgres(driver.connect(text), address, write=write)
 
@@ -57,20 +57,15 @@ def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace("'", "\\'")
 
 
-class Postgres:
+class Postgres(Database):
     """One connection to a PostgreSQL server."""
 
     def __init__(self, connection: Any, address: Address, *, write: bool) -> None:
-        self._connection = connection
-        self._address = address
+        super().__init__(connection, address)
         self._exact: list[str] = []
         self._inserting: Any = None
         # Whoever reads the old release must not keep the new one waiting for ever.
         self.run("set local lock_timeout = '20s'" if write else "set transaction read only")
-
-    def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Run a statement and return its rows."""
-        return run(self._connection, sql, values)
 
     def identity(self) -> object:
         """Tell the cluster and the database, so that a replica counts as the same."""
@@ -106,12 +101,12 @@ class Postgres:
 
     def home(self) -> str:
         """Return the schema that a new table without one goes to."""
-        found = self.run("select current_schema()::text")[0][0]
-        if found is None:
+        schema = self.run("select current_schema()::text")[0][0]
+        if schema is None:
             raise InputError(
                 f"{self._address} has no schema on its search path. Name one: --into schema.table"
             )
-        return str(found)
+        return str(schema)
 
     def confine(self, query: str | None, *, own: bool) -> None:
         """Let the server prepare the text alone: it must be whole, and one statement."""
@@ -131,7 +126,7 @@ class Postgres:
             cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
             cursor.execute(f"explain (verbose, format json) {select}")
             told_as = "".join(str(row[0]) for row in cursor.fetchall())
-        found: set[tuple[str, str]] = set()
+        tables: set[tuple[str, str]] = set()
         todo: list[Any] = json.loads(told_as)
         while todo:
             node = todo.pop()
@@ -139,9 +134,9 @@ class Postgres:
                 todo += node
             elif isinstance(node, dict):
                 if "Relation Name" in node:
-                    found.add((node.get("Schema", ""), node["Relation Name"]))
+                    tables.add((node.get("Schema", ""), node["Relation Name"]))
                 todo += node.values()
-        return found
+        return tables
 
     def frames(self, select: str) -> Generator[pl.DataFrame]:
         """Stream the rows of a query; the server says as text what Arrow has no type for."""
@@ -186,19 +181,6 @@ class Postgres:
         with contextlib.suppress(Exception):
             if self._inserting is not None:
                 self._inserting.adbc_cancel()
-
-    def commit(self) -> None:
-        """Commit the transaction."""
-        self._connection.commit()
-
-    def rollback(self) -> None:
-        """Roll the transaction back."""
-        self._connection.rollback()
-
-    def close(self) -> None:
-        """Close the connection; one that is lost already is closed too."""
-        with contextlib.suppress(Exception):
-            self._connection.close()
 
 
 def _type(field: Any) -> str:

@@ -53,10 +53,10 @@ def selection(database: Database, source: Source) -> str:
             f"--query SQL (query=...). It has the tables: {_names(database, database.tables())}."
         )
     name = read_name(source.table)
-    found = database.find(name)
-    if found is None:
+    table = database.find(name)
+    if table is None:
         raise unknown(database, name, source)
-    return f"select * from {found.name.sql}"
+    return f"select * from {table.name.sql}"
 
 
 def unknown(database: Database, name: Name, source: Source) -> InputError:

@@ -88,10 +88,10 @@ def place(
     """
     refuse_pairs(given)
     if isinstance(given, Source):
-        found = given
+        source = given
     elif is_address(given):
         address, named = parse(str(given))
-        found = Source(address, named)
+        source = Source(address, named)
     else:
         path = Path(given)
         system = _system(path)
@@ -103,15 +103,15 @@ def place(
                 f"{word} {value!r} goes with a database, and {path} is none. Leave it out, or "
                 "give an address such as postgresql://host/db, duckdb:FILE or sqlite:FILE."
             )
-        found = Source(file_address(path, system))
+        source = Source(file_address(path, system))
     if table is None and query is None:
-        return found
-    if found.table is not None and (query is not None or found.table != table):
+        return source
+    if source.table is not None and (query is not None or source.table != table):
         raise ParameterError(
-            f"The address names the table {found.table!r}, and --table or --query says something "
+            f"The address names the table {source.table!r}, and --table or --query says something "
             "else. Keep one of them."
         )
-    return replace(found, table=table, query=query)
+    return replace(source, table=table, query=query)
 
 
 def target(given: str | os.PathLike[str], into: str | None = None) -> Path | Source:
@@ -146,10 +146,10 @@ def target(given: str | os.PathLike[str], into: str | None = None) -> Path | Sou
     return path
 
 
-def beside(source: Source) -> Source:
-    """Return where the second table of a release is: ``x`` -> ``x_st``."""
+def beside(source: Source, name: str) -> Source:
+    """Return where another table of a release is: ``x`` -> ``x_st``."""
     assert source.table is not None
-    return replace(source, table=str(read_name(source.table).beside("_st")))
+    return replace(source, table=str(read_name(source.table).beside(f"_{name}")))
 
 
 def _system(path: Path) -> str | None:

@@ -49,9 +49,9 @@ def check_target(
     with opened(address, write=True) as database, told(address, _cannot(targets[0]), OutputError):
         _spare(database, used, targets)
         for target in targets:
-            name, found = _place(database, target, force)
-            if found:
-                database.run(f"drop table {found.name.sql}")
+            name, old = _place(database, target, force)
+            if old:
+                database.run(f"drop table {old.name.sql}")
             _create(database, name, {"shoal": "integer"})
         database.rollback()
 
@@ -85,14 +85,14 @@ def _cannot(target: Source) -> str:
 
 
 def _write(database: Database, target: Source, frame: pl.DataFrame, force: bool) -> None:
-    name, found = _place(database, target, force)
+    name, old = _place(database, target, force)
     columns = _fitted(database, frame, target)
     # Readers keep the old release until the new one is complete: it takes its place last.
-    aside = Name(name.schema, f"shoal_{secrets.token_hex(8)}") if found else name
+    aside = Name(name.schema, f"shoal_{secrets.token_hex(8)}") if old else name
     _create(database, aside, {series.name: kind for series, kind in columns})
     _insert(database, aside, [series for series, _ in columns])
-    if found:
-        database.run(f"drop table {found.name.sql}")  # unless something depends on it
+    if old:
+        database.run(f"drop table {old.name.sql}")  # unless something depends on it
         database.run(f"alter table {aside.sql} rename to {quote(name.table)}")
 
 
@@ -129,20 +129,20 @@ def _insert(database: Database, name: Name, columns: list[pl.Series]) -> None:
 def _place(database: Database, target: Source, force: bool) -> tuple[Name, Found | None]:
     """Return the full name of a table to be made, and what stands there now."""
     assert target.table is not None
-    given = read_name(target.table)
-    name = Name(given.schema if given.schema is not None else database.home(), given.table)
+    asked = read_name(target.table)
+    name = Name(asked.schema if asked.schema is not None else database.home(), asked.table)
     limit = database.longest()
     if limit is not None and len(name.table.encode()) > limit:
         raise OutputError(
             f"The table name {name.table!r} is too long: {len(name.table.encode())} bytes, and "
             f"{target.address.system} keeps {limit}. Choose a shorter one with --into."
         )
-    found = database.find(name)
-    if found is None:
+    old = database.find(name)
+    if old is None:
         return name, None
-    if found.kind != "table":
+    if old.kind != "table":
         raise OutputError(
-            f"The output {target} is a {found.kind}, which Shoal never replaces. Choose another "
+            f"The output {target} is a {old.kind}, which Shoal never replaces. Choose another "
             "name with --into."
         )
     if not force:
@@ -150,7 +150,7 @@ def _place(database: Database, target: Source, force: bool) -> tuple[Name, Found
             f"The output {target} already exists. Choose another name with --into, or allow it to "
             "be replaced with --force (force=True)."
         )
-    return name, found
+    return name, old
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class _Used:
 
 def _used(inputs: Sequence[Place | str]) -> list[_Used]:
     """Look at the inputs that are in databases, each through a connection that is closed again."""
-    found = []
+    used = []
     for source in inputs:
         if isinstance(source, Source):
             with opened(source.address) as database, told(source.address, f"Cannot read {source}"):
@@ -174,23 +174,23 @@ def _used(inputs: Sequence[Place | str]) -> list[_Used]:
                 tables = database.reads(select)
                 if own is not None and own.name.schema is not None:
                     tables.add((own.name.schema, own.name.table))
-                found.append(_Used(source, identity, tables))
-    return found
+                used.append(_Used(source, identity, tables))
+    return used
 
 
 def _spare(database: Database, used: Sequence[_Used], targets: Sequence[Source]) -> None:
     """Refuse to write over a table that the release is made from, also one below a view."""
-    for each in used:
-        if each.identity != database.identity():
+    for read in used:
+        if read.identity != database.identity():
             continue
-        taken = {tuple(map(database.same, name)) for name in each.tables}
+        taken = {tuple(map(database.same, name)) for name in read.tables}
         for target in targets:
             assert target.table is not None
             name = read_name(target.table)
             schema = name.schema if name.schema is not None else database.home()
             if (database.same(schema), database.same(name.table)) in taken:
                 raise OutputError(
-                    f"The output {target} is the input {each.source}. Shoal never writes over the "
+                    f"The output {target} is the input {read.source}. Shoal never writes over the "
                     "data it reads: choose another name with --into."
                 )
 
@@ -201,11 +201,11 @@ def _fitted(database: Database, frame: pl.DataFrame, target: Source) -> list[tup
     faults = []
     limit = database.longest()
     for series in frame:
-        found = database.fit(series)
-        if found is None:
+        fit = database.fit(series)
+        if fit is None:
             faults.append(f"{series.name!r} ({series.dtype})")
         else:
-            fitted.append(found)
+            fitted.append(fit)
     if faults:
         raise OutputError(
             f"{target.address.system} has no type for the columns {', '.join(faults)}. Nothing was "

@@ -70,14 +70,14 @@ def choices(
         dict(zip(grid, values, strict=True))
         for values in itertools.product(*(_once(values) for values in grid.values()))
     ]
-    found = []
+    tried = []
     for text in dict.fromkeys(methods or _default(plan)):
         name, options = read_method(text)
         for values in combined:
             asked = rules_asked(values)
             full = plan.override(rules=asked, method=name, options=options)
-            found.append(Choice(text, values, full))
-    return tuple(found)
+            tried.append(Choice(text, values, full))
+    return tuple(tried)
 
 
 def default_grid(plan: Plan) -> dict[str, list[Any]]:
@@ -85,7 +85,7 @@ def default_grid(plan: Plan) -> dict[str, list[Any]]:
 
     A plan that promises something else than k-anonymity is taken at its word.
     """
-    named = [part.spec for part in plan.rules if part.name == DEFAULT_RULE]
+    named = [rule.spec for rule in plan.rules if rule.name == DEFAULT_RULE]
     if not named:
         return {}
     own = named[0].get("k")
@@ -104,8 +104,8 @@ def read_method(text: str) -> tuple[str, dict[str, Any]]:
     entry = find_method(name)
     declared = {param.name: param for param in entry.params}
     options: dict[str, Any] = {}
-    for part in parts:
-        option, equals, value = part.partition("=")
+    for word in parts:
+        option, equals, value = word.partition("=")
         if not equals:
             raise ParameterError(
                 f"A method is written NAME or NAME:OPTION=VALUE. Got {text!r} instead; the options "
@@ -117,8 +117,8 @@ def read_method(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _once(values: Sequence[Any]) -> list[Any]:
-    found: list[Any] = []
+    once: list[Any] = []
     for value in values:
-        if value not in found:
-            found.append(value)
-    return found
+        if value not in once:
+            once.append(value)
+    return once

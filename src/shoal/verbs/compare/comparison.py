@@ -105,15 +105,15 @@ class Comparison:
     @cached_property
     def verified(self) -> tuple[Setting, ...]:
         """The settings that made a release which keeps its promise."""
-        return tuple(each for each in self.settings if each.verified)
+        return tuple(setting for setting in self.settings if setting.verified)
 
     @cached_property
     def _places(self) -> list[tuple[float, float]]:
-        return [self.axes.place(each.figures) for each in self.verified]
+        return [self.axes.place(setting.figures) for setting in self.verified]
 
     @cached_property
     def _advice(self) -> Advice:
-        return advise([each.label for each in self.verified], self._places, self.axes)
+        return advise([setting.label for setting in self.verified], self._places, self.axes)
 
     @cached_property
     def frontier(self) -> tuple[Setting, ...]:
@@ -138,13 +138,13 @@ class Comparison:
         """Why that setting, with the figures."""
         said = [self._advice.why]
         chosen = self.recommended
-        found = {} if chosen is None else chosen.figures
-        if self.axes.risk == "belief" and found.get("risk_highest", 0.0) > self.threshold:
+        figures = {} if chosen is None else chosen.figures
+        if self.axes.risk == "belief" and figures.get("risk_highest", 0.0) > self.threshold:
             said.append(
                 f"Mind that people can be found in it (with a chance of up to "
-                f"{found['risk_highest']:.4g}): what it hides is their sensitive value."
+                f"{figures['risk_highest']:.4g}): what it hides is their sensitive value."
             )
-        if found.get("belief_worst", 0.0) > 1 - 1e-9:
+        if figures.get("belief_worst", 0.0) > 1 - 1e-9:
             said.append(
                 "Mind that a class of it has one sensitive value only, so who finds a person's "
                 "class knows it: a rule on sensitive values (l-diversity, t-closeness) prevents "
@@ -157,28 +157,32 @@ class Comparison:
     @property
     def flags(self) -> tuple[str, ...]:
         """The flags of the rules that the settings say something about."""
-        return tuple(dict.fromkeys(flag for each in self.settings for flag in each.values))
+        return tuple(dict.fromkeys(flag for setting in self.settings for flag in setting.values))
 
     def frame(self) -> pl.DataFrame:
         """Return one row per setting; what was not measured is null."""
-        columns: dict[str, Any] = {"method": [each.method for each in self.settings]}
+        columns: dict[str, Any] = {"method": [setting.method for setting in self.settings]}
         for flag in self.flags:
-            given = [each.values.get(flag) for each in self.settings]
-            whole = all(isinstance(value, (int, float)) for value in given if value is not None)
+            values_of = [setting.values.get(flag) for setting in self.settings]
+            whole = all(isinstance(value, (int, float)) for value in values_of if value is not None)
             columns[flag] = (
-                given if whole else [None if value is None else say(value) for value in given]
+                values_of
+                if whole
+                else [None if value is None else say(value) for value in values_of]
             )
-        on = {each.label for each in self.frontier}
+        on = {setting.label for setting in self.frontier}
         chosen = self.recommended
-        columns["verified"] = [each.verified for each in self.settings]
-        columns["frontier"] = [each.label in on for each in self.settings]
-        columns["recommended"] = [each is chosen for each in self.settings]
-        columns["reason"] = [each.reason or None for each in self.settings]
+        columns["verified"] = [setting.verified for setting in self.settings]
+        columns["frontier"] = [setting.label in on for setting in self.settings]
+        columns["recommended"] = [setting is chosen for setting in self.settings]
+        columns["reason"] = [setting.reason or None for setting in self.settings]
         for name in figures_of_settings():
-            values = [each.figures.get(name) for each in self.settings]
+            values = [setting.figures.get(name) for setting in self.settings]
             columns[name] = pl.Series(name, values, dtype=pl.Float64)
         for place, name in enumerate(("loss_low", "loss_high")):
-            values = [each.spread[place] if each.spread else None for each in self.settings]
+            values = [
+                setting.spread[place] if setting.spread else None for setting in self.settings
+            ]
             columns[name] = pl.Series(name, values, dtype=pl.Float64)
         return pl.DataFrame(columns, strict=False)
 
@@ -186,8 +190,8 @@ class Comparison:
         """Draw the privacy-utility frontier: risk across, cost upwards, less is better on both."""
         chosen = self.recommended
         points = [
-            Point(x, y, each.label, group=each.method, strong=each is chosen)
-            for each, (x, y) in zip(self.verified, self._places, strict=True)
+            Point(x, y, setting.label, group=setting.method, strong=setting is chosen)
+            for setting, (x, y) in zip(self.verified, self._places, strict=True)
             if not (math.isnan(x) or math.isnan(y))
         ]
         return scatter(
@@ -227,8 +231,8 @@ class Comparison:
                 "cost": costs()[self.axes.cost][0],
                 "risk_allowed": self.axes.limit,
             },
-            "settings": [_plain(each) for each in self.settings],
-            "frontier": [each.label for each in self.frontier],
+            "settings": [_plain(setting) for setting in self.settings],
+            "frontier": [setting.label for setting in self.frontier],
             "recommended": None if chosen is None else chosen.label,
             "bend": None if bend is None else bend.label,
             "why": self.why,

@@ -125,12 +125,12 @@ class Yardstick:
 
     def _beliefs(self, views: Mapping[str, View]) -> dict[str, float]:
         """Return the strongest and the mean belief, of the sensitive column that has it worst."""
-        found = [attribute_risk(view, of) for of, view in views.items()]
-        if not found:
+        risks = [attribute_risk(view, of) for of, view in views.items()]
+        if not risks:
             return {}
         return {
-            "belief_worst": max(each.worst for each in found),
-            "belief_mean": max(each.mean for each in found),
+            "belief_worst": max(risk.worst for risk in risks),
+            "belief_mean": max(risk.mean for risk in risks),
         }
 
     def _answers(self, views: Mapping[str, View]) -> dict[str, float]:

@@ -98,7 +98,7 @@ def compare(
 def _settled(choice: Choice, taken: Taken) -> Choice:
     """Write the defaults out, and refuse rules that no method could keep on this table."""
     plan = choice.plan.filled()
-    build_rules([part.spec for part in plan.rules], taken.schema.sensitive)
+    build_rules([rule.spec for rule in plan.rules], taken.schema.sensitive)
     return replace(choice, plan=plan)
 
 
@@ -203,16 +203,18 @@ def _axes(
     belief: float | None,
 ) -> Axes:
     """Choose what settings are weighed by, unless it was said."""
-    figures = [each.figures for each in settings if each.verified]
-    believed = any("belief_worst" in each for each in figures)
-    crowds = any(find_rule(part.name).crowd for choice in tried for part in choice.plan.rules)
+    figures = [setting.figures for setting in settings if setting.verified]
+    believed = any("belief_worst" in measured for measured in figures)
+    crowds = any(find_rule(rule.name).crowd for choice in tried for rule in choice.plan.rules)
     if risk is None:
         risk = "highest" if crowds or not believed else "belief"
     if cost is None:
         exact = any(
-            find_method(each.plan.method.name).shape.exact for each in settings if each.verified
+            find_method(setting.plan.method.name).shape.exact
+            for setting in settings
+            if setting.verified
         )
-        asked = any("query_median" in each for each in figures)
+        asked = any("query_median" in measured for measured in figures)
         cost = "queries" if exact and asked else DEFAULT_LOSS
     if risk != "belief":
         return Axes(risk, cost, threshold)
