@@ -145,9 +145,8 @@ class Release(Generic[FrameT]):
         and figures show both. ``original``: a :class:`shoal.Table`, a file or a frame.
         """
         rows = self._rows(original)
-        if self.run is not None or self.opened is None:
-            return replace(self, original=rows)
-        return replace(self, opened=foreign.beside(self.opened, rows), original=rows)
+        opened = self.opened and foreign.beside(self.opened, rows)
+        return replace(self, opened=opened, original=rows)
 
     def _rows(self, data: Any) -> pl.DataFrame:
         """Return a table of people as it is read beside this release."""
@@ -200,11 +199,8 @@ class Release(Generic[FrameT]):
         from shoal.verbs.risk import risk
 
         people = None if population is None else self._rows(population)
-        opened = self.here
-        if people is not None and self.original is None and self.run is None:
-            opened = foreign.beside(opened, people)
         return risk(
-            opened,
+            self.here,
             original=self.original,
             population=people,
             threshold=threshold,
@@ -231,9 +227,8 @@ class Release(Generic[FrameT]):
         known
             Columns that the attacker knows of his targets; the quasi-identifiers by default.
         kinds
-            Which of ``linkage``, ``homogeneity``, ``inference`` and ``background``; these by
-            default, or linkage alone when there is no sensitive column. On request ``readoff`` and
-            ``downcoding``: rows that are certain, and likely, from the release alone.
+            Of ``linkage``, ``homogeneity``, ``inference``, ``background``, all by default (linkage
+            alone without a sensitive column), and of ``readoff`` and ``downcoding``.
         targets
             How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
         noise, gaps
