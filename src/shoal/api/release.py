@@ -199,13 +199,8 @@ class Release(Generic[FrameT]):
         from shoal.verbs.risk import risk
 
         people = None if population is None else self._rows(population)
-        return risk(
-            self.here,
-            original=self.original,
-            population=people,
-            threshold=threshold,
-            belief=belief,
-        )
+        limits = {"threshold": threshold, "belief": belief}
+        return risk(self.here, original=self.original, population=people, **limits)
 
     def attack(
         self,

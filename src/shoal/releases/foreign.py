@@ -24,7 +24,7 @@ from shoal.releases import notation
 from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR
-from shoal.tables.schema import guess_kind, unknown_column
+from shoal.tables.schema import guess_kind, plain, unknown_column
 
 GAPS = ("NULL", "(null)", "null", "NA", "<NA>")
 """What tools write where a value is missing or was taken away."""
@@ -47,7 +47,8 @@ def beside(opened: Opened, original: pl.DataFrame) -> Opened:
         return opened
     spellings = dict(opened.spellings)
     for name in opened.quasi:
-        if not opened.has(name) or name not in original.columns:
+        both = [frame[name] for frame in (opened.frame, original) if name in frame.columns]
+        if len(both) < 2 or not all(plain(column.dtype) for column in both):
             continue
         raw = as_text(opened.frame[name]).drop_nulls().unique().sort()
         before = dict(opened.spellings.get(name, {}))
