@@ -14,12 +14,12 @@ from pathlib import Path
 
 import polars as pl
 
+from experiments.views import read_view
 from shoal.api.functions import anonymize
 from shoal.base.errors import ShoalWarning
 from shoal.catalog import METHODS
 from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import By
-from shoal.releases.opened import read_view
 from shoal.tables.cells import natural
 from shoal.tables.files import read_table
 from shoal.verbs.compare import compare_queries

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from experiments.sources import Sources
+from experiments.views import read_view
 from shoal.api.functions import anonymize
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import Query, View
-from shoal.releases.opened import read_view
 from shoal.tables.cells import natural
 
 Numbers = dict[str, Any]

@@ -24,7 +24,7 @@ def test_warnings_stand_everywhere_and_strict_writes_nothing(shoal, folder):
 def test_strict_is_refused_on_spark(shoal):
     found = shoal("anonymize", "people.csv", "--strict", "--engine", "spark", "-o", "out")
     assert found.returncode == 2
-    assert "--strict looks at the whole table for what to warn about" in flat(found.stderr)
+    assert "(--strict) looks at the whole table for what to warn about" in flat(found.stderr)
 
 
 def test_csv_safe_says_so_and_is_refused_elsewhere(shoal, folder):
@@ -49,3 +49,20 @@ def test_csv_safe_says_so_and_is_refused_elsewhere(shoal, folder):
 
 def flat(text):
     return " ".join(text.split())
+
+
+def test_dummies_of_a_table_released_before(shoal, folder):
+    words = ("anonymize", "people.csv", "--quasi", "age", "--sensitive", "disease", "--l", "2")
+    words += ("--method", "dummies", "-o", "out.csv", "--json", "out.json")
+    first = shoal(*words)
+    assert first.returncode == 0, first.stderr
+    assert "will be replaced" not in flat(first.stderr)
+    before = (folder / "out.csv").read_bytes()
+    strict = shoal(*words, "--force", "--strict")
+    assert strict.returncode == 2
+    assert "out.csv and out.json will be replaced: if that is a release of" in flat(strict.stderr)
+    assert (folder / "out.csv").read_bytes() == before
+    second = shoal(*words, "--force")
+    assert "Both together show values that neither shows alone" in flat(second.stderr)
+    warnings = json.loads((folder / "out.json").read_text())["warnings"]
+    assert any("will be replaced" in text for text in warnings)

@@ -44,7 +44,7 @@ def test_the_table_the_files_and_the_recommendation(shoal: Run, folder: Path) ->
     assert float(chosen["risk_highest"]) <= 0.2
     picture = ElementTree.fromstring((folder / "c.svg").read_text())
     assert picture.tag.endswith("svg")
-    assert "Wrote c.json and c.csv and c.svg." in done.stdout
+    assert "Wrote c.json.\nWrote c.csv.\nWrote c.svg.\n" in done.stdout
 
 
 def test_the_report_says_what_the_table_says(shoal: Run, folder: Path) -> None:

@@ -4,6 +4,7 @@ import gzip
 import subprocess
 import sys
 
+import polars as pl
 import pytest
 
 from shoal.base.errors import InputError, ParameterError
@@ -83,6 +84,17 @@ def test_a_table_too_large_for_memory_is_refused_by_its_size(name, tmp_path, mon
     monkeypatch.setattr("shoal.base.memory.available", lambda: 2 * 10**9)
     with pytest.raises(InputError, match=r"has 3.0 GB, and .*2.0 GB are free.*--engine spark"):
         read_table(path)
+
+
+def test_a_small_parquet_file_of_many_rows_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "in.parquet"
+    pl.DataFrame({"a": ["the same"] * 100_000}).write_parquet(path)
+    assert path.stat().st_size < 10_000
+    monkeypatch.setattr("shoal.base.memory.available", lambda: 500_000)
+    with pytest.raises(InputError, match=r"has 100,000 rows, and reading it takes 800.0 kB"):
+        read_table(path)
+    monkeypatch.setattr("shoal.base.memory.available", lambda: 800_000)
+    assert read_table(path).height == 100_000
 
 
 @pytest.mark.parametrize(

@@ -256,3 +256,40 @@ def test_bytes_depend_on_cells_alone(method, kind, tmp_path):
 
 def _plain(dtype):
     return pl.String if isinstance(dtype, pl.Enum | pl.Categorical) else dtype
+
+
+def test_no_seed_leaves_with_a_release():
+    seed = 0xC0FFEE_1234_5678_9ABC_DEF0
+    release = shoal.anonymize(people(), quasi=["age"], sensitive="ill", k=4, seed=seed)
+    packed = pickle.dumps(release)
+    assert not [form for form in written_forms(seed) if form in packed]
+    again = pickle.loads(packed)
+    assert release.plan.seed is again.plan.seed is None
+    assert again.to_dict()["seeded"]
+    assert "A seed was used" in again.page(attacks=False)
+
+
+def written_forms(number):
+    size = (number.bit_length() + 7) // 8
+    return [str(number).encode(), *(number.to_bytes(size, end) for end in ("big", "little"))]
+
+
+@pytest.mark.parametrize("suffix", [".arrow", ".feather"])
+def test_sets_are_read_by_others(tmp_path, suffix):
+    asked = {"quasi": ["age"], "sensitive": "ill", "l": 2, "method": "dummies"}
+    release = shoal.anonymize(people(), **asked)
+    release.write(tmp_path / f"out{suffix}")
+    frame = pd.read_feather(tmp_path / f"out{suffix}")
+    assert list(map(list, frame["ill"])) == release.frame["ill"].to_list()
+
+
+def test_categories_leave_in_the_order_of_the_release():
+    seen = people().with_columns(pl.col("job").cast(pl.Categorical))
+    frame = shoal.anonymize(seen, quasi=["age"], sensitive="ill", other="job", k=4).frame
+    order = frame["job"].cast(pl.String).unique(maintain_order=True).to_list()
+    packed = pickle.dumps(frame)
+    assert sorted(order, key=lambda text: packed.index(text.encode())) == order
+    stream = io.BytesIO()
+    frame.write_parquet(stream)
+    for table in (frame.to_arrow(), pq.read_table(stream)):
+        assert table["job"].combine_chunks().dictionary.to_pylist() == order

@@ -330,3 +330,36 @@ def test_inspect_takes_an_address(database: str, people: pl.DataFrame) -> None:
     assert [look.column.name for look in found.columns] == ["age", "sex"]
     with pytest.raises(ParameterError, match=r"table= and query= go with the address of a databas"):
         shoal.inspect(people, table="x")
+
+
+def test_a_table_too_large_for_memory_is_refused_while_it_is_read(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(database, "t", pl.DataFrame({"a": ["a text"] * 1000}))
+    monkeypatch.setattr("shoal.base.memory.available", lambda: 1000)
+    with pytest.raises(InputError, match=r"has 1,000 rows and more, and reading it takes"):
+        get(database, "t")
+
+
+def test_a_published_table_says_nothing_that_is_not_published(database: str) -> None:
+    rows = 60
+    texts = {
+        "who": [f"name-of-a-person-{i:03}" for i in range(rows)],
+        "city": [f"name-of-a-city-{i:03}" for i in range(rows)],
+        "ill": [f"name-of-an-illness-{i % 30:03}" for i in range(rows)],
+    }
+    table = pl.DataFrame(
+        {name: pl.Series(t, dtype=pl.Enum(sorted({*t}))) for name, t in texts.items()}
+    )
+    table = table.with_columns(age=pl.Series([None if i % 7 == 0 else i for i in range(rows)]))
+    roles = {"quasi": ["age", "city"], "sensitive": "ill", "identifier": "who"}
+    asked = {"method": "k-member", "options": {"missing": "drop"}, "k": 4}
+    shoal.anonymize(table, **roles, **asked).write(target(database, "release"))  # type: ignore
+    found = get(database, "release")
+    published = found.select(pl.concat_str(pl.all())).to_series().str.join("\n").item()
+    hidden = [text for cells in texts.values() for text in cells if text not in published]
+    assert len(hidden) > rows
+    assert found.columns == ["city", "ill", "age"]
+    file = source(database, "release").address.path
+    raw = b"" if file is None else Path(file).read_bytes()
+    assert not [text for text in hidden if text.encode() in raw]

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from experiments.views import read_view
 from shoal.base.errors import Infeasible, ParameterError, SchemaError, ShoalWarning
 from shoal.groupers import anatomy
 from shoal.kernels.anatomy import largest_buckets
 from shoal.privacy import FrequencyLDiversity
 from shoal.releases.base import By, Query
-from shoal.releases.opened import read_view
 from tests.naive import estimates as naive
 from tests.tables import encoded
 

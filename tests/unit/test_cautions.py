@@ -165,6 +165,15 @@ def test_spellings_of_one_value_are_told_at_every_door(kind, tmp_path):
     assert "Spell every value in one way first" in (tmp_path / "audit.html").read_text()
 
 
+def test_large_numbers_that_differ_are_no_spellings_of_one():
+    values = [2**53, 2**53 + 1, 2**53 + 2, 7]
+    texts = ["1e999", "1e998", "nano", "7 mg"]
+    rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]
+    for ill in (values, list(map(str, values)), texts):
+        table = people(ill=ill * 10)
+        shoal.anonymize(table, quasi="age", sensitive="ill", rules=rules, strict=True)
+
+
 def test_sets_and_second_tables_are_looked_at_too():
     sets = people(ill=[["Flu", "flu"], ["N/A", "flu"]] * 20)
     (missing, spelled) = shoal.audit(sets, quasi="age", sensitive="ill", l=2).models["cautions"]

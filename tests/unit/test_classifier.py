@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from experiments.views import read_view
 from shoal.base.errors import MissingExtra, SchemaError
 from shoal.base.roles import Kind, Role
 from shoal.measures.losses import classifier
 from shoal.measures.losses.classifier import FEWEST, Score, make_task
 from shoal.measures.losses.features import read_beside
-from shoal.releases.opened import read_view
 from shoal.tables.schema import Column, Schema
 
 SCHEMA = Schema(

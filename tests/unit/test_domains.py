@@ -156,6 +156,18 @@ def test_numbers_have_a_domain_too():
     assert release.estimate("ill").counts.values == ("0", "1", "2", "10", "11")
 
 
+def test_texts_that_look_like_numbers_stay_as_they_are(tmp_path):
+    texts = ("1.50", "007", "2.5")
+    frame = pl.DataFrame({"age": [1, 2, 3], "group_id": [1, 2, 3], "ill": texts})
+    table = shoal.open(
+        frame, quasi="age", sensitive="ill", other="group_id", domains={"ill": [*texts, "3.0"]}
+    )
+    table.anonymize(l=2, method="dummies").write(tmp_path / "x.csv")
+    opened = shoal.open_release(tmp_path / "x.csv", quasi="age", sensitive="ill")
+    assert opened.audit(l=2).holds
+    assert opened.estimate("ill").counts.values == ("1.50", "2.5", "3.0", "007")
+
+
 @pytest.mark.parametrize(
     ("domain", "said"),
     [

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from experiments.views import read_view
 from shoal.base import secure
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.releases.dummies.make import draw
-from shoal.releases.opened import read_view
 from shoal.tables.files import read_table, write_table
 from tests.tables import encoded
 

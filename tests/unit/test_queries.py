@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import shoal
+from experiments.views import read_view
 from shoal.base.errors import ParameterError, SchemaError
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.releases.base import Query
-from shoal.releases.opened import read_view
 
 
 def people(rows=400):

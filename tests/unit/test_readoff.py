@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal.base.roles import Kind, Role
 from shoal.measures.readoff import read_off
-from shoal.plan.plan import ColumnPart, Plan
+from shoal.plan.parts import ColumnPart
+from shoal.plan.plan import Plan
 from shoal.releases.opened import Opened
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Column

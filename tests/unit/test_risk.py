@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from experiments.views import read_view
 from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
 from shoal.measures.risks.matching import distinct
 from shoal.measures.risks.reidentification import assess, attribute_risk
-from shoal.releases.opened import read_view
 from tests.naive import risks as naive
 
 FIVE = pl.DataFrame({"age": [30, 30, 30, None, None], "sex": ["f", "f", "m", "m", "m"]})

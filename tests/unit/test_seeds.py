@@ -99,7 +99,8 @@ def test_no_seed_shows() -> None:
     ]
     for text in texts:
         assert str(SEED) not in text
-    assert plan.seed == SEED
+    assert plan.seed is None
+    assert plan.seeded
     assert "--seed-file seed.txt" in texts[7]
 
 

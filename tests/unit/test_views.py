@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 import shoal
+from experiments.views import read_view
 from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.privacy import KAnonymity
 from shoal.releases.base import By, Query, View
 from shoal.releases.categories import combine, read_by, sort
-from shoal.releases.opened import read_view
 
 
 def released():

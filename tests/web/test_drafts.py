@@ -65,14 +65,14 @@ def understood(command: str) -> Plan:
     roles = {
         role: split_names(flags[role.value], FRAME.columns) for role in Role if role.value in flags
     }
-    return Plan().override(
-        roles={role: names or [] for role, names in roles.items()},
+    plan = Plan().override(
         rules=rules_asked(rules),
         method=method,
         options=parse_options(flags.get("option"), method),
         data={"missing": ["", *flags.get("missing", [])]},
         release={key: True for key, flag in drafts.RELEASE.items() if flag[2:] in flags},
     )
+    return plan.with_roles({role: names or [] for role, names in roles.items()})
 
 
 @pytest.mark.parametrize(

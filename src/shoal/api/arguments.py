@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind, Role
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rules_asked
@@ -210,3 +211,12 @@ def roles_of(
         Role.IDENTIFIER: identifier,
         Role.OTHER: other,
     }
+
+
+def refuse_strict(strict: bool) -> None:
+    """Refuse to be strict on Spark."""
+    if strict:
+        raise ParameterError(
+            "strict (--strict) looks at the whole table for what to warn about, which Spark does "
+            "not. Leave it out, or leave out the engine."
+        )

@@ -21,12 +21,13 @@ from shoal.api.arguments import (
     asked_for,
     grid_of,
     parted,
+    refuse_strict,
     roles_of,
     several,
 )
 from shoal.api.opening import open, open_release, read  # noqa: A004 -- shoal.open
 from shoal.api.release import Release
-from shoal.api.table import anonymize_on_spark, refuse_strict, wants_spark
+from shoal.api.table import anonymize_on_spark, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.tables.prepare import Hierarchies, extra_rules, locate, merge
 

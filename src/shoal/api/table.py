@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from shoal.api.arguments import asked_for, grid_of, several
+from shoal.api.arguments import asked_for, grid_of, refuse_strict, several
 from shoal.api.release import Release
-from shoal.base.errors import ParameterError, ShoalWarning
+from shoal.base.errors import ShoalWarning
 from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.base.threads import limit
@@ -337,15 +337,6 @@ class Table(Generic[FrameT]):
 
 def _quiet(_stage: str) -> None:
     return None
-
-
-def refuse_strict(strict: bool) -> None:
-    """Refuse to be strict on Spark."""
-    if strict:
-        raise ParameterError(
-            "strict (--strict) looks at the whole table for what to warn about, which Spark does "
-            "not. Leave it out, or leave out the engine."
-        )
 
 
 def anonymize_on_spark(

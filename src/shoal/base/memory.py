@@ -65,16 +65,16 @@ def most_unpacked() -> int:
     return most if free is None else min(most, free // LEAST)
 
 
-def check_fits(path: Path, factor: int) -> None:
-    """Refuse a file that is too large to be read here, by its size alone.
+def check_fits(what: object, has: str, needed: float) -> None:
+    """Refuse a table that is too large to be read here, by what is known of it before.
 
-    ``factor``: the least memory that a byte of the file takes.
+    ``has``: how large it is, in words; ``needed``: the least memory that it takes, in bytes.
     """
-    length, free = path.stat().st_size, available()
-    if free is not None and length * factor > free:
+    free = available()
+    if free is not None and needed > free:
         raise InputError(
-            f"{path} has {told(length)}, and reading it takes {told(length * factor)} of memory or "
-            f"more; {told(free)} are free. Nothing was read. Take a machine with more memory, or "
-            "let Spark do the work, which leaves the table on disk: shoal anonymize --engine spark "
+            f"{what} has {has}, and reading it takes {told(needed)} of memory or more; "
+            f"{told(free)} are free. Nothing was read. Take a machine with more memory, or let "
+            "Spark do the work, which leaves the table on disk: shoal anonymize --engine spark "
             "(pip install 'shoal[spark]')."
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -217,12 +218,17 @@ def _release(
     from shoal.api.opening import read
     from shoal.cli.output import tell
     from shoal.cli.work import ahead, stoppable, watch
-    from shoal.verbs.anonymize import STAGES
+    from shoal.verbs.anonymize import STAGES, refuse_if
+
+    again = goal.again(plan.method.name)
+    refuse_if(again if settings["strict"] else ())
 
     def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
         table = read(source, plan, **declared)
         release = table.anonymize(progress=progress, **settings)
+        run = replace(release.made, warnings=(*again, *release.warnings))
+        release = replace(release, run=run)
         page = ""
         if reader is not None:
             progress("report")

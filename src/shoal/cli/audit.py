@@ -77,15 +77,13 @@ def command(
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
     from shoal.api.opening import read_release
-    from shoal.cli.output import check_apart, check_named, keep
+    from shoal.cli.output import check_named, keep
     from shoal.tables.prepare import merge
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)
     inputs = [path for path in (released, plan, original, st) if path is not None]
-    extras = {"--json": json, "--report": report}
-    check_named(extras.values(), force, inputs)
-    check_apart([], {flag: file for flag, file in extras.items() if file is not None})
+    extras = check_named({"--json": json, "--report": report}, force, inputs)
     to = reporting.reader(report, audience)
     release = read_release(
         released,

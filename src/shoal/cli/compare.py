@@ -121,12 +121,15 @@ def command(
     like one that is. A setting that is not possible says why and the others go on; exit code 2 and
     no file if none is.
     """
+    from shoal.cli.output import check_named
     from shoal.cli.work import stoppable, watch
+    from shoal.show.charts.paper import check_picture
 
     inputs = [path for path in (data, plan) if path is not None]
-    wished = (("json", json), ("csv", csv), ("plot", plot), ("report", report))
-    files = {name: path for name, path in wished if path}
-    _check_outputs(files, force, inputs)
+    if plot is not None:
+        check_picture(plot)
+    named = {"--json": json, "--csv": csv, "--plot": plot, "--report": report}
+    files = check_named(named, force, inputs)
     reporting.reader(report, None)
 
     from shoal.api.opening import read
@@ -184,43 +187,22 @@ def _leave_unless_whole(comparison: Comparison, settings: int) -> None:
         raise typer.Exit(2)
 
 
-def _check_outputs(files: Mapping[str, Path], force: bool, inputs: list[Place]) -> None:
-    """Refuse what cannot be written before the work starts."""
-    from shoal.base.atomic import check_output
-    from shoal.base.errors import OutputError
-    from shoal.show.charts.paper import check_picture
-
-    seen: dict[Path, str] = {}
-    for name, path in files.items():
-        target = check_output(path, force=force, inputs=inputs)
-        if target in seen:
-            raise OutputError(
-                f"--{seen[target]} and --{name} both name {path}. Give each a file of its own."
-            )
-        seen[target] = name
-    if "plot" in files:
-        check_picture(files["plot"])
-
-
 def _write(
     comparison: Comparison, files: Mapping[str, Path], data: Place, force: bool, inputs: list[Place]
 ) -> None:
-    from shoal.base.atomic import atomic_file
+    from shoal.cli.output import keep
 
     texts: dict[str, Callable[[], str]] = {
-        "json": comparison.to_json,
-        "csv": lambda: comparison.frame().write_csv(),
-        "report": lambda: reporting.of_comparison(comparison, data),
+        "--json": comparison.to_json,
+        "--csv": lambda: comparison.frame().write_csv(),
+        "--report": lambda: reporting.of_comparison(comparison, data),
     }
-    for name, path in files.items():
-        if name == "plot":
+    for flag, path in files.items():
+        if flag == "--plot":
             comparison.plot().save(path, force=force)
+            say.line(f"Wrote {path}.")
         else:
-            text = texts[name]()
-            with atomic_file(path, force=force, inputs=inputs) as stream:
-                stream.write(text.encode())
-    if files:
-        say.line(f"Wrote {' and '.join(str(path) for path in files.values())}.")
+            keep(path, texts[flag](), force, inputs)
 
 
 # The figures of the table beside losses: name, what it is called there, how it is written.

@@ -70,7 +70,7 @@ def command(
 
     if plot is not None:
         check_picture(plot)
-    check_named([json, plot], force, [released])
+    check_named({"--json": json, "--plot": plot}, force, [released])
     release = read_release(
         released,
         merge(None, hierarchies=hierarchies),

@@ -37,6 +37,7 @@ def chosen(
     engine: str, master: str | None, driver_tuples: int | None, *, strict: bool = False
 ) -> bool:
     """Tell whether Spark does the work, and refuse its flags without it."""
+    from shoal.api.arguments import refuse_strict
     from shoal.base.errors import ParameterError, nearest
 
     engines = ("local", "spark")
@@ -50,11 +51,8 @@ def chosen(
             "--master and --driver-tuples are for Spark, and the engine is local. Add "
             "--engine spark, or leave them out."
         )
-    if engine == "spark" and strict:
-        raise ParameterError(
-            "--strict looks at the whole table for what to warn about, which Spark does not. Leave "
-            "it out, or leave out --engine spark."
-        )
+    if engine == "spark":
+        refuse_strict(strict)
     return engine == "spark"
 
 
@@ -77,12 +75,11 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     staged is deleted before the program ends.
     """
     from shoal.api.table import anonymize_on_spark
-    from shoal.cli.output import tell
+    from shoal.cli.output import check_apart, check_named, tell
     from shoal.cli.work import stoppable
     from shoal.engines.spark.settings import DRIVER_TUPLES, Spark
 
-    if order.json is not None:
-        _check_json(order)
+    check_apart([order.out], check_named({"--json": order.json}, order.force, []))
     tuples = DRIVER_TUPLES if order.driver_tuples is None else order.driver_tuples
     engine = Spark(order.master, tuples, out=str(order.out), force=order.force)
     shown: list[str] = []
@@ -108,18 +105,6 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     tell(release.made)
     written = [str(order.out), *([str(order.json)] if order.json else [])]
     say.line(f"Wrote {' and '.join(written)}.")
-
-
-def _check_json(order: Order) -> None:
-    from shoal.base.atomic import check_output
-    from shoal.base.errors import OutputError
-
-    assert order.json is not None
-    target = check_output(order.json, force=order.force)
-    if target == order.out.resolve():
-        raise OutputError(
-            f"--out and --json both name {order.out}. Give the figures a file of their own."
-        )
 
 
 def _write_figures(order: Order, release: Release[Any]) -> None:

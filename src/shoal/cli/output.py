@@ -112,6 +112,20 @@ class Output:
 
             check_target(sources, force=self.force, inputs=self.inputs)
 
+    def again(self, method: str) -> list[str]:
+        """Say that a table seems to be released once more, where two releases give values away."""
+        from shoal.catalog import find_method
+
+        files = [*self.tables.values(), *self.extras.values()]
+        there = [str(file) for file in files if isinstance(file, Path) and file.exists()]
+        if not there or not find_method(method).shape.words.again:
+            return []
+        return [
+            f"{' and '.join(there)} will be replaced: if that is a release of this table, or what "
+            "was told of one, and anybody has it, do not publish this one. Both together show "
+            "values that neither shows alone."
+        ]
+
     def write(self, release: Release[pl.DataFrame], started: float, page: str = "") -> None:
         """Write everything or nothing; a file that is replaced with --force is gone at once.
 
@@ -168,13 +182,17 @@ class Output:
             stream.write(text.encode())
 
 
-def check_named(files: Iterable[Path | None], force: bool, inputs: Sequence[Place]) -> None:
-    """Refuse what cannot be written, of the files that were named, before the work starts."""
+def check_named(
+    named: Mapping[str, Path | None], force: bool, inputs: Sequence[Place]
+) -> dict[str, Path]:
+    """Return the files that flags name, or refuse what cannot be written before the work starts."""
     from shoal.base.atomic import check_output
 
-    for file in files:
-        if file is not None:
-            check_output(file, force=force, inputs=inputs)
+    files = {flag: file for flag, file in named.items() if file is not None}
+    for file in files.values():
+        check_output(file, force=force, inputs=inputs)
+    check_apart([], files)
+    return files
 
 
 def keep(file: Path | None, text: str, force: bool, inputs: Sequence[Place]) -> None:

@@ -68,7 +68,7 @@ def command(
     from shoal.tables.prepare import load, merge
 
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
-    check_named([json], force, inputs)
+    check_named({"--json": json}, force, inputs)
     full = merge(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )

@@ -28,7 +28,7 @@ class Run:
     verdict
         What was found in the published cells.
     method, plan, schema
-        How it was made.
+        How it was made; the plan without its seed.
     rows_in, rows_out, groups
         Rows read and released, and groups made.
     notes
@@ -87,7 +87,7 @@ class Run:
             "undecided": self.undecided,
             "exposure": None if self.exposure is None else self.exposure.to_dict(),
             "read_off": None if self.read_off is None else self.read_off.to_dict(),
-            "seeded": self.plan.seed is not None,
+            "seeded": self.plan.seeded,
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
             "versions": _versions(),
             "plan": self.plan.public(),

@@ -24,7 +24,7 @@ from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
 from shoal.kernels.gower.exchange import Clusters, Market, exchange, populate, settle
 from shoal.kernels.gower.search import GAP, Field, Supply, new_heap, refill
-from shoal.kernels.gower.seeded import Store, Survey, cluster
+from shoal.kernels.gower.seeded import Filled, Room, Store, Survey, cluster
 from shoal.kernels.limits import EPS, Limits, new_tally
 from shoal.privacy import All, AlphaK, Rule, flatten
 
@@ -235,13 +235,11 @@ def _clusters(
         if made and growth == "centroid":
             break
         tally = new_tally(rules)
-        free_rows = (supply._replace(banned=tally.banned), store, survey)
-        room = (heap, _stock(rules, tags), votes)
-        first = seed if not made else -1
-        moving = growth == "centroid"
-        made += cluster(
-            field, *free_rows, rules, tally, *room, first, moving, members[made:], centres[made:]
-        )
+        free_rows = supply._replace(banned=tally.banned)
+        room = Room(tally, heap, _stock(rules, tags), votes)
+        filled = Filled(members[made:], centres[made:])
+        first, moving = seed if not made else -1, growth == "centroid"
+        made += cluster(field, free_rows, store, survey, rules, room, filled, first, moving)
     centres = centres[:made]
     around, _ = make_field(centres, numeric, np.arange(made)) if made else (field, order)
     market = Market(

@@ -121,7 +121,10 @@ def _spelled(values: pl.Series) -> pl.Series:
     """Return texts so that spellings of one value are equal."""
     plain = values.str.normalize("NFKC").str.to_lowercase()
     plain = plain.str.replace_all(r"\s+", " ").str.strip_chars()
-    return as_text(plain.cast(pl.Float64, strict=False).fill_nan(None)).fill_null(plain)
+    sizes = plain.cast(pl.Float64, strict=False)
+    # More than 15 digits would be rounded, and different numbers become one.
+    exact = sizes.is_finite().fill_null(value=False) & (plain.str.len_chars() <= 15)
+    return as_text(sizes).zip_with(exact, plain)
 
 
 def _missing(words: pl.Series) -> str:

@@ -9,98 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from shoal.base.address import hide
 from shoal.base.errors import PlanError, nearest
 from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
-from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
+from shoal.catalog import DEFAULT_RULE, METHODS, RULES
 from shoal.plan import text as plan_text
 from shoal.plan.faults import option_faults, said
 from shoal.plan.origin import Origin, leads_out, mistrust
+from shoal.plan.parts import ColumnPart, DataPart, MethodPart, Part, ReleasePart, RulePart
 from shoal.plan.rule_specs import crowd
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DataPart(_Part):
-    """Which table (when a call names none) and how it is read: missing texts, delimiter, ..."""
-
-    source: str | None = None
-    table: str | None = None
-    query: str | None = None
-    missing: tuple[str, ...] = ("",)
-    delimiter: str | None = None
-    hierarchies: str | None = None
-
-
-class ColumnPart(_Part):
-    """One declared column.
-
-    ``hierarchy``: its file. ``missing``: texts that mean missing in this column only. ``order``:
-    the texts of an ordered column, lowest first. ``domain``: every value that a sensitive column
-    can have, those that nobody has included; dummy values are drawn from it. ``importance``: how
-    much its loss counts while rows are grouped, 1 for an ordinary column. ``grid``: what the ends
-    of an ordered column's intervals are multiples of.
-    """
-
-    role: Role
-    kind: Kind | None = None
-    hierarchy: str | None = None
-    missing: tuple[str, ...] = ()
-    order: tuple[str, ...] = ()
-    domain: tuple[str, ...] | None = None
-    importance: float = Field(default=1.0, gt=0, allow_inf_nan=False)
-    grid: str | float | None = None
-
-
-class MethodPart(BaseModel):
-    """The method by name; every other key is one of its options."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    name: str = DEFAULT_METHOD
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options as given."""
-        return dict(self.model_extra or {})
-
-
-class RulePart(BaseModel):
-    """A rule by name; every other key is one of its parameters."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    name: str
-    column: str | None = None
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        """The rule as the catalog builds it."""
-        column = {} if self.column is None else {"column": self.column}
-        return {"name": self.name, **column, **(self.model_extra or {})}
-
-
-class ReleasePart(_Part):
-    """How the release is written.
-
-    ``typed``: ordered columns as two columns ``x_lo`` and ``x_hi``. ``shuffle``: break the link to
-    the order of the input. ``csv_safe``: an apostrophe before texts of a CSV file that a
-    spreadsheet would run as formulas. ``slack``: how likely a cell is published
-    wider than it need be.
-    """
-
-    typed: bool = False
-    shuffle: bool = True
-    csv_safe: bool = False
-    slack: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
-
-
-class Plan(_Part):
+class Plan(Part):
     """A run, declared. Columns that are not named are not released.
 
     Parameters
@@ -120,6 +43,7 @@ class Plan(_Part):
     release: ReleasePart = ReleasePart()
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
+    _seeded: bool = PrivateAttr(default=False)
 
     @classmethod
     def from_toml(
@@ -295,6 +219,17 @@ class Plan(_Part):
         """Return the plan with another seed."""
         return self._copy(seed=seed)
 
+    @property
+    def seeded(self) -> bool:
+        """Whether it has a seed, or had one."""
+        return self._seeded or self.seed is not None
+
+    def unseeded(self) -> Plan:
+        """Return the plan as a release keeps it: whoever gets that must not get the seed."""
+        plan = self._copy(seed=None)
+        plan._seeded = self.seeded
+        return plan
+
     def with_kinds(
         self, kinds: Mapping[str, Kind], grids: Mapping[str, str | float] | None = None
     ) -> Plan:
@@ -323,16 +258,14 @@ class Plan(_Part):
 
     def _copy(self, **parts: Any) -> Plan:
         """Return the plan with parts that are known to be right."""
-        plan = self.model_copy(update=parts)
-        plan._origin = self._origin
-        return plan
+        return self.model_copy(update=parts)
 
     def _again(self, tree: dict[str, Any]) -> Plan:
-        if "rules" not in self.model_fields_set and tree["rules"] == _plain(self)["rules"]:
-            tree = {key: value for key, value in tree.items() if key != "rules"}  # still default
-        plan = _validated(tree, "", "")
-        plan._origin = self._origin
-        return plan
+        """Return the plan that plain data make; only what differs has to be validated."""
+        own = _plain(self)
+        changed = {key: part for key, part in tree.items() if part != own.get(key)}
+        fresh = _validated(changed, "", "") if changed else self
+        return self._copy(**{key: getattr(fresh, key) for key in changed})
 
 
 _FIELDS = {

@@ -225,35 +225,6 @@ def recognise(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> S
     return next(marked, GENERALIZED)
 
 
-def read_view(
-    frame: pl.DataFrame,
-    of: str,
-    *,
-    table: pl.DataFrame | None = None,
-    quasi: Sequence[str] | None = None,
-    taxonomies: Mapping[str, Taxonomy] | None = None,
-    domains: Mapping[str, pl.Series] | None = None,
-) -> View:
-    """Return the release that the tables hold, ready to be asked about a sensitive column.
-
-    Parameters
-    ----------
-    frame, table
-        The published table, and Anatomy's second one.
-    of
-        The sensitive column.
-    quasi
-        The quasi-identifiers; by default every column but the sensitive ones.
-    taxonomies, domains
-        As for :class:`Opened`.
-    """
-    tables = {"release": frame} | ({} if table is None else {"st": table})
-    columns = [Column(name, Role.QUASI) for name in quasi or ()]
-    opened = Opened(tables, tuple(columns), taxonomies or {}, domains or {}).about(of)
-    check_release(opened, of)
-    return opened.view(of)
-
-
 def check_release(opened: Opened, of: str) -> None:
     """Refuse a table that nobody published: what it says need not be estimated."""
     if opened.taxonomies or opened.domains or opened.shape.view.marked(opened.tables, [of]):

@@ -76,13 +76,10 @@ def side_tables(
     """
     if given is not None:
         return {"st": _read(place(given)) if is_path(given) else from_native(given)}
-    names = ["st"] if GROUP in published.columns else []
-    if any(read_sets(column.head(1000)) is not None for column in published):
-        names.append(DOMAIN)
     if not is_path(released):
         return {}
-    where = place(released)
-    tables = ((name, _beside(where, name)) for name in names)
+    names = ("st", DOMAIN) if GROUP in published.columns else (DOMAIN,)
+    tables = ((name, _beside(place(released), name, published)) for name in names)
     return {name: table for name, table in tables if table is not None}
 
 
@@ -94,17 +91,24 @@ def _read(where: Path | Source) -> pl.DataFrame:
     return read_table(where, quoted=True)
 
 
-def _beside(where: Path | Source, name: str) -> pl.DataFrame | None:
+def _beside(where: Path | Source, name: str, published: pl.DataFrame) -> pl.DataFrame | None:
     """Return the table ``x.st.csv`` next to ``x.csv``, or ``x_st`` next to ``x`` of a database."""
     if isinstance(where, Path):
         try:
             second = second_path(where, name)
         except OutputError:
             return None
-        return read_table(second, quoted=True) if second.exists() else None
-    if where.table is None:
+        # A wide table takes long to look through: first of all there must be something to read.
+        there = second.exists() and (name != DOMAIN or _holds_sets(published))
+        text = ("column", "value") if name == DOMAIN else ()
+        return read_table(second, text=text, quoted=True) if there else None
+    if where.table is None or (name == DOMAIN and not _holds_sets(published)):
         return None
     from shoal.tables.sources.reading import exists, read_source
 
     other = beside(where, name)
     return read_source(other) if exists(other) else None
+
+
+def _holds_sets(published: pl.DataFrame) -> bool:
+    return any(read_sets(column.head(1000)) is not None for column in published)

@@ -180,18 +180,16 @@ def _repeat(run: Run, origin: Provenance, public: bool) -> dict[str, Any]:
         facts.append(("input", origin.source))
     if origin.digest:
         facts.append(("SHA-256 of the input", origin.digest))
-    seeded = run.plan.seed is not None
-    plan = run.plan.model_copy(update={"seed": None})
     story = (
         "A seed was used. It is not told here, because it would tell the order of the rows; with "
         "it the run gives the same bytes again."
-        if seeded
+        if run.plan.seeded
         else "No seed was used: repeating the run makes an equally good release, not the same one."
     )
     return {
         "facts": facts,
         "command": origin.command,
-        "plan": _bare(plan.to_toml()),
+        "plan": _bare(run.plan.to_toml()),
         "seed_story": story,
     }
 

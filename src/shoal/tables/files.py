@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.base.atomic import Pathlike, atomic_file
 from shoal.base.errors import InputError, NotVerified, OutputError
-from shoal.base.memory import LEAST, check_fits
+from shoal.base.memory import LEAST, check_fits, told
 from shoal.base.names import check_names, check_rows
 from shoal.base.threads import share
 from shoal.tables.cells import blank, blank_and_typed
@@ -23,6 +23,7 @@ from shoal.tables.spreadsheet import TEXTS, quote, unquote
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
 _CELLS = 1 << 16  # of a text file whose types are found at a time
+_WIDTHS = {"BOOLEAN": 0, "INT32": 1, "FLOAT": 4}  # least bytes of a cell; of others 8
 TEXT_FORMATS = (".csv", ".csv.gz", ".tsv")
 FORMATS = (*TEXT_FORMATS, ".parquet", ".arrow", ".feather")
 
@@ -63,7 +64,8 @@ def read_table(
             magic = stream.peek(6)[:6]
             known = _BINARY.get(magic[:4])
             # A binary file is held as it is, at least; of texts more is known.
-            check_fits(path, LEAST if known is None else 1)
+            length = path.stat().st_size
+            check_fits(path, told(length), length * (LEAST if known is None else 1))
             if known is None:
                 texts = read_csv(stream.read(), path, delimiter)
                 return _typed(unquote(texts) if quoted else texts, missing, text)
@@ -95,6 +97,8 @@ def _typed(
 
 def _binary(path: Path, kind: str) -> pl.DataFrame:
     try:
+        if kind == "Parquet":
+            _check_unpacked(path)
         frame = pl.read_parquet(path, glob=False) if kind == "Parquet" else pl.read_ipc(path)
     except pl.exceptions.DuplicateError as fault:
         raise InputError(
@@ -107,6 +111,23 @@ def _binary(path: Path, kind: str) -> pl.DataFrame:
     check_names(frame.columns, path)
     check_rows(frame.height, frame.columns, path)
     return frame
+
+
+def _check_unpacked(path: Path) -> None:
+    """Refuse a Parquet file that unpacks to more than the memory holds: its end tells how much."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        about = parquet.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        return  # whoever reads it says what is wrong with it
+    packed = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
+    # A cell that is written once for many rows is held once for each.
+    widths = [
+        _WIDTHS.get(about.schema.column(i).physical_type, 8) for i in range(about.num_columns)
+    ]
+    check_fits(path, f"{about.num_rows:,} rows", max(packed, about.num_rows * sum(widths)))
 
 
 def check_output_format(path: Path | str) -> str:
@@ -242,7 +263,12 @@ def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, *, csv_safe: boo
     elif suffix == ".parquet":
         frame.write_parquet(stream)
     else:
-        frame.write_ipc(stream, compression="lz4" if suffix == ".feather" else "uncompressed")
+        # As plain texts: not every reader knows views, least of all in lists.
+        frame.write_ipc(
+            stream,
+            compression="lz4" if suffix == ".feather" else "uncompressed",
+            compat_level=pl.CompatLevel.oldest(),
+        )
 
 
 def _harmless(frame: pl.DataFrame) -> pl.DataFrame:

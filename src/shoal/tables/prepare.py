@@ -16,6 +16,7 @@ from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarn
 from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
 from shoal.plan.origin import mistrust
+from shoal.plan.parts import ColumnPart
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
@@ -327,12 +328,6 @@ def resolve(
     """Return the schema that the plan declares, and the plan with roles and kinds written out."""
     if not plan.columns:
         plan = _guessed(frame, plan, taxonomies)
-    kinds = {name: part.kind for name, part in plan.columns.items() if part.kind is not None}
-    kinds |= {
-        name: Kind.ORDERED
-        for name, part in plan.columns.items()
-        if part.order and part.kind is None
-    }
     schema = declare(
         frame,
         quasi=plan.names(Role.QUASI),
@@ -340,10 +335,8 @@ def resolve(
         identifier=plan.names(Role.IDENTIFIER),
         other=plan.names(Role.OTHER),
         undecided=plan.names(Role.UNDECIDED),
-        kinds=kinds,
-        missing={name: part.missing for name, part in plan.columns.items() if part.missing},
-        order={name: part.order for name, part in plan.columns.items() if part.order},
         taxonomies=taxonomies,
+        **_declared(plan.columns),
     )
     columns = tuple(
         replace(c, importance=p.importance, domain=p.domain or (), grid=p.grid or DEFAULT_GRID)
@@ -361,20 +354,19 @@ def quasi_schema(
 ) -> Schema:
     """Return the kinds of some columns, taken as quasi-identifiers whatever else the plan says."""
     parts = {name: plan.columns[name] for name in names if name in plan.columns}
-    schema = declare(
-        frame,
-        quasi=names,
-        kinds={
-            name: column.kind or Kind.ORDERED
-            for name, column in parts.items()
-            if column.kind is not None or column.order
-        },
-        missing={name: column.missing for name, column in parts.items() if column.missing},
-        order={name: column.order for name, column in parts.items() if column.order},
-        taxonomies=taxonomies,
-    )
+    schema = declare(frame, quasi=names, taxonomies=taxonomies, **_declared(parts))
     schema.check(frame, taxonomies)
     return schema
+
+
+def _declared(columns: Mapping[str, ColumnPart]) -> dict[str, Any]:
+    """Return kinds, missing texts and orders of columns, as :func:`declare` takes them."""
+    ordered = {name: column for name, column in columns.items() if column.kind or column.order}
+    return {
+        "kinds": {name: column.kind or Kind.ORDERED for name, column in ordered.items()},
+        "missing": {name: column.missing for name, column in columns.items()},
+        "order": {name: column.order for name, column in columns.items()},
+    }
 
 
 def _guessed(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Plan:

@@ -160,14 +160,14 @@ def execute(
             grouped = Grouped.untouched(data) if shape.exact else Grouped(data, made)
             loss = measured(grouped)
         with clock.stage("verify"):
-            columns = schema.columns
-            opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=plan)
+            columns, told = schema.columns, plan.unseeded()
+            opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=told)
             verdict = check(opened, rules, Original(frame, schema, release.order, taken.taxonomies))
     run = Run(
         loss=loss,
         verdict=verdict,
         method=entry.name,
-        plan=plan,
+        plan=opened.plan,
         schema=schema,
         rows_in=frame.height,
         rows_out=release.frame.height,

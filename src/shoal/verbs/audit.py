@@ -117,7 +117,7 @@ def _hidden(opened: Opened, plan: Plan) -> dict[str, Any]:
     return {
         "data": {"quasi-identifiers": opened.quasi, "sensitive attributes": opened.sensitive},
         "shape": opened.shape.name,
-        "seeded": plan.seed is not None,
+        "seeded": plan.seeded,
         "reached": {
             name: dict(result.achieved) for name, result in zip(hidden, reached, strict=True)
         },

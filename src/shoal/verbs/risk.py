@@ -93,19 +93,8 @@ def risk(
 ) -> Risks:
     """Measure how likely people are found in a table, and what is then believed of them.
 
-    Parameters
-    ----------
-    opened
-        The table: a release of any shape, or any other table.
-    original
-        The table it was made from, for the risk before.
-    population
-        A list of people with the quasi-identifiers, those of the table among them: then the
-        journalist's risk and k-map are measured against it.
-    threshold
-        Rows with a higher risk of re-identification are counted.
-    belief
-        Rows whose likeliest sensitive value is believed more than this are counted.
+    ``opened`` is a release of any shape, or any other table; ``original`` the table it was made
+    from, for the risk before. The other parameters are those of :meth:`shoal.Release.risk`.
     """
     quasi, hidden = opened.quasi, opened.sensitive
     if not quasi:

@@ -196,7 +196,7 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
     """
     start = ["shoal", "anonymize", data]
     # Reports show this command: where the seed is, not what it is.
-    end = [*(["--seed-file", "seed.txt"] if plan.seed is not None else []), "-o", "release.csv"]
+    end = [*(["--seed-file", "seed.txt"] if plan.seeded else []), "-o", "release.csv"]
     if not _flags_suffice(plan, profile):
         return shlex.join([*start, "--plan", "plan.toml", *end])
     words: list[str] = []
@@ -214,6 +214,8 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
     if plan.data.delimiter:
         words += ["--delimiter", plan.data.delimiter]
     words += [flag for key, flag in RELEASE.items() if getattr(plan.release, key)]
+    for name, part in plan.columns.items():
+        words += ["--grid", f"{name}={part.grid}"] if part.grid is not None else []
     return shlex.join([*start, *words, *end])
 
 
@@ -221,7 +223,7 @@ def _flags_suffice(plan: Plan, profile: Mapping[str, Any]) -> bool:
     """Tell whether the command line would guess the same kinds and has a flag for all the rest."""
     usual = {column["name"]: _usual(column) for column in profile["columns"]}
     for name, part in plan.columns.items():
-        if part.hierarchy or part.missing or part.order or part.importance != 1.0 or part.grid:
+        if part.hierarchy or part.missing or part.order or part.importance != 1.0:
             return False
         if part.role is Role.QUASI and part.kind is not None and part.kind != usual.get(name):
             return False

@@ -89,7 +89,7 @@ def carry_out(
         loss=staged.loss,
         verdict=verdict,
         method=entry.name,
-        plan=staged.plan,
+        plan=staged.plan.unseeded(),
         schema=staged.schema,
         rows_in=staged.size,
         rows_out=verdict.rows,

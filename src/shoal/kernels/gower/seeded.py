@@ -40,6 +40,24 @@ class Survey(NamedTuple):
     trail: npt.NDArray[np.int64]
 
 
+class Room(NamedTuple):
+    """What a cluster is counted and searched with."""
+
+    tally: Tally
+    heap: Heap
+    stock: npt.NDArray[np.int64]
+    """Free rows per sensitive value."""
+    votes: npt.NDArray[np.int64]
+    """A count per name, all 0."""
+
+
+class Filled(NamedTuple):
+    """The rows of every cluster, ``[clusters, size]``, and its centre."""
+
+    members: npt.NDArray[np.int64]
+    centres: npt.NDArray[np.float64]
+
+
 @inner
 def _enough(limits: Limits, stock: npt.NDArray[np.int64], rest: int) -> bool:
     """Say whether the free rows with known values could fill one more cluster."""
@@ -131,15 +149,11 @@ def _fill(
     supply: Supply,
     store: Store,
     limits: Limits,
-    tally: Tally,
-    heap: Heap,
-    stock: npt.NDArray[np.int64],
-    votes: npt.NDArray[np.int64],
+    room: Room,
+    filled: Filled,
     seed: int,
     hopeless: bool,
     moving: bool,
-    members: npt.NDArray[np.int64],
-    centres: npt.NDArray[np.float64],
     g: int,
 ) -> int:
     """Fill a cluster with a seed, its equals and the rows nearest to it; return its size.
@@ -147,6 +161,7 @@ def _fill(
     A hopeless one takes nothing but the seed. ``moving``: with a seed and then always the row
     nearest to the centre of those it has.
     """
+    tally, heap, members, centres = room.tally, room.heap, filled.members, filled.centres
     size, e, top = 0, seed, begin_search(field, supply, heap)
     while e >= 0:
         tag = supply.tag[e]
@@ -155,16 +170,16 @@ def _fill(
             store.head[e] += 1
             supply_more(field, supply, e, -1)
             note(limits, tally, tag)
-            _take(limits, stock, tag)
+            _take(limits, room.stock, tag)
             size += 1
             if hopeless or size == limits.target:
                 return size
             ban(limits, tally, size)
-            _ban_blanks(limits, tally, stock, size)
+            _ban_blanks(limits, tally, room.stock, size)
             if moving:
                 break
         if moving:
-            centre(field, store.point, members, g, size, votes, centres)
+            centre(field, store.point, members, g, size, room.votes, centres)
             top = begin_search(field, supply, heap)
             e, top = next_point(field, supply, heap, top, centres, g)
         else:
@@ -179,16 +194,12 @@ def cluster(
     store: Store,
     survey: Survey,
     limits: Limits,
-    tally: Tally,
-    heap: Heap,
-    stock: npt.NDArray[np.int64],
-    votes: npt.NDArray[np.int64],
+    room: Room,
+    filled: Filled,
     seed: int,
     moving: bool,
-    members: npt.NDArray[np.int64],
-    centres: npt.NDArray[np.float64],
 ) -> int:
-    """Fill the rows of ``members`` with one cluster each; return how many clusters there are.
+    """Fill the rows of ``filled`` with one cluster each; return how many clusters there are.
 
     A cluster is a seed, its equals, and the free rows nearest to the seed that the limits admit;
     the next seed is the row furthest from its nearest centre. It ends when the rows left, or their
@@ -198,14 +209,13 @@ def cluster(
     ----------
     supply
         The free rows; what the tally bans is what the supply bans.
-    stock
-        Free rows per sensitive value.
     seed
         Point of the first seed; -1 for the furthest.
     moving
         Whether rows come nearest to the centre, which moves with every row, not to the seed.
     """
     left, rest, groups, target = supply.left, supply.live[0], 0, limits.target
+    tally, stock = room.tally, room.stock
     while _enough(limits, stock, rest):
         if groups > 0 or seed < 0 or left[seed] == 0:
             seed = furthest_point(field, supply, survey.near, survey.peak)
@@ -213,29 +223,14 @@ def cluster(
         ban(limits, tally, 0)
         _ban_blanks(limits, tally, stock, 0)
         hopeless = tally.banned[supply.tag[seed]]
-        size = _fill(
-            field,
-            supply,
-            store,
-            limits,
-            tally,
-            heap,
-            stock,
-            votes,
-            seed,
-            hopeless,
-            moving,
-            members,
-            centres,
-            groups,
-        )
+        size = _fill(field, supply, store, limits, room, filled, seed, hopeless, moving, groups)
         for i in range(size):
-            e = store.point[members[groups, i]]
+            e = store.point[filled.members[groups, i]]
             if left[e] == 0:
                 lower(field, supply, survey.near, survey.peak, e)
         rest -= size
         if size == target and not hopeless:
-            centre(field, store.point, members, groups, target, votes, centres)
-            relax(field, supply, survey.near, survey.peak, survey.trail, centres, groups)
+            centre(field, store.point, filled.members, groups, target, room.votes, filled.centres)
+            relax(field, supply, survey.near, survey.peak, survey.trail, filled.centres, groups)
             groups += 1
     return groups

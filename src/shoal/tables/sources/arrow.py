@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.base.address import Address
 from shoal.base.errors import InputError
+from shoal.base.memory import check_fits
 from shoal.tables.sources.database import BATCH
 
 _SIGNED: dict[pl.DataType, type[pl.DataType]] = {
@@ -58,9 +59,19 @@ def _frame(table: Any) -> pl.DataFrame:
     return frame
 
 
-def gather(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Append batches to one frame as they come."""
-    return pl.concat(list(parts), how="vertical", rechunk=True)
+def gather(parts: Iterable[pl.DataFrame], what: str) -> pl.DataFrame:
+    """Append batches to one frame as they come, as long as there is room for all of them.
+
+    How many will come only the database knows, and counting would run a query twice.
+    """
+    held: list[pl.DataFrame] = []
+    rows, size = 0, 0
+    for batch in parts:
+        held.append(batch)
+        rows, size = rows + batch.height, size + int(batch.estimated_size())
+        # To put them together takes as much again.
+        check_fits(what, f"{rows:,} rows and more", size)
+    return pl.concat(held, how="vertical", rechunk=True)
 
 
 def check_dates(frame: pl.DataFrame, what: str) -> None:

@@ -28,7 +28,7 @@ def read_source(source: Source, missing: Sequence[str] = ()) -> pl.DataFrame:
     said = f"{str(source)[:1].upper()}{str(source)[1:]}"
     with opened(source.address) as database, told(source.address, f"Cannot read {source}"):
         with closing(database.frames(selection(database, source))) as parts:
-            frame = gather(parts)
+            frame = gather(parts, said)
         check_names(frame.columns, said)
         frame = database.finish(frame)
         check_dates(frame, str(source))

@@ -1,0 +1,90 @@
+"""The tables of a plan: data, columns, method, rules, release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from shoal.base.roles import Kind, Role
+from shoal.catalog import DEFAULT_METHOD
+
+
+class Part(BaseModel):
+    """A table of a plan: no key that is not declared."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataPart(Part):
+    """Which table (when a call names none) and how it is read: missing texts, delimiter, ..."""
+
+    source: str | None = None
+    table: str | None = None
+    query: str | None = None
+    missing: tuple[str, ...] = ("",)
+    delimiter: str | None = None
+    hierarchies: str | None = None
+
+
+class ColumnPart(Part):
+    """One declared column.
+
+    ``hierarchy``: its file. ``missing``: texts that mean missing in this column only. ``order``:
+    the texts of an ordered column, lowest first. ``domain``: every value that a sensitive column
+    can have, those that nobody has included; dummy values are drawn from it. ``importance``: how
+    much its loss counts while rows are grouped, 1 for an ordinary column. ``grid``: what the ends
+    of an ordered column's intervals are multiples of.
+    """
+
+    role: Role
+    kind: Kind | None = None
+    hierarchy: str | None = None
+    missing: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    domain: tuple[str, ...] | None = None
+    importance: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    grid: str | float | None = None
+
+
+class MethodPart(BaseModel):
+    """The method by name; every other key is one of its options."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str = DEFAULT_METHOD
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options as given."""
+        return dict(self.model_extra or {})
+
+
+class RulePart(BaseModel):
+    """A rule by name; every other key is one of its parameters."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str
+    column: str | None = None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The rule as the catalog builds it."""
+        column = {} if self.column is None else {"column": self.column}
+        return {"name": self.name, **column, **(self.model_extra or {})}
+
+
+class ReleasePart(Part):
+    """How the release is written.
+
+    ``typed``: ordered columns as two columns ``x_lo`` and ``x_hi``. ``shuffle``: break the link to
+    the order of the input. ``csv_safe``: an apostrophe before texts of a CSV file that a
+    spreadsheet would run as formulas. ``slack``: how likely a cell is published
+    wider than it need be.
+    """
+
+    typed: bool = False
+    shuffle: bool = True
+    csv_safe: bool = False
+    slack: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)

@@ -1,0 +1,1 @@
+"""The papers' worked tables."""
