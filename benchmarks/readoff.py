@@ -93,8 +93,8 @@ def lines(name: str, ks: list[int]) -> Iterator[str]:
             known, many = read.details["unique"], down.details
             yield (
                 f"| {name} | {k} | {defence} | {made.loss.rate:.4f} | {read.success:.2%} | "
-                f"{known:,.0f} | {read.details['wrong']:,.0f} | {down.success:.1%} | {down.baseline:.1%} | "
-                f"{down.control or 0:.1%} | {many['unique']:.1%} | "
+                f"{known:,.0f} | {read.details['wrong']:,.0f} | {down.success:.1%} | "
+                f"{down.baseline:.1%} | {down.control or 0:.1%} | {many['unique']:.1%} | "
                 f"{many['unique_without_facts']:.1%} | {many['cells']:.1%} |"
             )
 

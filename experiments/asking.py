@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import Query, View
+from shoal.releases.categories import Coded
+from shoal.releases.dummies.view import DummiesView
+from shoal.releases.estimates.bayes import Observed, estimate
 from shoal.tables.cells import natural
 
 Numbers = dict[str, Any]
@@ -27,7 +31,8 @@ def ask(point: Mapping[str, Any], sources: Sources) -> Numbers:
     frame = table_of(point, sources)
     values = frame[point["sensitive"]].n_unique()
     if values < point["l"]:
-        return {"skipped": f"{point['sensitive']} has only {values} values"}
+        why = f"{point['sensitive']} has only {values} values"
+        return {"repeats": [{"served": 0.0, "why": why}]}
     try:
         release = _release(point, sources)
     except Infeasible as reason:
@@ -44,7 +49,10 @@ def ask(point: Mapping[str, Any], sources: Sources) -> Numbers:
     )
     try:
         truth = true_counts(frame, point["quasi"], queries)
-        error = query_error(release, queries, truth)
+        expect = release.expect
+        if isinstance(release, DummiesView):
+            expect = partial(release.expect, eps=point["eps"])
+        error = query_error(release, queries, truth, expect)
     except ParameterError as reason:  # no row fits any query: served, but nothing to compare
         return {"repeats": [{"served": 1.0, "why": str(reason)}]}
     return {
@@ -84,6 +92,23 @@ def example(point: Mapping[str, Any], sources: Sources) -> Numbers:
             for name in every
         ]
     return {"repeats": [{"by": mse, "counts": counts, "rows": frame.height}]}
+
+
+def clock(point: Mapping[str, Any], sources: Sources) -> Numbers:
+    """Take the time of the estimate from the sets of a release, laid down so many times."""
+    release = _release(point, sources)
+    assert isinstance(release, DummiesView)
+    column = release.columns[point["sensitive"]]
+    codes = np.tile(column.codes, (point["times"], 1))
+    by = Coded.of(table_of(point, sources)[point["category"]])
+    labels = np.tile(by.codes.astype(np.int64), point["times"])
+    repeats = []
+    for _ in range(point["repeats"] + 1):
+        start = time.process_time()
+        seen = Observed.of(codes, labels, len(column.values), len(by.values))
+        estimate(seen, "iterative", eps=point["eps"])
+        repeats.append({"seconds": time.process_time() - start, "rows": len(labels)})
+    return {"repeats": repeats[1:]}  # the first one may have compiled the kernel
 
 
 def table_of(point: Mapping[str, Any], sources: Sources) -> pl.DataFrame:

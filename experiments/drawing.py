@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from experiments import caching
-from experiments.judging import VERDICTS, Dot, number
+from experiments.judging import VERDICTS, Dot, class_of, number
 from experiments.lines import Line, lines
 from experiments.plans import NAMES, Figure
 from experiments.running import Reproduction
@@ -20,7 +20,7 @@ def telling(found: Reproduction, charts: Mapping[str, Sequence[Chart]]) -> dict[
     study = found.study
     rows = ", ".join(f"{name} {count:,} rows" for name, count in found.rows.items())
     trees = "the folder beside the table" if found.sources.hierarchies else "the built-in ones"
-    verdicts = [verdict.verdict for verdict in found.verdicts]
+    verdicts = [class_of(verdict.verdict) for verdict in found.verdicts]
     return {
         "kicker": "A paper, reproduced",
         "heading": study.title,
@@ -31,7 +31,11 @@ def telling(found: Reproduction, charts: Mapping[str, Sequence[Chart]]) -> dict[
         "quick": study.quick,
         "data": f"Data: {rows or 'none'}. Hierarchies of Adult: {trees}. Measured by the code with "
         f"the digest {caching.code_digest()[:12]}.",
-        "counts": [(word, verdicts.count(word)) for word in VERDICTS if word in verdicts],
+        "counts": [
+            (word.replace("holds at", "holds in part"), verdicts.count(word))
+            for word in VERDICTS
+            if word in verdicts
+        ],
         "verdicts": [verdict.to_dict() for verdict in found.verdicts],
         "figures": [
             {
@@ -60,6 +64,30 @@ def charts_of(found: Reproduction, figure: Figure) -> Iterator[tuple[str, Chart]
         chart = _chart(found, figure, title, dots)
         if chart is not None:
             yield f"{name}.svg", chart
+    if figure.x == "by":
+        yield from _distributions(found, figure)
+
+
+def _distributions(found: Reproduction, figure: Figure) -> Iterator[tuple[str, Chart]]:
+    """Draw the shares of a worked example's values, by category: the truth and every method's."""
+    by, of = figure.fixed["category"], figure.fixed["sensitive"]
+    names = (str(figure.xs[0]), str(figure.xs[1]))
+    labels = sorted({row[of] for row in found.counts})
+    for series in ("original", *figure.series):
+        method = series if series == "original" else found.study.label(series)
+        key = "true" if series == "original" else "estimate"
+        counts = {
+            (row[by], row[of]): row[key]
+            for row in found.counts
+            if series == "original" or row["method"] == method
+        }
+        shares = []
+        for side in names:
+            whole = sum(counts.get((side, label), 0.0) for label in labels) or 1.0
+            shares.append([counts.get((side, label), 0.0) / whole for label in labels])
+        title = f"{of} by {by}: {method}"
+        chart = bars(title, labels, shares[1], before=shares[0], names=names, form="share", top=0.7)
+        yield f"{figure.id}-{series}.svg", chart
 
 
 def _chart(found: Reproduction, figure: Figure, title: str, dots: Sequence[Dot]) -> Chart | None:

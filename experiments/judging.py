@@ -1,9 +1,9 @@
 """Claims and verdicts: what a paper finds, asked of our own figures.
 
 A claim is a *kind* of question (in ``KINDS``) about the curves of a figure. It is answered by
-checks, one per point, step or curve, each with the figures it rests on. All checks passed: the
-claim holds; half of them or more: it holds in part; else it does not hold. Without a figure it is
-not measured.
+checks, one per point, step or curve, each with the figures it rests on, never by an average. All
+checks passed: the claim holds; half of them or more: it holds at so many points, and every other
+one is named; else it does not hold. Without a figure it is not measured.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,9 @@ import numpy as np
 from experiments.plans import NAMES
 from shoal.base.errors import PlanError, listed, nearest
 
-HOLDS, PART, FAILS, UNMEASURED = "holds", "holds in part", "does not hold", "not measured"
+HOLDS, PART, FAILS, UNMEASURED = "holds", "holds at", "does not hold", "not measured"
 VERDICTS = (HOLDS, PART, FAILS, UNMEASURED)
+"""How a verdict begins; one that holds in part goes on with the number of points."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +47,26 @@ class Claim:
 
     Parameters
     ----------
-    text, reported
-        The finding in our words, and what the paper reports.
+    text, reported, place
+        The finding in our words, what the paper reports, and where in it: a section or figure.
+    ours
+        Whether it is no finding of the paper but a question of our own.
+    why
+        Why our figures contradict the paper, for a claim that does not hold.
     kind
         The question asked, a name of ``KINDS``.
     figures, series, others
         The figures asked, the curve that the claim is about, and those it is compared with.
     at
-        Only points with these values of x or panel.
+        Only points with these values of x or panel, one or a list of them.
     along
         ``x``, or ``panel`` to follow the panels at each x.
-    tolerance, factor, most, low, high, part_low, part_high, expect
-        What the kind needs, see there. ``most`` is the share of checks that has to pass.
+    tolerance, factor, low, high, expect
+        What the kind needs, see there.
     full
         Whether it speaks of all rows, so that a quick run cannot tell.
+    main
+        Whether it stands in the table at the top of the summary.
     """
 
     id: str
@@ -68,27 +75,27 @@ class Claim:
     kind: str
     figures: tuple[str, ...]
     series: str
+    place: str = ""
+    ours: bool = False
+    why: str = ""
     others: tuple[str, ...] = ()
     at: Mapping[str, Any] = field(default_factory=dict)
     along: str = "x"
     tolerance: float = 0.0
     factor: float = 1.0
-    most: float = 1.0
     low: float = -math.inf
     high: float = math.inf
-    part_low: float = math.inf
-    part_high: float = -math.inf
     expect: str = ""
     full: bool = False
+    main: bool = False
 
 
 @dataclass(frozen=True)
 class Check:
-    """One question answered: where, with which figures; ``near`` when it failed by little."""
+    """One question answered: where, with which figures."""
 
     passed: bool
     told: str
-    near: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,9 +112,17 @@ class Verdict:
             "id": self.claim.id,
             "claim": self.claim.text,
             "reported": self.claim.reported,
+            "place": self.claim.place,
+            "ours": self.claim.ours,
+            "main": self.claim.main,
             "verdict": self.verdict,
             "reason": self.reason,
         }
+
+
+def class_of(verdict: str) -> str:
+    """Return which of the four kinds of verdict this is."""
+    return next(word for word in (PART, *VERDICTS) if verdict.startswith(word))
 
 
 def read_claims(path: Path) -> tuple[Claim, ...]:
@@ -125,13 +140,16 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
                 f"{path}: claim {name!r} is of the kind {part.get('kind')!r}; kinds are "
                 f"{listed(KINDS, len(KINDS))}."
             )
-        if lacking := {"id", "text", "reported", "figure", "series"} - set(part):
+        needed = {"id", "text", "figure", "series"}
+        needed |= set() if part.get("ours") else {"reported", "place"}
+        if lacking := needed - set(part):
             faults.append(f"{path}: claim {name!r} lacks {listed(sorted(lacking))}.")
         elif not faults:
             figures = part["figure"]
             rest = {key: value for key, value in part.items() if key != "figure"}
             rest["figures"] = (figures,) if isinstance(figures, str) else tuple(figures)
             rest["others"] = tuple(part.get("others", ()))
+            rest.setdefault("reported", "not in the paper")
             claims.append(Claim(**rest))
     if faults:
         raise PlanError(faults)
@@ -153,27 +171,33 @@ def judge(claim: Claim, dots: Sequence[Dot], axes: Mapping[str, tuple[str, str]]
     if not checks:
         reasons = sorted({dot.reason for dot in chosen if dot.reason})
         return Verdict(claim, UNMEASURED, "; ".join(reasons) or "no point of it was measured")
-    passed = sum(check.passed for check in checks)
-    if passed >= claim.most * len(checks):
+    failed = [check.told for check in checks if not check.passed]
+    many, passed = len(checks), len(checks) - len(failed)
+    if not failed:
         verdict = HOLDS
-    elif 2 * passed >= len(checks) or all(check.passed or check.near for check in checks):
-        verdict = PART
+    elif 2 * passed >= many:
+        verdict = f"{PART} {passed} of {many} points"
     else:
         verdict = FAILS
-    if len(checks) == 1:
-        return Verdict(claim, verdict, checks[0].told)
-    reason = f"{passed} of {len(checks)} checks pass"
-    failed = [check.told for check in checks if not check.passed]
-    shown = failed or [checks[0].told, checks[-1].told]
-    lead = "fails: " if failed else "for instance "
-    more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
-    return Verdict(claim, verdict, f"{reason}; {lead}{'; '.join(shown[:3])}{more}")
+    why = f". {claim.why}" if failed and claim.why else ""
+    if many == 1:
+        return Verdict(claim, verdict, checks[0].told + why)
+    if not failed:
+        told = f"at all {many} points, from {checks[0].told} to {checks[-1].told}"
+    elif verdict == FAILS:
+        told = f"at {passed} of {many} points; not: {'; '.join(failed)}"
+    else:
+        told = f"not: {'; '.join(failed)}"
+    return Verdict(claim, verdict, told + why)
 
 
 def _asked(claim: Claim, dot: Dot, axes: Mapping[str, tuple[str, str]]) -> bool:
     x, panel = axes[dot.figure]
+    here = {x: dot.x, panel: dot.panel}
     return all(
-        {x: dot.x, panel: dot.panel}.get(key, value) == value for key, value in claim.at.items()
+        here[key] in (value if isinstance(value, list) else [value])
+        for key, value in claim.at.items()
+        if key in here
     )
 
 
@@ -246,19 +270,51 @@ def _below(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
 
 
 def _ratio(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
-    """The mean over the points of series / other lies between ``low`` and ``high``."""
+    """At each point series / other lies between ``low`` and ``high``."""
+    for dot, ratio in _ratios(claim, dots):
+        told = f"{number(ratio)} times at {_where(dot, axes)}"
+        yield Check(claim.low <= ratio <= claim.high, told)
+
+
+def _ratios(claim: Claim, dots: Sequence[Dot]) -> Iterator[tuple[Dot, float]]:
+    """Yield every point of the series with what it is of the other one there."""
     found = {(dot.figure, dot.panel, dot.x, dot.series): dot.mean for dot in dots}
-    ratios = [
-        dot.mean / other
-        for dot in dots
-        if dot.series == claim.series and dot.mean is not None
-        if (other := found.get((dot.figure, dot.panel, dot.x, claim.others[0])))
-    ]
-    if ratios:
-        told = f"on average {number(float(np.mean(ratios)))}"
-        if len(ratios) > 1:
-            told += f" ({number(min(ratios))} to {number(max(ratios))} over {len(ratios)} points)"
-        yield _in_range(claim, float(np.mean(ratios)), told)
+    for dot in dots:
+        if dot.series == claim.series and dot.mean is not None:
+            other = found.get((dot.figure, dot.panel, dot.x, claim.others[0]))
+            if other:
+                yield dot, dot.mean / other
+
+
+def _share_falls(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
+    """Series / other falls with every step along the curve."""
+    shares = [replace(dot, mean=ratio) for dot, ratio in _ratios(claim, dots)]
+    return _steps(claim, shares, axes, -1)
+
+
+def _jumps(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
+    """Each curve stands still at some steps and grows by a tenth or more at some other."""
+    for name, curve in _curves(claim, dots, axes, claim.series):
+        steps = [
+            (after.mean or 0.0) / before.mean - 1
+            for before, after in itertools.pairwise(curve)
+            if before.mean
+        ]
+        if steps:
+            told = f"{100 * min(steps):.1f} to {100 * max(steps):.1f} % a step {name}"
+            yield Check(min(map(abs, steps)) < 0.01 and max(steps) >= 0.1, told.strip())
+
+
+def _mixed(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
+    """Each curve rises at some steps and falls at others."""
+    for name, curve in _curves(claim, dots, axes, claim.series):
+        steps = [(b.mean or 0.0) - (a.mean or 0.0) for a, b in itertools.pairwise(curve)]
+        if steps:
+            up, down = sum(step > 0 for step in steps), sum(step < 0 for step in steps)
+            told = (
+                f"{up} steps up, {down} down, {number(curve[0].mean)} to {number(curve[-1].mean)}"
+            )
+            yield Check(up > 0 < down, f"{told} {name}".strip())
 
 
 def _value(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
@@ -316,8 +372,7 @@ def _shape(claim: Claim, dots: Sequence[Dot], axes: Any) -> Iterator[Check]:
 
 
 def _in_range(claim: Claim, value: float, told: str) -> Check:
-    passed = claim.low <= value <= claim.high
-    return Check(passed, told, claim.part_low <= value <= claim.part_high)
+    return Check(claim.low <= value <= claim.high, told)
 
 
 KINDS: dict[str, Callable[[Claim, Sequence[Dot], Any], Iterator[Check]]] = {
@@ -325,6 +380,9 @@ KINDS: dict[str, Callable[[Claim, Sequence[Dot], Any], Iterator[Check]]] = {
     "falls": lambda claim, dots, axes: _steps(claim, dots, axes, -1),
     "below": _below,
     "ratio": _ratio,
+    "share-falls": _share_falls,
+    "jumps": _jumps,
+    "mixed": _mixed,
     "value": _value,
     "change": _change,
     "spread": _spread,

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from experiments.sources import Sources
@@ -23,7 +24,7 @@ from shoal.base.seeds import stretched
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.measures.losses.grouped import Grouped
-from shoal.measures.losses.ncp import iloss, relative_loss
+from shoal.measures.losses.ncp import iloss, loss_paper, relative_loss
 from shoal.privacy import AlphaK, KAnonymity, LDiversity, Rule
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import declare
@@ -45,7 +46,7 @@ def measure(
         return {"skipped": obstacle}
     taxonomies = taxonomies_of(point, whole, sources)
     _warm(entry, rule, point, whole, taxonomies)
-    same = "n" not in point and "vmr" not in point and "at_most" not in point
+    same = not {"n", "vmr", "skewed", "at_most"} & set(point)
     coded: Encoded | None = None
     repeats = []
     with limited():
@@ -69,13 +70,15 @@ def _once(entry: Method, data: Encoded, rule: Rule, seed: int, point: Mapping[st
     seconds = time.process_time() - start
     if not rule.holds(data.stats(part)).all():
         raise AssertionError(f"{entry.name} broke its rule: {rule.describe()}, seed {seed}")
+    grouped = Grouped(data, part)
     loss = iloss(data, part)
     gaps = data.missing
     return {
         "loss": loss.rate,
         "generalization": loss.generalization,
         "removal": loss.removal,
-        "relative": relative_loss(Grouped(data, part)),
+        "paper": loss_paper(grouped),
+        "relative": relative_loss(grouped),
         "total": loss.rate * data.codes.size,
         "rows": data.rows,
         "groups": part.groups,
@@ -135,23 +138,45 @@ def frame_of(point: Mapping[str, Any], frame: pl.DataFrame, seed: int) -> pl.Dat
     n = point.get("n") or min(point.get("at_most", frame.height), frame.height)
     if n < frame.height:
         frame = frame[np.sort(rng.choice(frame.height, n, replace=False))]
-    return emptied(frame, point["quasi"], point["vmr"], rng) if "vmr" in point else frame
+    share = point.get("vmr", point.get("skewed"))
+    if share is None:
+        return frame
+    return emptied(frame, point["quasi"], share, rng, skewed="skewed" in point)
 
 
 def emptied(
-    frame: pl.DataFrame, quasi: list[str], vmr: float, rng: np.random.Generator
+    frame: pl.DataFrame,
+    quasi: list[str],
+    vmr: float,
+    rng: np.random.Generator,
+    *,
+    skewed: bool = False,
 ) -> pl.DataFrame:
-    """Empty known cells of ``quasi`` at random until a share ``vmr`` of all is missing."""
+    """Empty known cells of ``quasi`` at random until a share ``vmr`` of all is missing.
+
+    ``skewed``: values that fewer than one row in ten has are emptied three times as readily.
+    """
     known = np.stack([frame[name].is_not_null().to_numpy() for name in quasi], axis=1)
     more = round(vmr * known.size) - int((~known).sum())
     if more <= 0:
         return frame
     gone = np.zeros(known.shape, np.bool_)
-    gone.flat[rng.choice(np.flatnonzero(known), more, replace=False)] = True
+    if skewed:
+        # The first of so many waiting times, each as long as its cell is hard to empty.
+        wait = rng.exponential(size=known.shape) / _readiness(frame, quasi)
+        wait[~known] = np.inf
+        gone.flat[np.argpartition(wait, more - 1, axis=None)[:more]] = True
+    else:
+        gone.flat[rng.choice(np.flatnonzero(known), more, replace=False)] = True
     return frame.with_columns(
         pl.when(pl.Series(gone[:, j])).then(None).otherwise(pl.col(name)).alias(name)
         for j, name in enumerate(quasi)
     )
+
+
+def _readiness(frame: pl.DataFrame, quasi: list[str]) -> npt.NDArray[np.float64]:
+    rare = [(pl.len().over(name) * 10 < frame.height).alias(name) for name in quasi]
+    return np.where(frame.select(rare).to_numpy(), 3.0, 1.0)
 
 
 def _too_few(point: Mapping[str, Any], frame: pl.DataFrame) -> str | None:

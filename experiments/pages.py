@@ -11,7 +11,7 @@ import polars as pl
 
 from experiments import PAPERS, caching
 from experiments.drawing import charts_of, telling
-from experiments.judging import VERDICTS, Dot
+from experiments.judging import VERDICTS, Dot, class_of
 from experiments.plans import HERE, Figure
 from experiments.running import Reproduction
 from shoal.base.atomic import atomic_file
@@ -19,6 +19,22 @@ from shoal.base.errors import InputError, OutputError
 from shoal.report.pages import render
 from shoal.show.charts.paper import Chart
 
+HEAD = """\
+# The papers, reproduced
+
+Every finding of the four papers that our methods come from, asked of our own figures with the
+papers' own settings. Renew all of it with `make reproduce`, one paper with `python -m experiments
+PAPER`. The plan and the claims of a paper are in its folder. A verdict is computed, never written
+by hand, and never an average: *holds* at every point, *holds at* so many of them with the others
+named on the paper's page, or *does not hold*. A finding is not turned round to fit: where our
+figures contradict it, the page says why. Each page names the digest of the code that measured it;
+other code measures everything again.
+"""
+BEYOND = """\
+Gaps that depend on the value, k up to 100, up to 14 quasi-identifiers and a million rows, our own
+method and our own variants beside the papers': claims of ours, judged in the same way. For 16 and
+20 quasi-identifiers and more rows see the [benchmarks](../benchmarks/README.md).
+"""
 MARK = "verdicts.json"
 """The file by which a folder of ours is known."""
 
@@ -66,46 +82,74 @@ def write_paper(found: Reproduction, folder: Path) -> Path:
 
 def write_summary(folder: Path) -> Path:
     """Write the table of all claims, of every paper whose verdicts lie in the folder."""
+    records = {name: record for name in PAPERS if (record := _read(folder / name / MARK))}
+    every = [(name, each) for name, record in records.items() for each in record["verdicts"]]
     lines_ = [
-        "# The papers, reproduced",
+        HEAD,
+        f"Of {len(every)} claims, {_counted([each for _, each in every])}. Of those that are the "
+        f"papers' own, {_counted([each for _, each in every if not each['ours']])}.",
         "",
-        "Every claim of the four papers that our methods come from, asked of our own figures.",
-        "Renew all of it with `make reproduce`, one of them with `python -m experiments PAPER`.",
-        "The plan and the claims of a paper are in its folder. A verdict is computed, never",
-        "written by hand. Each page names the digest of the code that measured it; other code",
-        "measures everything again.",
+        "## The main claims of the papers",
+        "",
+        *_short_table(records, [(name, each) for name, each in every if each["main"]]),
+        "",
+        "## What the papers could not tell",
+        "",
+        BEYOND,
+        *_short_table(records, [(name, each) for name, each in every if each["ours"]]),
         "",
     ]
-    counts: dict[str, int] = {}
-    for name in PAPERS:
-        mark = folder / name / MARK
-        if not mark.is_file():
-            continue
-        try:
-            record = json.loads(mark.read_text("utf-8"))
-        except ValueError as fault:
-            raise InputError(
-                f"{mark} is not the file that was written there ({fault}). Delete it and "
-                f"run: python -m experiments {name}"
-            ) from None
+    for name, record in records.items():
         quick = " (quick: fewer rows, points and repeats)" if record["quick"] else ""
         lines_ += [
             f"## [{record['title']}]({name}/index.md)",
             "",
             f"{record['citation']}{quick}",
             "",
+            *_verdict_table(record["verdicts"], measured=False),
+            "",
         ]
-        lines_ += _verdict_table(record["verdicts"])
-        lines_ += [""]
-        for each in record["verdicts"]:
-            counts[each["verdict"]] = counts.get(each["verdict"], 0) + 1
-    many = ("hold", "hold in part", "do not hold", "were not measured")
-    words = zip(VERDICTS, many, strict=True)
-    told = ", ".join(f"{counts[one]} {several}" for one, several in words if one in counts)
-    lines_[8:8] = [f"Of {sum(counts.values())} claims: {told}.", ""]
     path = folder / "README.md"
     _write(path, "\n".join(lines_))
     return path
+
+
+def _read(mark: Path) -> dict[str, Any] | None:
+    """Return what a page was written from, None where there is none."""
+    if not mark.is_file():
+        return None
+    try:
+        record: dict[str, Any] = json.loads(mark.read_text("utf-8"))
+    except ValueError as fault:
+        raise InputError(
+            f"{mark} is not the file that was written there ({fault}). Delete it and "
+            f"run: python -m experiments {mark.parent.name}"
+        ) from None
+    return record
+
+
+def _counted(verdicts: Sequence[Mapping[str, Any]]) -> str:
+    many = ("hold", "hold at a part of their points", "do not hold", "were not measured")
+    kinds = [class_of(each["verdict"]) for each in verdicts]
+    return ", ".join(
+        f"{kinds.count(one)} {several}"
+        for one, several in zip(VERDICTS, many, strict=True)
+        if one in kinds
+    )
+
+
+def _short_table(
+    records: Mapping[str, Mapping[str, Any]], chosen: Sequence[tuple[str, Mapping[str, Any]]]
+) -> list[str]:
+    """Return claims of several papers with where they stand and what became of them."""
+    out = ["| paper | claim | where | verdict |", "|---|---|---|---|"]
+    for name, each in chosen:
+        place = "ours" if each["ours"] else each["place"]
+        cells = (each["claim"].replace("|", "\\|"), place, f"**{each['verdict']}**")
+        out.append(
+            f"| [{records[name]['citation']}]({name}/index.md) | " + " | ".join(cells) + " |"
+        )
+    return out
 
 
 def _record(found: Reproduction) -> dict[str, Any]:
@@ -193,10 +237,13 @@ def _page(found: Reproduction, pictures: Mapping[str, Sequence[tuple[str, Chart]
     return "\n".join(out).rstrip() + "\n"
 
 
-def _verdict_table(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
-    out = ["| claim | the paper | verdict | measured |", "|---|---|---|---|"]
+def _verdict_table(verdicts: Sequence[Mapping[str, Any]], *, measured: bool = True) -> list[str]:
+    heads = ["claim", "the paper", "where", "verdict", *(["measured"] if measured else [])]
+    out = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for each in verdicts:
-        cells = (each["claim"], each["reported"], f"**{each['verdict']}**", each["reason"])
+        place = "ours" if each["ours"] else each["place"]
+        cells = [each["claim"], each["reported"], place, f"**{each['verdict']}**"]
+        cells += [each["reason"]] if measured else []
         out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return out
 

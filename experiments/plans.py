@@ -24,6 +24,7 @@ NAMES = {
     "n": "rows",
     "columns": "|QI|",
     "vmr": "share of missing cells",
+    "skewed": "share of missing cells, rare values first",
     "repeat": "repeat",
     "l": "l",
     "alpha": "alpha",
@@ -31,7 +32,10 @@ NAMES = {
     "s": "selectivity (s)",
     "sensitive": "sensitive column",
     "by": "",
+    "times": "times the data",
     "loss": "ILossRate",
+    "paper": "ILossRate as the paper counts it",
+    "eps": "eps",
     "total": "loss",
     "relative": "RL",
     "generalization": "ILossRate, generalization",
@@ -97,7 +101,7 @@ class Study:
                 for series in figure.series:
                     for x in figure.xs:
                         point = self._point(figure, series, panel, x)
-                        if point.get("g", 0) <= point["columns"]:
+                        if point.get("g", 0) < max(point["columns"], 2):
                             yield Spot(figure.id, panel, x, series, point)
 
     def _point(self, figure: Figure, series: str, panel: Any, x: Any) -> Settings:

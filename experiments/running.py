@@ -139,7 +139,7 @@ def _judged(
 
 
 def _there(point: Mapping[str, Any], sources: Sources) -> bool:
-    return bool(sources.census if point["data"] == "census" else sources.adult)
+    return bool(sources.census if point["data"].startswith("census") else sources.adult)
 
 
 def _results(

@@ -47,15 +47,19 @@ class Sources:
 
     def digest(self, data: str) -> str:
         """Return a digest of everything that a point about ``data`` reads."""
-        if data == "census":
+        if data.startswith("census"):
             return _digest((self.census,))
         folder = Path(self.hierarchies) if self.hierarchies else None
         trees = sorted(map(str, folder.glob("*.csv"))) if folder else [str(BUILTIN)]
         return _digest((self.adult, *trees))
 
     def frame(self, data: str) -> pl.DataFrame:
-        """Return a table: ``adult``, ``adult-complete`` (no missing cell) or ``census``."""
-        return _frame(data, self.census if data == "census" else self.adult)
+        """Return a table: ``adult``, ``census``, or one of them changed.
+
+        ``adult-complete`` has no missing cell, ``census-50`` its 529 occupations in 50 classes,
+        ``census-million`` a million rows drawn from its 300,000.
+        """
+        return _frame(data, self.census if data.startswith("census") else self.adult)
 
     def taxonomies(self, names: Iterable[str]) -> dict[str, Taxonomy]:
         """Return the hierarchies of some of Adult's columns."""
@@ -138,6 +142,12 @@ def _digest(paths: tuple[str, ...]) -> str:
 def _frame(data: str, path: str) -> pl.DataFrame:
     if data == "census":
         return read_table(Path(path))
+    if data == "census-million":
+        return _frame("census", path).sample(1_000_000, with_replacement=True, seed=1)
+    if data == "census-50":
+        # The codes of occupations are ordered by kind of work: each class is 200 of them.
+        group = (pl.col("occupation").cast(pl.Int64) // 200).cast(pl.String)
+        return _frame("census", path).with_columns(occupation=group)
     frame = read_table(Path(path), missing=["", "?"])
     if lacking := [name for name in COLUMNS if name not in frame.columns]:
         raise SchemaError(

@@ -14,11 +14,11 @@ from shoal.base.errors import ShoalError
 
 def answer(task: dict[str, Any]) -> dict[str, Any]:
     """Measure one point; what goes wrong on purpose is an answer too."""
-    from experiments.asking import ask, example
+    from experiments.asking import ask, clock, example
     from experiments.measuring import confirm, measure
 
     point, sources = task["point"], Sources(**task["sources"])
-    calls = {"queries": ask, "example": example, "confirm": confirm}
+    calls = {"queries": ask, "example": example, "clock": clock, "confirm": confirm}
     kind = "confirm" if task.get("confirm") else point.get("kind", "")
     try:
         if kind in calls:

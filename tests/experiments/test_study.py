@@ -55,7 +55,7 @@ xs = [100, 5000]
 series = ["kaim"]
 fixed = { k = 4 }
 """
-CLAIM = Claim("c", "It grows.", "it does", "grows", ("by-k",), "kaim")
+CLAIM = Claim("c", "It grows.", "it does", "grows", ("by-k",), "kaim", "figure 4", main=True)
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_the_page_has_everything(place: Path, crew, tmp_path: Path):
     assert shown.count("<svg") == 2
     assert "<strong>holds</strong>" in shown
     page = (tmp_path / "kaim" / "index.md").read_text()
-    assert "| It grows. | it does | **holds** |" in page
+    assert "| It grows. | it does | figure 4 | **holds** |" in page
     assert "![Loss against k](by-k.svg)" in page
     assert "Not measured: KAIM at 1 points (a sample of 5,000 rows needs as many" in page
     assert "5 of 5 were verified and lost exactly what the figure says" in page
@@ -145,7 +145,9 @@ def test_the_page_has_everything(place: Path, crew, tmp_path: Path):
     assert not (tmp_path / "kaim" / "old.svg").exists()
     summary = write_summary(tmp_path).read_text()
     assert "## [A small study](kaim/index.md)" in summary
-    assert "| It grows. | it does | **holds** |" in summary
+    assert "| [Nobody 2026](kaim/index.md) | It grows. | figure 4 | **holds** |" in summary
+    assert "Of 1 claims, 1 hold." in summary
+    assert "| It grows. | it does | figure 4 | **holds** |" in summary
 
 
 def test_a_table_that_is_not_here(place: Path, crew, tmp_path: Path):

@@ -99,21 +99,26 @@ class Compared(Declared, total=False):
     progress: Progress | None
 
 
-class Opening(TypedDict, total=False):
-    """What :func:`shoal.open_release` takes besides the release."""
+class _Released(TypedDict, total=False):
+    """What is said of a release, whatever is asked of it."""
 
-    quasi: Names | None
     sensitive: Names | None
-    identifier: Names | None
     plan: Plan | str | Path | None
-    original: Any
     st: Any
     hierarchies: Hierarchies | None
-    kinds: Mapping[str, Kind | str] | None
     domains: Domains | None
     missing: Names | None
     delimiter: str | None
     notations: Mapping[str, str] | None
+
+
+class Opening(_Released, total=False):
+    """What :func:`shoal.open_release` takes besides the release."""
+
+    quasi: Names | None
+    identifier: Names | None
+    original: Any
+    kinds: Mapping[str, Kind | str] | None
 
 
 class Audited(Opening, Promised, total=False):
@@ -128,18 +133,10 @@ class Risked(Opening, total=False):
     belief: float
 
 
-class Attacked(TypedDict, total=False):
+class Attacked(_Released, total=False):
     """What :func:`attack` takes besides the release and the original."""
 
     known: Names | None
-    sensitive: Names | None
-    plan: Plan | str | Path | None
-    st: Any
-    hierarchies: Hierarchies | None
-    domains: Domains | None
-    missing: Names | None
-    delimiter: str | None
-    notations: Mapping[str, str] | None
     kinds: Sequence[str] | str | None
     targets: int | None
     noise: float

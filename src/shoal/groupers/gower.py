@@ -10,7 +10,7 @@ from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.kernels.gower.search import GAP, Field
 from shoal.kernels.space.build_tree import build_tree
-from shoal.tables.domain import Domain, Nominal, Ordered
+from shoal.tables.domain import Domain, Nominal, Ordered, numbers
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -28,7 +28,7 @@ def coordinates(data: Encoded) -> tuple[Floats, Bools]:
     for j, domain in enumerate(data.domains):
         codes = data.codes[:, j]
         known = codes < domain.size
-        points = _numbers(domain)
+        points = numbers(domain)
         if points is None:
             x[known, j] = codes[known]
             continue
@@ -38,19 +38,6 @@ def coordinates(data: Encoded) -> tuple[Floats, Bools]:
             low, high = values.min(), values.max()
             x[known, j] = (values - low) / (high - low if high > low else 1.0)
     return x, numeric
-
-
-def _numbers(domain: Domain) -> Floats | None:
-    """Return the values of a domain as numbers, None when they are names."""
-    if isinstance(domain, Ordered):
-        return domain.points
-    if isinstance(domain, Nominal) or not domain.size:
-        return None
-    try:
-        points = np.array([float(label) for label in domain.values])
-    except ValueError:
-        return None
-    return points if np.isfinite(points).all() else None
 
 
 def make_field(x: Floats, numeric: Bools, labels: Ints | None = None) -> tuple[Field, Ints]:

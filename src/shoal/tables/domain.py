@@ -298,6 +298,19 @@ class Nominal:
 Domain = Taxonomy | Ordered | Nominal
 
 
+def numbers(domain: Domain) -> npt.NDArray[np.float64] | None:
+    """Return the values of a domain as numbers, None when they are names."""
+    if isinstance(domain, Ordered):
+        return domain.points
+    if isinstance(domain, Nominal) or not domain.size:
+        return None
+    try:
+        points = np.array([float(label) for label in domain.values])
+    except ValueError:
+        return None
+    return points if np.isfinite(points).all() else None
+
+
 def flat(values: Sequence[str], column: str) -> Taxonomy:
     """Return the taxonomy with every value right under ``*``.
 

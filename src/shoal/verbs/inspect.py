@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
@@ -121,15 +122,11 @@ def inspect(
     schema = guess(frame, roles=roles, kinds=kinds, taxonomies=taxonomies)
     if only:
         schema = _only(schema, plan.names(Role.QUASI))
-    names = list(schema.quasi)
-    cells = frame.height * len(names)
     return Inspection(
         rows=frame.height,
         columns=tuple(_look(frame[column.name], column) for column in schema.columns),
         schema=schema,
-        vmr=sum(frame[name].null_count() for name in names) / cells if cells else 0.0,
-        rmr=_incomplete(frame, names),
-        below=_below(frame, names),
+        **standing(frame, schema.quasi),
         frame=frame,
     )
 
@@ -161,16 +158,18 @@ def _look(series: pl.Series, column: Column) -> ColumnLook:
     )
 
 
-def _incomplete(frame: pl.DataFrame, names: Sequence[str]) -> float:
-    if not names or not frame.height:
-        return 0.0
-    holed = frame.select(pl.any_horizontal(pl.col(names).is_null()).sum()).item()
-    return int(holed) / frame.height
-
-
-def _below(frame: pl.DataFrame, names: Sequence[str]) -> dict[int, int]:
-    """Count the rows in small classes of identical quasi-identifiers, missing as a value."""
+def standing(
+    frame: pl.DataFrame, names: Sequence[str], sizes: Sequence[int] = _SIZES
+) -> dict[str, Any]:
+    """Return how alone rows stand on some columns, as :class:`Inspection` has it."""
     if not names:
-        return {}
-    sizes = frame.group_by(list(names)).len()["len"]
-    return {size: int(sizes.filter(sizes < size).sum()) for size in _SIZES}
+        return {"below": {}, "vmr": 0.0, "rmr": 0.0}
+    rows = max(frame.height, 1)
+    classes = frame.group_by(list(names)).len()["len"]  # a missing value is a value
+    holed = frame.select(pl.any_horizontal(pl.col(names).is_null()).sum()).item()
+    gaps = sum(frame[name].null_count() for name in names)
+    return {
+        "below": {size: int(classes.filter(classes < size).sum()) for size in sizes},
+        "vmr": gaps / (rows * len(names)),
+        "rmr": int(holed) / rows,
+    }

@@ -20,7 +20,7 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.tables.prepare import gather, load, resolve
 from shoal.tables.schema import Schema
-from shoal.verbs.inspect import inspect
+from shoal.verbs.inspect import inspect, standing
 from shoal.web import hierarchies
 from shoal.web.feasible import feasibility, histogram
 from shoal.web.profiles import profile
@@ -122,21 +122,11 @@ def _standing(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, Any] | Non
     """Say how many rows share their quasi-identifiers with few others, missing as a value."""
     if not quasi:
         return None
-    kept: dict[Any, Any] = _last["standing"]
+    kept: dict[Any, dict[str, Any]] = _last["standing"]
     key = tuple(quasi)
     if key not in kept:
-        sizes = frame.group_by(list(quasi)).len()["len"]
-        holes = frame.select(pl.any_horizontal(pl.col(quasi).is_null()).sum()).item()
-        cells = sum(frame[name].null_count() for name in quasi)
-        kept[key] = {
-            "rows": frame.height,
-            "classes": len(sizes),
-            "below": {size: int(sizes.filter(sizes < size).sum()) for size in SIZES},
-            "rmr": int(holes) / frame.height,
-            "vmr": cells / (frame.height * len(quasi)),
-        }
-    standing: dict[str, Any] = kept[key]
-    return standing
+        kept[key] = {"rows": frame.height, **standing(frame, key, SIZES)}
+    return kept[key]
 
 
 def tree(

@@ -13,7 +13,7 @@ from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import Join
 from shoal.measures.losses.grouped import Grouped
-from shoal.tables.domain import Domain, Ordered, Taxonomy
+from shoal.tables.domain import Ordered, Taxonomy, numbers
 
 Floats = npt.NDArray[np.float64]
 
@@ -120,7 +120,7 @@ def _width(join: Join, _codes: npt.NDArray[np.int32]) -> Floats:
 
 
 def _integer_width(join: Join, codes: npt.NDArray[np.int32]) -> Floats:
-    points = _points(join.domain)
+    points = numbers(join.domain)
     present = np.unique(codes[codes < join.domain.size])
     if points is None or not present.size:
         return join.width
@@ -137,19 +137,6 @@ def _integer_width(join: Join, codes: npt.NDArray[np.int32]) -> Floats:
     width = np.where(exact, 0.0, np.minimum((extent + 1.0) / span, 1.0))
     width[join.star] = 1.0
     return width
-
-
-def _points(domain: Domain) -> Floats | None:
-    """Return the values of a domain as numbers, None when they are not numbers."""
-    if isinstance(domain, Ordered):
-        return domain.points
-    if not isinstance(domain, Taxonomy):
-        return None
-    try:
-        points = np.array([float(label) for label in domain.values])
-    except ValueError:
-        return None
-    return points if np.isfinite(points).all() else None
 
 
 def _bounds(taxonomy: Taxonomy, points: Floats) -> tuple[Floats, Floats]:
