@@ -104,16 +104,16 @@ def command(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
     truth = load(original, full)
-    release = read_release(
-        released,
-        full,
-        roles=opt.named_roles(known, sensitive, besides=truth.columns),
-        st=st,
-        domains=opt.named_domains(domain),
-        notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
-        original=truth,
-    )
     with warned_last():
+        release = read_release(
+            released,
+            full,
+            roles=opt.named_roles(known, sensitive, besides=truth.columns),
+            st=st,
+            domains=opt.named_domains(domain),
+            notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
+            original=truth,
+        )
         attacks = release.attack(
             kinds=opt.split_names(kinds, ()),
             targets=targets,
