@@ -145,7 +145,7 @@ def test_another_tools_file(shoal: Run, refused: Refused, folder: Path) -> None:
     assert "Column 'age': 2 different cells are written as other tools do" in said
     assert "'>= 30' for [34-38], '[20, 30[' for [21-29]" in said
     assert "'010**' for {01001, 01002}, 'NULL' for *" in said
-    (folder / "ages.csv").write_text("age\n[20, 30[\n[20, 30[\n>= 30\n>= 30\n")
+    (folder / "ages.csv").write_text('age\n"[20, 30["\n"[20, 30["\n>= 30\n>= 30\n')
     done = shoal("audit", "ages.csv", "--quasi", "age", "--k", "2", "--original", "original.csv")
     assert done.returncode == 0, done.stdout
     assert "'[20, 30[' for [21-29]" in " ".join(done.stderr.split())
