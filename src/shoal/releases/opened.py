@@ -17,7 +17,7 @@ from shoal.releases.notation import top_label
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
 from shoal.releases.verdict import held_back, undeclared
-from shoal.tables.cells import blank
+from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
 
@@ -45,6 +45,9 @@ class Opened:
         The plan declares every column, and not only those that somebody named.
     sides
         Generalized cells that were understood beside the original, by column.
+    spellings
+        By column how cells in another tool's notation are written in ours. Rows are told apart by
+        what was published all the same.
     """
 
     tables: Mapping[str, pl.DataFrame]
@@ -55,6 +58,7 @@ class Opened:
     plan: Plan = field(default_factory=Plan)
     complete: bool = True
     sides: Mapping[str, Sides] = field(default_factory=dict)
+    spellings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -174,7 +178,13 @@ class Opened:
     @cached_property
     def published(self) -> Published:
         """The classes of rows that nobody can tell apart."""
-        return read(self.frame, self.quasi)
+        classes = read(self.frame, self.quasi)
+        meant = [
+            as_text(classes.cells[name]).replace(list(spelling), list(spelling.values()))
+            for name, spelling in self.spellings.items()
+            if name in classes.columns
+        ]
+        return replace(classes, cells=classes.cells.with_columns(meant)) if meant else classes
 
     @cached_property
     def _views(self) -> dict[str, View]:
