@@ -132,7 +132,13 @@ def _made(sources: Sources, what: tuple[Any, ...], method: str, l: int) -> View:
         warnings.simplefilter("ignore", ShoalWarning)
         # Seeded, so that figures can be had again; what is published should never be.
         outcome = anonymize(
-            frame, quasi=list(quasi), sensitive=of, method=method, rules=[rule], seed=1
+            frame,
+            quasi=list(quasi),
+            sensitive=of,
+            method=method,
+            rules=[rule],
+            seed=1,
+            grids=dict.fromkeys(quasi, "off"),  # intervals end at data, as in the papers
         )
         return read_view(
             outcome.tables["release"],

@@ -118,3 +118,42 @@ def test_attack_refusals(refused: Refused, made: Path) -> None:
     told = refused(*ATTACK, "--noise", "1.5")
     assert "'noise' parameter of attack must be a number in [0, 1]. Got 1.5" in told
     assert "is the input" in refused(*ATTACK, "--json", "people.csv", "--force")
+
+
+def test_rows_that_are_certain_and_likely(shoal: Run, folder: Path) -> None:
+    (folder / "two.csv").write_text("age,sex\n20,f\n29,f\n40,m\n49,m\n")
+    (folder / "tight.csv").write_text("age,sex\n[20-29],f\n[20-29],f\n[40-49],m\n[40-49],m\n")
+    words = ("attack", "two.csv", "tight.csv", "--known", "age,sex", "--json", "a.json")
+    done = shoal(*words, "--kinds", "readoff,downcoding")
+    assert done.returncode == 0, done.stderr
+    assert "4 whole rows behind the release (100.0 %) can be read off" in done.stdout
+    assert "The whole row is guessed right for 100 % of 4 people" in done.stdout
+    found = json.loads((folder / "a.json").read_text())["results"]
+    assert [result["name"] for result in found] == ["readoff", "downcoding"]
+    assert found[0]["details"] == {"cells": 4, "known": 4, "exact": 0, "unique": 4, "wrong": 0}
+
+
+def test_another_tools_file(shoal: Run, refused: Refused, folder: Path) -> None:
+    (folder / "original.csv").write_text("age,zip\n21,01001\n29,01002\n34,02001\n38,02002\n")
+    (folder / "arx.csv").write_text(
+        "age;zip\n[20, 30[;010**\n[20, 30[;010**\n>= 30;020**\n>= 30;NULL\n"
+    )
+    words = ("attack", "original.csv", "arx.csv", "--known", "age,zip")
+    done = shoal(*words)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stderr.split())
+    assert "Column 'age': 2 different cells are written as other tools do" in said
+    assert "'>= 30' for [34-38], '[20, 30[' for [21-29]" in said
+    assert "'010**' for {01001, 01002}, 'NULL' for *" in said
+    (folder / "ages.csv").write_text('age\n"[20, 30["\n"[20, 30["\n>= 30\n>= 30\n')
+    done = shoal("audit", "ages.csv", "--quasi", "age", "--k", "2", "--original", "original.csv")
+    assert done.returncode == 0, done.stdout
+    assert "'[20, 30[' for [21-29]" in " ".join(done.stderr.split())
+    (folder / "own.csv").write_text("age\n20 to 30\n20 to 30\n30 to 40\n30 to 40\n")
+    words = ("audit", "own.csv", "--quasi", "age", "--k", "2", "--original", "original.csv")
+    done = shoal(*words)
+    assert done.returncode == 1
+    assert "such as '20 to 30', '30 to 40'" in " ".join(done.stderr.split())
+    assert shoal(*words, "--notation", "age=LO to HI").returncode == 0
+    told = refused(*words, "--notation", "LO to HI")
+    assert "--notation takes COLUMN=FORM, such as 'age=LO to HI'. Got 'LO to HI' instead." in told

@@ -111,6 +111,7 @@ class _Released(TypedDict, total=False):
     domains: Domains | None
     missing: Names | None
     delimiter: str | None
+    notations: Mapping[str, str] | None
 
 
 class Opening(_Released, total=False):

@@ -17,6 +17,7 @@ from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind, Role
 from shoal.engines.spark.settings import is_spark_frame
 from shoal.plan.plan import Plan
+from shoal.releases import foreign
 from shoal.releases.reading import open_published
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
@@ -152,6 +153,7 @@ def read_release(
     hierarchies: Hierarchies | None = None,
     domains: Domains | None = None,
     original: Any = None,
+    notations: Mapping[str, str] | None = None,
 ) -> Release[Any]:
     """Read a release, once. ``roles`` may depend on the columns, which are known only then."""
 
@@ -164,6 +166,8 @@ def read_release(
     opened = open_published(
         released, declared, st=st, hierarchies=hierarchies, complete=bool(plan.columns)
     )
+    if notations:
+        opened = foreign.declared(opened, notations)
     kind = Native() if is_path(released) else Native.of(released)
     release: Release[Any] = Release(opened, None, kind)
     return release if original is None else release.beside(original)
@@ -190,6 +194,7 @@ def open_release(
     domains: Domains | None = None,
     missing: Names | None = None,
     delimiter: str | None = None,
+    notations: Mapping[str, str] | None = None,
 ) -> Release[Any]:
     """Open a published table, whoever made it: its shape known once, its classes grouped once.
 
@@ -222,6 +227,9 @@ def open_release(
         are the values in the sets.
     missing, delimiter
         Texts that mean missing in the original, besides the empty one, and what parts its cells.
+    notations
+        Per column how another tool wrote its cells, when that cannot be told by itself: a pattern
+        such as ``"LO to HI"``, or ``"exact"``.
     """
     declared = getattr(original, "taken", None)
     if plan is None and declared is not None:
@@ -237,5 +245,12 @@ def open_release(
         full = merge(full, roles=named, kinds=kinds)
     trees = declared.taxonomies if hierarchies is None and declared is not None else hierarchies
     return read_release(
-        released, full, roles=roles, st=st, hierarchies=trees, domains=domains, original=original
+        released,
+        full,
+        roles=roles,
+        st=st,
+        hierarchies=trees,
+        domains=domains,
+        original=original,
+        notations=notations,
     )

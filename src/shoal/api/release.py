@@ -21,6 +21,7 @@ from shoal.base.errors import ParameterError, ShoalError
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.privacy.base import reached
+from shoal.releases import foreign
 from shoal.releases.base import By, Ints, View
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.verdict import Verdict
@@ -143,7 +144,9 @@ class Release(Generic[FrameT]):
         Then audits compare cells, risks show before and after, attacks are possible, and reports
         and figures show both. ``original``: a :class:`shoal.Table`, a file or a frame.
         """
-        return replace(self, original=self._rows(original))
+        rows = self._rows(original)
+        opened = self.opened and foreign.beside(self.opened, rows)
+        return replace(self, opened=opened, original=rows)
 
     def _rows(self, data: Any) -> pl.DataFrame:
         """Return a table of people as it is read beside this release."""
@@ -196,13 +199,8 @@ class Release(Generic[FrameT]):
         from shoal.verbs.risk import risk
 
         people = None if population is None else self._rows(population)
-        return risk(
-            self.here,
-            original=self.original,
-            population=people,
-            threshold=threshold,
-            belief=belief,
-        )
+        limits = {"threshold": threshold, "belief": belief}
+        return risk(self.here, original=self.original, population=people, **limits)
 
     def attack(
         self,
@@ -224,8 +222,8 @@ class Release(Generic[FrameT]):
         known
             Columns that the attacker knows of his targets; the quasi-identifiers by default.
         kinds
-            Which of ``linkage``, ``homogeneity``, ``inference`` and ``background``; all by default,
-            or linkage alone when there is no sensitive column.
+            Of ``linkage``, ``homogeneity``, ``inference``, ``background``, all by default (linkage
+            alone without a sensitive column), and of ``readoff`` and ``downcoding``.
         targets
             How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
         noise, gaps

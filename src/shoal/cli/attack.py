@@ -39,8 +39,9 @@ def command(
         opt.flag(
             "--kinds",
             "NAMES",
-            "Of linkage, homogeneity, inference, background; all by default, linkage alone "
-            "without a sensitive column.",
+            "Of linkage, homogeneity, inference, background; these by default, linkage alone "
+            "without a sensitive column. Also readoff and downcoding: rows that are certain, and "
+            "likely, from the release alone.",
         ),
     ] = None,
     targets: Annotated[
@@ -79,6 +80,7 @@ def command(
     domain: opt.Domain = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
+    notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     seed: Annotated[
         int | None, opt.flag("--seed", "INT", "Repeats the draw of targets, noise and gaps.")
@@ -103,15 +105,16 @@ def command(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
     truth = load(original, full)
-    release = read_release(
-        released,
-        full,
-        roles=opt.named_roles(known, sensitive, person=person, besides=truth.columns),
-        st=st,
-        domains=opt.named_domains(domain),
-        original=truth,
-    )
     with warned_last():
+        release = read_release(
+            released,
+            full,
+            roles=opt.named_roles(known, sensitive, person=person, besides=truth.columns),
+            st=st,
+            domains=opt.named_domains(domain),
+            notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
+            original=truth,
+        )
         attacks = release.attack(
             kinds=opt.split_names(kinds, ()),
             targets=targets,

@@ -52,6 +52,7 @@ def command(
     domain: opt.Domain = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
+    notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     json: Annotated[
         Path | None,
@@ -77,7 +78,7 @@ def command(
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
     from shoal.api.opening import read_release
-    from shoal.cli.output import check_named, keep
+    from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import merge
 
     released = place(released, table)
@@ -85,21 +86,23 @@ def command(
     inputs = [path for path in (released, plan, original, st) if path is not None]
     extras = check_named({"--json": json, "--report": report}, force, inputs)
     to = reporting.reader(report, audience)
-    release = read_release(
-        released,
-        merge(
-            plan,
-            trust=trust_plan,
-            missing=missing,
-            delimiter=delimiter,
-            hierarchies=hierarchies,
-            rules=rules,
-        ),
-        roles=opt.named_roles(quasi, sensitive, identifier, person=person),
-        st=st,
-        domains=opt.named_domains(domain),
-        original=original,
-    )
+    with warned_last():
+        release = read_release(
+            released,
+            merge(
+                plan,
+                trust=trust_plan,
+                missing=missing,
+                delimiter=delimiter,
+                hierarchies=hierarchies,
+                rules=rules,
+            ),
+            roles=opt.named_roles(quasi, sensitive, identifier, person=person),
+            st=st,
+            domains=opt.named_domains(domain),
+            notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
+            original=original,
+        )
     verdict = release.verdict
     texts = {"--json": verdict.to_json()}
     if to is not None:

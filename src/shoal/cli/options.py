@@ -143,6 +143,14 @@ Grid = Annotated[
         "and times hour, day, week, month, quarter or year, or auto, or off; may be repeated.",
     ),
 ]
+Notation = Annotated[
+    list[str] | None,
+    flag(
+        "--notation",
+        "COLUMN=FORM",
+        "How another tool wrote a column: 'age=LO to HI', or exact; may be repeated.",
+    ),
+]
 Delimiter = Annotated[
     str | None, flag("--delimiter", "CHAR", "CSV delimiter, when guessing it goes wrong.")
 ]

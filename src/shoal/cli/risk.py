@@ -52,6 +52,7 @@ def command(
     domain: opt.Domain = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
+    notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     json: opt.JsonFile = None,
     force: opt.Force = False,
@@ -74,15 +75,16 @@ def command(
     )
     truth = None if original is None else load(original, full)
     columns = () if truth is None else truth.columns
-    release = read_release(
-        released,
-        full,
-        roles=opt.named_roles(quasi, sensitive, person=person, besides=columns),
-        st=st,
-        domains=opt.named_domains(domain),
-        original=truth,
-    )
     with warned_last():
+        release = read_release(
+            released,
+            full,
+            roles=opt.named_roles(quasi, sensitive, person=person, besides=columns),
+            st=st,
+            domains=opt.named_domains(domain),
+            notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
+            original=truth,
+        )
         risks = release.risk(population=population, threshold=threshold, belief=belief)
         report(risks)
     keep(json, risks.to_json(), force, inputs)

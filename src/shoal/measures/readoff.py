@@ -160,11 +160,15 @@ def _found(opened: Opened, rows: pl.DataFrame, original: pl.DataFrame) -> tuple[
     return int((met == 1).sum()), int((met == 0).sum())
 
 
+def tight(opened: Opened, name: str) -> bool:
+    """Tell whether the cells of a column are as narrow as they can be, but for slack."""
+    return name not in opened.spellings and METHODS[opened.plan.method.name].tight
+
+
 def _told(opened: Opened, name: str) -> Told:
     column = opened.column(name)
     cells = opened.published.cells
     part = opened.plan.columns.get(name)
-    tight = METHODS[opened.plan.method.name].tight and not opened.plan.release.slack
     if name not in cells.columns:
         low, high = (as_text(cells[f"{name}{end}"]) for end in ("_lo", "_hi"))
         pair = pl.DataFrame({"lo": low, "hi": high}).select(
@@ -186,7 +190,8 @@ def _told(opened: Opened, name: str) -> Told:
         gridded = part is not None and part.grid not in (None, OFF)
         facts = [_of_cell(cell, gridded) for cell in shown]
     wide = np.array([not exact for exact, _ in facts], np.bool_)
-    sure = [values if exact or tight else () for exact, values in facts]
+    sure_of = tight(opened, name) and not opened.plan.release.slack
+    sure = [values if exact or sure_of else () for exact, values in facts]
     starts = np.concatenate(([0], np.cumsum([len(values) for values in sure]))).astype(np.int64)
     listed = pl.Series([value for values in sure for value in values], dtype=pl.String)
     return Told(which.to_numpy(), wide, starts, listed)
@@ -200,7 +205,10 @@ def _of_cell(cell: str, gridded: bool) -> Fact:
     """Tell what follows from an interval or a set."""
     if cell.startswith("["):
         return False, () if gridded else _ends(cell)
-    read = notation.read(cell)
+    try:
+        read = notation.read(cell)
+    except InputError:
+        return False, ()  # another tool's: nothing is certain
     return read.form == "exact", read.parts
 
 

@@ -17,7 +17,7 @@ from shoal.releases.notation import top_label
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
 from shoal.releases.verdict import held_back, undeclared
-from shoal.tables.cells import blank
+from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
 
@@ -47,6 +47,9 @@ class Opened:
         Generalized cells that were understood beside the original, by column.
     people
         The number of different people of every class, where the run that made it counted them.
+    spellings
+        By column how cells in another tool's notation are written in ours. Rows are told apart by
+        what was published all the same.
     """
 
     tables: Mapping[str, pl.DataFrame]
@@ -58,6 +61,7 @@ class Opened:
     complete: bool = True
     sides: Mapping[str, Sides] = field(default_factory=dict)
     people: Ints | None = None
+    spellings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -184,10 +188,16 @@ class Opened:
     @cached_property
     def published(self) -> Published:
         """The classes of rows that nobody can tell apart."""
-        published = read(self.frame, self.quasi)
+        classes = read(self.frame, self.quasi)
+        meant = [
+            as_text(classes.cells[name]).replace(list(spelling), list(spelling.values()))
+            for name, spelling in self.spellings.items()
+            if name in classes.columns
+        ]
+        classes = replace(classes, cells=classes.cells.with_columns(meant)) if meant else classes
         if self.people is None and self.persons is not None:
-            return replace(published, people=published.different(self.persons))
-        return replace(published, people=self.people)
+            return replace(classes, people=classes.different(self.persons))
+        return replace(classes, people=self.people)
 
     @cached_property
     def _views(self) -> dict[str, View]:

@@ -20,11 +20,13 @@ from shoal.base.errors import (
 from shoal.base.params import Param
 from shoal.base.partition import Ints
 from shoal.base.roles import Role
-from shoal.measures.risks.knowledge import Draw, cut, knowledge
+from shoal.measures.readoff import read_off
+from shoal.measures.risks.downcoding import downcode, facts, nothing
+from shoal.measures.risks.knowledge import Draw, alike, cut, knowledge
 from shoal.measures.risks.matching import Items, senseless, sides, widths
-from shoal.measures.risks.results import Attacks
+from shoal.measures.risks.results import AttackResult, Attacks
 from shoal.measures.risks.scores import Belief, Scores, Target, score
-from shoal.measures.risks.summary import summarize
+from shoal.measures.risks.summary import certain, likely, summarize
 from shoal.releases.base import Query, View
 from shoal.releases.opened import Opened
 from shoal.releases.readback import find
@@ -32,7 +34,9 @@ from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.prepare import check_columns, quasi_schema
 from shoal.tables.schema import Column
 
-KINDS = ("linkage", "homogeneity", "inference", "background")
+GUESSING = ("homogeneity", "inference", "background")
+TIGHT = ("readoff", "downcoding")
+KINDS = ("linkage", *GUESSING, *TIGHT)
 TARGETS = 2000
 
 _PARAMS = (
@@ -77,8 +81,8 @@ def attack(
             "An attack needs to know something, and nothing was given. Name the columns that the "
             "attacker knows with --known (known=[...]), or give the plan with --plan (plan=...)."
         )
-    wanted = _kinds(kinds, hidden)
-    hidden = hidden if set(wanted) - {"linkage"} else ()
+    wanted = _kinds(kinds, hidden, generalized=not opened.shape.exact)
+    hidden = hidden if set(wanted) & set(GUESSING) else ()
     _check(original, opened.frame, control, names, hidden)
     rng = np.random.default_rng(seed)
     persons = _persons(opened, original)
@@ -90,9 +94,10 @@ def attack(
         draw = Draw.of_people(persons, outside, many, rng)
     views = {name: opened.view(name) for name in hidden}
     schema = quasi_schema(original, opened.plan, names, opened.taxonomies)
+    columns = [schema[name] for name in names]
     release = _open(
         opened,
-        [schema[name] for name in names],
+        columns,
         {name: draw.people(schema[name], original, control, rng) for name in names},
         tuple(_belief(name, views[name]) for name in hidden),
     )
@@ -101,12 +106,16 @@ def attack(
         for name in hidden
     ]
     scores = _run(release, draw, answers, rng, noise=noise, gaps=gaps, rule_out=rule_out)
+
+    def results(kind: str) -> list[AttackResult]:
+        if kind == "readoff":
+            return [certain(read_off(opened, original))]
+        if kind == "downcoding":
+            return [_downcoding(opened, columns, original, control, draw)]
+        return summarize(kind, release, scores, names, rule_out, belief, draw.rows_each)
+
     return Attacks(
-        results=tuple(
-            result
-            for kind in wanted
-            for result in summarize(kind, release, scores, names, rule_out, belief, draw.rows_each)
-        ),
+        results=tuple(result for kind in wanted for result in results(kind)),
         known=names,
         sensitive=hidden,
         shape=opened.shape.name,
@@ -122,19 +131,26 @@ def attack(
 # Checks
 
 
-def _kinds(kinds: Sequence[str] | str | None, hidden: Sequence[str]) -> tuple[str, ...]:
+def _kinds(
+    kinds: Sequence[str] | str | None, hidden: Sequence[str], *, generalized: bool
+) -> tuple[str, ...]:
     asked = [kinds] if isinstance(kinds, str) else list(kinds or ())
     for kind in asked:
         if kind not in KINDS:
             raise ParameterError(
                 f"There is no attack {kind!r}.{nearest(kind, KINDS)} Choose of {listed(KINDS)}."
             )
-    if not hidden and (needy := [kind for kind in asked if kind != "linkage"]):
+    if not generalized and (needy := [kind for kind in asked if kind in TIGHT]):
+        raise ParameterError(
+            f"The attack {needy[0]!r} asks what wide cells give away, and this release publishes "
+            "the quasi-identifiers as they were: everybody's can be read. Leave it out."
+        )
+    if not hidden and (needy := [kind for kind in asked if kind in GUESSING]):
         raise ParameterError(
             f"The attack {needy[0]!r} guesses a sensitive value, and no sensitive column was "
             "given. Name it with --sensitive (sensitive=[...]), or run 'linkage' alone."
         )
-    return tuple(dict.fromkeys(asked)) or (KINDS if hidden else ("linkage",))
+    return tuple(dict.fromkeys(asked)) or ("linkage", *(GUESSING if hidden else ()))
 
 
 def _check(
@@ -219,12 +235,33 @@ def _open(
             raise SchemaError(
                 f"Column {column.name!r} of the release holds the cell {cell!r}, which fits no "
                 f"value of the original (read as kind {column.kind}), so nobody can tell who is "
-                "meant. Give the hierarchies that the release was made with (--hierarchies), or "
-                "its plan (--plan)."
+                "meant. Give the hierarchies that the release was made with (--hierarchies), its "
+                "plan (--plan), or how another tool wrote its cells (--notation)."
             )
     cells = np.stack([side.cells for side in both], axis=1)
     likely = np.stack([-np.log(widths(side))[side.cells] for side in both])
     return Target(both, Items.of(cells, published.sizes.astype(np.float64)), likely, beliefs)
+
+
+def _downcoding(
+    opened: Opened,
+    columns: Sequence[Column],
+    original: pl.DataFrame,
+    control: pl.DataFrame | None,
+    draw: Draw,
+) -> AttackResult:
+    """Guess all rows of the release, with what tight cells tell and without."""
+    people = {}
+    for column in columns:
+        own = column.clean(original[column.name])
+        more = () if control is None else (alike(column.clean(control[column.name]), own),)
+        people[column.name] = pl.concat([own, *more])
+    release = _open(opened, columns, people, ())
+    guesses, blind = (
+        downcode(release, told, original.height, draw.chosen)
+        for told in (facts(opened, columns, release.both), [nothing(side) for side in release.both])
+    )
+    return likely(guesses, blind, outsiders=control is not None)
 
 
 def _belief(name: str, release: View) -> Belief:

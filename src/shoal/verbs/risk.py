@@ -14,6 +14,7 @@ from shoal.base.notebook import table_html
 from shoal.base.roles import Role
 from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
+from shoal.releases import foreign
 from shoal.releases.opened import Opened, uncounted
 from shoal.tables.prepare import check_columns, quasi_schema
 from shoal.tables.schema import Column
@@ -105,6 +106,8 @@ def risk(
     check_columns(population, "The population", quasi)
     options: dict[str, Any] = {"threshold": threshold, "population": population}
     if population is not None:
+        if original is None:
+            opened = foreign.beside(opened, population)
         check_columns(opened.frame, "The release", [name for name in quasi if opened.has(name)])
         guide = population if original is None else original
         options["taxonomies"] = opened.taxonomies

@@ -98,12 +98,12 @@ class Draw:
         parts = [own.gather(self.chosen), own.gather(self.others)]
         if control is not None:
             theirs = column.clean(control[column.name])
-            parts.append(_alike(theirs.gather(self.outsiders), own))
+            parts.append(alike(theirs.gather(self.outsiders), own))
         more = [] if self.own is None else [own.gather(self.own)]
         return pl.concat([*parts, lent, *more, own.unique(maintain_order=True)])
 
 
-def _alike(theirs: pl.Series, own: pl.Series) -> pl.Series:
+def alike(theirs: pl.Series, own: pl.Series) -> pl.Series:
     """Return the control's values in the original's type, or refuse."""
     if theirs.dtype == own.dtype:
         return theirs

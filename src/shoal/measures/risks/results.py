@@ -21,9 +21,9 @@ class AttackResult:
     Parameters
     ----------
     name
-        ``linkage``, ``homogeneity``, ``inference`` or ``background``.
+        ``linkage``, ``homogeneity``, ``inference``, ``background``, ``readoff``, ``downcoding``.
     column
-        The sensitive column that was guessed, None for linkage.
+        The sensitive column that was guessed, None where whole rows are looked for.
     question
         What the attack asks, in words.
     attempts
@@ -200,6 +200,12 @@ def conclude(
             f" The true value is then believed more than {details['belief']:g} for "
             f"{percent(details['above'])}."
         )
+    if "cells" in details:
+        verdict += (
+            f" Of the people whose row is unique, {percent(details['unique'])} are guessed, "
+            f"without it {percent(details['unique_without_facts'])}; of single wide cells "
+            f"{percent(details['cells'])} and {percent(details['cells_without_facts'])}."
+        )
     return AttackResult(
         name=name,
         column=column,
@@ -271,5 +277,10 @@ _WORDS = {
         "If {values} of {column} can be ruled out, do the likeliest rows leave only the true one?",
         "Only the true value of {column} is left once {values} can be ruled out",
         "without looking anybody up for",
+    ),
+    "downcoding": (
+        "Which rows are likely behind wide cells, for a reader of the release alone?",
+        "The whole row is guessed right",
+        "who does not know that cells are tight is right for",
     ),
 }

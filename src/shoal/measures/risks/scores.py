@@ -169,9 +169,9 @@ def score(
     for begin, end in blocks(tuples.shape[0], max(items, 4 * widest), most=4 * _CELLS):
         keys, true = tuples[begin:end, :m], tuples[begin:end, m:]
         bits, whole = _candidates(index, keys)
-        seen = _Pairs.of(release, bits, keys)
+        seen = Pairs.of(release, bits, keys)
         own = index.joint(true)
-        best_ones, chance, truly = _pick(seen, _Pairs.of(release, own, true), end - begin)
+        best_ones, chance, truly = _pick(seen, Pairs.of(release, own, true), end - begin)
         mine = order[edges[begin] : edges[end]]
         at = which[mine] - begin
         many = tally(seen.row, seen.size, end - begin)
@@ -194,7 +194,7 @@ def score(
 
 
 @dataclass(frozen=True, eq=False)
-class _Pairs:
+class Pairs:
     """Pairs of a person and a class: rows of the class, and how likely each of them is his.
 
     The likeliest classes of a person weigh 1, the others less.
@@ -206,7 +206,8 @@ class _Pairs:
     weight: Floats
 
     @classmethod
-    def of(cls, release: Target, bits: Bits, keys: Ints) -> _Pairs:
+    def of(cls, release: Target, bits: Bits, keys: Ints) -> Pairs:
+        """Take the classes (bits) that fit what is known of each person."""
         row, item = pairs(bits)
         weight = release.likely.sum(axis=0)[item]
         for j, column in enumerate(keys.T):
@@ -220,13 +221,13 @@ class _Pairs:
         # However unlikely, a candidate stays possible: exp must not become 0.
         return cls(row, item, release.classes.weight[item], np.exp(np.maximum(weight, -500.0)))
 
-    def likeliest(self) -> _Pairs:
+    def likeliest(self) -> Pairs:
         """Return the pairs of every person that no other is likelier than."""
         top = self.weight > 1 - _EQUAL
-        return _Pairs(self.row[top], self.item[top], self.size[top], self.weight[top])
+        return Pairs(self.row[top], self.item[top], self.size[top], self.weight[top])
 
 
-def _pick(seen: _Pairs, own: _Pairs, people: int) -> tuple[Floats, Floats, Floats]:
+def _pick(seen: Pairs, own: Pairs, people: int) -> tuple[Floats, Floats, Floats]:
     """Return how many rows are likeliest, the chance that one of them is right, and of how many."""
     best_ones = seen.likeliest()
     likeliest = tally(best_ones.row, best_ones.size, people)
@@ -252,7 +253,7 @@ def _candidates(index: Index, keys: Ints) -> tuple[Bits, Bools]:
     return bits, whole
 
 
-def _mixed(belief: Belief, seen: _Pairs, rows: int) -> Floats:
+def _mixed(belief: Belief, seen: Pairs, rows: int) -> Floats:
     """Return the belief in every value, over all candidate rows together, ``[rows, values]``.
 
     Rows whose value is missing say nothing. When all of them are silent, the table as a whole

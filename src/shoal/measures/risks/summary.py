@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
+from shoal.measures.readoff import ReadOff
+from shoal.measures.risks.downcoding import Downcoded
 from shoal.measures.risks.results import AttackResult, conclude
 from shoal.measures.risks.scores import Guess, Scores, Target
 
@@ -76,6 +80,61 @@ def summarize(
         )
         for target in release.beliefs
     ]
+
+
+def certain(read: ReadOff | None) -> AttackResult:
+    """Sum up what can be read off for certain; nothing of it depends on who is asked about."""
+    assert read is not None
+    wrong = read.wrong or 0
+    verdict = read.describe()
+    if wrong:
+        verdict += f" {wrong:,} of them the original does not have."
+    details = ("cells", "known", "exact", "unique", "wrong")
+    return AttackResult(
+        name="readoff",
+        column=None,
+        question="Which rows of the original follow for certain from cells that are tight?",
+        attempts=read.rows,
+        success=read.share,
+        low=read.share,
+        high=read.share,
+        baseline=0.0,
+        control=None,
+        verdict=verdict,
+        warning="Some claims are wrong: the cells are wider than joins, so no claim is certain."
+        if wrong
+        else None,
+        details={name: float(getattr(read, name) or 0) for name in details},
+    )
+
+
+def likely(guesses: Downcoded, blind: Downcoded, *, outsiders: bool) -> AttackResult:
+    """Sum up rows guessed with what tight cells tell, beside the same model without."""
+    result = conclude(
+        "downcoding",
+        None,
+        attempts=guesses.rows,
+        success=guesses.right,
+        baseline=blind.right,
+        control=guesses.outside,
+        outsiders=outsiders,
+        known=(),
+        details={
+            "cells": guesses.cells,
+            "cells_without_facts": blind.cells,
+            "unique": guesses.unique,
+            "unique_without_facts": blind.unique,
+        },
+    )
+    if not guesses.rows:
+        return replace(result, warning="No cell is wide, so there is nothing to guess.")
+    if result.warning and guesses.right and guesses.right <= blind.right:
+        return replace(
+            result,
+            warning="That cells are tight does not help: the same rows are guessed without it. "
+            "What is guessed at all, the cells themselves give away.",
+        )
+    return result
 
 
 def _mean(chances: Floats) -> float:
