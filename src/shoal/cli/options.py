@@ -106,15 +106,8 @@ Sensitive = Annotated[
 Identifier = Annotated[
     list[str] | None, flag("--identifier", "NAMES", "Columns that name a person; never released.")
 ]
-Person = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--person",
-        metavar="NAME",
-        help="The column that says whose row it is: k counts different people, not rows; never "
-        "released.",
-    ),
-]
+_WHOSE = "The column that says whose row it is: k counts different people; never released."
+Person = Annotated[list[str] | None, typer.Option("--person", metavar="NAME", help=_WHOSE)]
 Other = Annotated[
     list[str] | None, flag("--other", "NAMES", "Harmless columns, released as they are.")
 ]
