@@ -7,6 +7,7 @@ import shoal
 from shoal.measures.cautions import planned
 
 ROWS = 40
+GRID = {"grids": {"age": 2}}  # four ages would be read off else
 TREE = shoal.Taxonomy.from_rows(
     [(town, "Oslo and around", "*") for town in ("Oslo", "Moss")]
     + [(town, "South", "*") for town in ("Rome", "Bari")],
@@ -77,6 +78,23 @@ def test_placeholders_that_count_as_values(word):
         grids={"age": 2},
     )
     assert again.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["04.07.1966", "11.06.1966"], "dates such as 31.12.2024"),
+        (["01.02.2024 12:00", "10.05.2024 20:24"], "dates such as 31.12.2024"),
+        (["7/4/66", "6/11/66"], "dates such as 31.12.2024"),
+        (["22,48", "24,39"], "numbers with a decimal comma"),
+    ],
+)
+def test_values_in_a_notation_that_is_not_read(texts, said):
+    table = people(born=texts * 20)
+    (text,) = warned(table, quasi=["age", "born"])
+    assert text.startswith(f"Column 'born' holds {said}, which are read as names without an order")
+    with pytest.raises(shoal.ShoalError, match="warnings are errors here"):
+        shoal.anonymize(table, quasi=["age", "born"], sensitive="ill", k=4, strict=True)
 
 
 def test_labels_that_name_rare_values():
@@ -171,7 +189,7 @@ def test_large_numbers_that_differ_are_no_spellings_of_one():
     rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]
     for ill in (values, list(map(str, values)), texts):
         table = people(ill=ill * 10)
-        shoal.anonymize(table, quasi="age", sensitive="ill", rules=rules, strict=True)
+        shoal.anonymize(table, quasi="age", sensitive="ill", rules=rules, strict=True, **GRID)
 
 
 def test_sets_and_second_tables_are_looked_at_too():

@@ -198,7 +198,9 @@ def test_every_shape_of_release():
         "anatomy l=2 l-kind=frequency",
     }
     for each in found.verified:
-        assert {name for name in figures_of_settings() if name not in each.figures} == set()
+        lacking = {name for name in figures_of_settings() if name not in each.figures}
+        # Nothing can be read off cells that are exact, and nobody is meant to.
+        assert lacking == ({"read_off"} if each.method in ("dummies", "anatomy") else set())
     # No k was asked for: the belief counts; and exact quasi-identifiers lose nothing by nature.
     assert (found.axes.risk, found.axes.cost) == ("belief", "queries")
     assert found.axes.limit == pytest.approx(

@@ -35,7 +35,7 @@ COLUMNS = (
 )
 
 
-def opened(rows: list[tuple[str, str, str]], grid: float | None = None) -> Opened:
+def opened(rows: list[tuple[str, str, str]], grid: float | str = "off") -> Opened:
     frame = pl.DataFrame(rows, schema=["age", "land", "job"], orient="row")
     parts = {
         "age": ColumnPart(role=Role.QUASI, kind=Kind.ORDERED, grid=grid),
@@ -68,6 +68,23 @@ def test_exact_rows_are_told_apart_and_a_grid_says_nothing() -> None:
     told = read_off(opened(rows, grid=5))
     assert (told.known, told.cells, told.exact) == (0, 0, 3)
     assert read_off(opened(rows)).known == 2
+
+
+def test_what_nobody_has_said_is_no_certainty() -> None:
+    """Flags do not tell a grid, slack or a label of a hierarchy from data."""
+    table = _people()
+    release = shoal.anonymize(table, quasi=table.columns, k=3)
+    assert read_off(release.here).known < 0.01 * table.height
+    told = read_off(shoal.open_release(release.frame, quasi=table.columns).here, table)
+    assert told.wrong > 0
+    assert told.assumed
+    assert not told.warns
+    assert told.describe().startswith("If every end and every label in it is a value of the table")
+    tried = shoal.attack(release.frame, original=table, known=table.columns, kinds=["readoff"])
+    assert tried.results[0].success == (told.known - told.wrong) / table.height
+    ordered = {"role": "quasi", "kind": "ordered"}
+    plan = Plan(columns={"age": ordered, "weight": ordered, "sex": {"role": "quasi"}})
+    assert read_off(shoal.open_release(release.frame, plan=plan).here).known < 0.01 * table.height
 
 
 def test_typed_columns_say_the_same() -> None:

@@ -129,6 +129,13 @@ def test_the_page_shows_what_singles_people_out(steward, patients) -> None:
     assert "Separation" in page
 
 
+def test_every_step_is_a_page_too(steward, patients) -> None:
+    for step in ("see", "decide", "runs"):
+        page = steward.client.get(f"{patients}/{step}", headers={"accept": "text/html"})
+        assert page.status_code == 200
+        assert "<main" in page.text
+
+
 def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> None:
     form = steward.fields(patients) | {"rule.0.k": "5", "option.effort": "fast"}
     seen = steward.post(f"{patients}/decide", **form, do="run").json()

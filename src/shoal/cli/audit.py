@@ -133,8 +133,9 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
         (say.warning if told["warning"] else say.line)(told["sentence"])
     if told and detailed:
         say.line(
-            f"Read off {told['cells']:,} values of wide cells and {told['known']:,} whole rows are "
-            f"certain; {told['exact']:,} rows are published exactly, in classes of equal rows."
+            f"Read off {told['cells']:,} values of wide cells and {told['known']:,} whole rows "
+            f"{'may' if told['assumed'] else 'must'} occur; {told['exact']:,} rows are published "
+            "exactly, in classes of equal rows."
         )
     for text in verdict.models.get("cautions", ()):
         say.warning(text)
@@ -150,7 +151,9 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
                 for group in verdict.worst
             ],
         )
-    say.line("The file keeps its promise." if verdict.holds else "The file breaks its promise.")
+    by_rows = " as far as rows tell; of people it cannot be said" * ("uncounted" in verdict.models)
+    kept = f"The file keeps its promise{by_rows}."
+    say.line(kept if verdict.holds else "The file breaks its promise.")
 
 
 def _models(verdict: Verdict) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import listed
-from shoal.base.roles import Role
+from shoal.base.roles import Kind, Role
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.cells import as_text
@@ -201,6 +201,31 @@ _RUN = (
 )
 
 
+def _unread(matter: Matter) -> Iterator[str]:
+    """Dates and decimals in a notation that is not read: their sets hold the values themselves."""
+    for column in matter.schema.columns:
+        if column.role is not Role.QUASI or column.kind is not Kind.SET:
+            continue
+        series = column.clean(matter.frame[column.name])
+        if series.dtype != pl.String:
+            continue
+        values = series.drop_nulls().unique()
+        for what, pattern, written in _UNREAD:
+            fits = values.str.strip_chars().str.contains(pattern)
+            if len(values) and int(fits.sum()) >= NEARLY_ALL * len(values):
+                yield (
+                    f"Column {column.name!r} holds {what}, which are read as names without an "
+                    "order: its cells become sets of the very values. Write them as "
+                    f"{written}, give the column a hierarchy, or leave it out."
+                )
+
+
+_UNREAD = (
+    ("dates such as 31.12.2024", r"^\d{1,2}[./]\d{1,2}[./]\d{2,4}([ T]\d{1,2}:.*)?$", "2024-12-31"),
+    ("numbers with a decimal comma", r"^[+-]?\d+,\d+$", "22.48"),
+)
+
+
 PLANNED: tuple[Callable[[Matter], Iterator[str]], ...] = (_kept_order, _bare_sensitive)
 """What can be told from the plan alone, wherever the table lies."""
 
@@ -210,5 +235,6 @@ CAUTIONS: tuple[Callable[[Matter], Iterator[str]], ...] = (
     _doubtful,
     _named_leaves,
     _formulas,
+    _unread,
 )
 """What is looked at, in the order in which it is told."""

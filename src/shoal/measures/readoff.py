@@ -50,6 +50,9 @@ class ReadOff:
         Of the ``known``, those that occur once in the original; None without it.
     wrong
         Of the ``known``, those that the original does not have; None without it.
+    assumed
+        Nobody has said how the cells were made: ends on a grid, slack or labels of a hierarchy are
+        taken for data, and nothing is certain.
     """
 
     rows: int
@@ -58,6 +61,7 @@ class ReadOff:
     exact: int
     unique: int | None = None
     wrong: int | None = None
+    assumed: bool = False
 
     @property
     def share(self) -> float:
@@ -72,12 +76,18 @@ class ReadOff:
     @property
     def warns(self) -> bool:
         """Whether more rows can be read off than should be."""
-        return self.share > ALARM
+        return self.share > ALARM and not self.assumed
 
     def describe(self) -> str:
         """Say it in a sentence, with what to do where it matters."""
         if not self.known:
             return "No whole row behind the release can be read off its cells with certainty."
+        if self.assumed:
+            return (
+                f"If every end and every label in it is a value of the table, {self.known:,} whole "
+                f"rows behind the release ({100 * self.share:.1f} %) can be read off its cells. "
+                "The plan of the run tells whether they are (--plan)."
+            )
         alone = "" if self.unique is None else f", {self.unique:,} of them unique there"
         remedy = ""
         if self.warns:
@@ -127,6 +137,7 @@ def read_off(opened: Opened, original: pl.DataFrame | None = None) -> ReadOff | 
         exact=int(published.sizes[~wide.any(axis=0)].sum()),
         unique=unique,
         wrong=wrong,
+        assumed=not opened.complete,
     )
 
 
@@ -187,7 +198,8 @@ def _told(opened: Opened, name: str) -> Told:
     if name in opened.taxonomies and column.kind in (None, Kind.TAXONOMY):
         facts = _of_nodes(notation.read_labels(shown), opened.taxonomies[name])
     else:
-        gridded = part is not None and part.grid not in (None, OFF)
+        # A plan that says nothing leaves the step to the table, which may have given it one.
+        gridded = opened.complete and part is not None and part.grid != OFF
         facts = [_of_cell(cell, gridded) for cell in shown]
     wide = np.array([not exact for exact, _ in facts], np.bool_)
     sure_of = tight(opened, name) and not opened.plan.release.slack

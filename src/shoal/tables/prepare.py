@@ -23,7 +23,7 @@ from shoal.privacy import Rule, flatten
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_table
-from shoal.tables.grid import DEFAULT_GRID, OFF
+from shoal.tables.grid import DEFAULT_GRID
 from shoal.tables.guessing import guess
 from shoal.tables.hierarchy import read_directory, read_hierarchy
 from shoal.tables.native import from_native
@@ -348,7 +348,7 @@ def resolve(
     Schema(columns).check(frame, taxonomies)
     schema = Schema(tuple(column.on_grid(frame[column.name]) for column in columns))
     kinds = {c.name: c.kind for c in schema.columns if c.kind}
-    grids = {c.name: c.grid for c in schema.columns if c.grid != OFF}
+    grids = {c.name: c.grid for c in schema.columns if c.kind is Kind.ORDERED}
     return plan.with_kinds(kinds, grids), schema
 
 

@@ -89,15 +89,16 @@ def certain(read: ReadOff | None) -> AttackResult:
     verdict = read.describe()
     if wrong:
         verdict += f" {wrong:,} of them the original does not have."
+    right = (read.known - wrong) / read.rows if read.rows else 0.0
     details = ("cells", "known", "exact", "unique", "wrong")
     return AttackResult(
         name="readoff",
         column=None,
         question="Which rows of the original follow for certain from cells that are tight?",
         attempts=read.rows,
-        success=read.share,
-        low=read.share,
-        high=read.share,
+        success=right,
+        low=right,
+        high=right,
         baseline=0.0,
         control=None,
         verdict=verdict,
