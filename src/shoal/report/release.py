@@ -8,6 +8,7 @@ from shoal.base.roles import Role
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.results import Attacks
+from shoal.measures.telling import telling
 from shoal.releases.verdict import Verdict
 from shoal.report import parts
 from shoal.report.words import GLOSSARY
@@ -23,6 +24,7 @@ _NAMES = {
     "columns": "Columns",
     "crowds": "Loss and crowds",
     "risk": "Risk",
+    "values": "What classes tell",
     "attacks": "Attacks",
     "models": "Privacy models",
     "distributions": "Distributions",
@@ -45,6 +47,9 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
     shown = dict(_NAMES)
     if not verdict.worst:
         shown.pop("worst")
+    told = [*telling(subject.opened, verdict.stats).values()]
+    if not told:
+        shown.pop("values")
     if not results:
         shown.pop("attacks")
     if not verdict.models.get("columns"):
@@ -88,6 +93,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
         "risk_chart": half.risk(),
         "risk_story": words.risk,
         "belief_chart": half.belief() if opened.sensitive else None,
+        "told": told,
         "attacks": results,
         "attacks_chart": attacks_chart(results) if results else None,
         "attacks_story": _attacks_story(attacks) if attacks is not None else "",
