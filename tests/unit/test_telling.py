@@ -183,7 +183,8 @@ def test_the_report_has_the_highest_ratios_and_the_sentence(audience: str) -> No
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 def test_releases_that_hide_whose_value_is_whose_are_left_out_with_the_reason() -> None:
     table = pl.DataFrame({"q": range(20), "test": list("abcd") * 5})
-    release = shoal.anonymize(table, quasi=["q"], sensitive=["test"], l=2, method="anatomy")
+    roles = {"quasi": ["q"], "sensitive": ["test"]}
+    release = shoal.anonymize(table, **roles, l=2, l_kind="frequency", method="anatomy")
     risks = release.risk()
     assert risks.values == {}
     assert risks.to_dict()["values_left_out"] == LEFT_OUT
