@@ -149,7 +149,10 @@ def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> Non
     assert {"release.csv", "release.parquet", "plan.toml", "result.json"} <= names
     assert {"report.html", "report.public.html"} <= names
 
-    box = steward.client.get(f"{patients}/runs/1/files/everything.zip")
+    sent = steward.client.get(f"{patients}/runs/1/files/to-send.zip")
+    with zipfile.ZipFile(io.BytesIO(sent.content)) as archive:
+        assert set(archive.namelist()) == {"release.csv", "report.public.html"}
+    box = steward.client.get(f"{patients}/runs/1/files/to-keep.zip")
     with zipfile.ZipFile(io.BytesIO(box.content)) as archive:
         archive.extractall(tmp_path)
     audit = [str(SHOAL), "audit", "release.csv", "--plan", "plan.toml", "--original"]

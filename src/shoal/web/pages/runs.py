@@ -6,6 +6,7 @@ import asyncio
 import io
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ FILES = {
     "release.parquet": ("application/vnd.apache.parquet", "The release, as Parquet"),
     "release.st.csv": ("text/csv; charset=utf-8", "The second table of the release, as text"),
     "release.st.parquet": ("application/vnd.apache.parquet", "The second table, as Parquet"),
+    "release.domain.csv": ("text/csv; charset=utf-8", "The values that dummies were drawn from"),
     "plan.toml": ("application/toml; charset=utf-8", "The plan, which repeats the run"),
     "report.html": ("text/html; charset=utf-8", "The report, for you: keep it to yourself"),
     "report.public.html": (
@@ -223,9 +225,10 @@ async def hand_out(request: Request) -> Response:
     name = request.path_params["name"]
     if run.view is None:
         raise HTTPException(404)
-    if name == "everything.zip":
-        raw = await run_in_threadpool(_bundle, run)
-        stem = f"{Path(table.name).name.split('.')[0] or 'table'}-run-{run.number}"
+    if name in ARCHIVES:
+        raw = await run_in_threadpool(_bundle, run, ARCHIVES[name])
+        kind = name.removesuffix(".zip")
+        stem = f"{Path(table.name).name.split('.')[0] or 'table'}-run-{run.number}-{kind}"
         safe = re.sub(r"[^A-Za-z0-9_-]+", "_", stem)
         head = {"content-disposition": f'attachment; filename="{safe}.zip"'}
         return Response(raw, media_type="application/zip", headers=head)
@@ -234,14 +237,21 @@ async def hand_out(request: Request) -> Response:
     return FileResponse(run.folder / name, media_type=FILES[name][0], filename=name)
 
 
-def _bundle(run: WebRun) -> bytes:
-    """Put everything that repeats and documents the run into one archive."""
+_PUBLIC = ("release*.csv", "report.public.html")
+ARCHIVES = {
+    "to-send.zip": _PUBLIC,
+    "to-keep.zip": (
+        *_PUBLIC,
+        *("plan.toml", "result.json", "report.html", "command.txt", "hierarchies/*.csv"),
+    ),
+}
+"""What may be sent, and what besides documents and repeats the run and is the steward's alone."""
+
+
+def _bundle(run: WebRun, patterns: Sequence[str]) -> bytes:
+    """Put the files of a run into one archive."""
     box = io.BytesIO()
     with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        names = ["release.csv", "release.st.csv", "plan.toml", "result.json"]
-        for name in [*names, "report.html", "report.public.html", "command.txt"]:
-            if (run.folder / name).is_file():
-                archive.write(run.folder / name, name)
-        for path in sorted((run.folder / "hierarchies").glob("*.csv")):
-            archive.write(path, f"hierarchies/{path.name}")
+        for path in sorted({path for pattern in patterns for path in run.folder.glob(pattern)}):
+            archive.write(path, path.relative_to(run.folder).as_posix())
     return box.getvalue()
