@@ -44,16 +44,9 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
     before, after = plots.risks()
     compared = subject.source is not None
     results = attacks.results if attacks is not None else ()
-    shown = dict(_NAMES)
-    if not verdict.worst:
-        shown.pop("worst")
     told = [*telling(subject.opened, verdict.stats).values()]
-    if not told:
-        shown.pop("values")
-    if not results:
-        shown.pop("attacks")
-    if not verdict.models.get("columns"):
-        shown.pop("models")
+    has: dict[str, Any] = {"worst": verdict.worst, "values": told, "attacks": results}
+    has["models"] = verdict.models.get("columns")
     opened = subject.opened
     words = opened.words
     lossy = subject.loss is not None and not subject.exact
@@ -79,7 +72,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
         ],
         "exposed": exposure(opened.published, opened.sensitive),
         "read_off": read_off(opened),
-        "contents": list(shown.items()),
+        "contents": [item for item in _NAMES.items() if has.get(item[0], True)],
         "groups": parts.example_groups(subject),
         "examples": parts.example_rows(subject),
         "shape_story": words.examples,
