@@ -30,12 +30,16 @@ def test_risk_before_and_after(shoal: Run, made: Path) -> None:
     assert "before" in done.stdout
     assert "k-map" in done.stdout
     assert "what is believed of disease" in done.stdout
+    assert "what classes tell of disease" in done.stdout and "rows where doubled" in done.stdout
     found = json.loads((made / "risk.json").read_text())
     assert found["before"]["prosecutor_highest"] == 1
     assert found["after"]["prosecutor_highest"] <= 0.25
     assert found["after"]["k_map"] >= 4
     assert found["attributes"]["disease"]["rows"] == 40
     assert "per_row" not in found["after"]
+    told = found["values"]["disease"]
+    assert ("Rules that bound this" in done.stderr) == (told["values"][0]["ratio"] > 2)
+    assert told["sentence"] in done.stderr
 
 
 def test_risk_of_a_table_that_is_no_release(shoal: Run, folder: Path) -> None:

@@ -199,7 +199,8 @@ class Release(Generic[FrameT]):
         from shoal.verbs.risk import risk
 
         people = None if population is None else self._rows(population)
-        limits = {"threshold": threshold, "belief": belief}
+        limits: dict[str, Any] = {"threshold": threshold, "belief": belief}
+        limits["stats"] = None if self.run is None else self.run.verdict.stats
         return risk(self.here, original=self.original, population=people, **limits)
 
     def attack(

@@ -135,6 +135,8 @@ class RuleEntry:
         The parameter that says how many rows must look alike, if one does.
     figures
         How columns are measured by it; None: by the figure of its first parameter.
+    bounds
+        How it bounds the share that a single sensitive value has in a class, if it does.
     """
 
     name: str
@@ -147,6 +149,7 @@ class RuleEntry:
     sensitive: bool = False
     crowd: str | None = None
     figures: tuple[Reading, ...] | None = None
+    bounds: str = ""
 
     def load(self) -> Any:
         """Import what makes the rule."""

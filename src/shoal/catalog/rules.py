@@ -72,6 +72,7 @@ RULES: dict[str, RuleEntry] = {
             flags=(("alpha", "alpha"), ("k", "k"), ("alpha-value", "values")),
             sensitive=True,
             crowd="k",
+            bounds="alpha the share itself (alpha = 0.5: at most half of a class)",
         ),
         RuleEntry(
             "t-closeness",
@@ -87,6 +88,7 @@ RULES: dict[str, RuleEntry] = {
                 Reading("t_equal", options={"distance": "equal"}),
                 Reading("t_ordered", options={"distance": "ordered"}),
             ),
+            bounds="t the distance (t = 0.2: at most 20 points above the table, equal distance)",
         ),
         RuleEntry(
             "beta-likeness",
@@ -100,6 +102,7 @@ RULES: dict[str, RuleEntry] = {
                 Reading("beta", "basic_beta_likeness"),
                 Reading("enhanced_beta", "enhanced_beta_likeness", {"enhanced": True}),
             ),
+            bounds="beta the gain (beta = 1: at most 2 times the share in the table)",
         ),
     )
 }

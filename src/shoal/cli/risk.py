@@ -10,6 +10,7 @@ from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
     from shoal.measures.risks.reidentification import AttributeRisk, Risk
+    from shoal.measures.telling import Telling
     from shoal.verbs.risk import Risks
 
 
@@ -99,6 +100,10 @@ def report(risks: Risks) -> None:
     for name, after in risks.attributes.items():
         seen = [*([risks.attributes_before[name]] if risks.before else []), after]
         say.table((f"what is believed of {name}", *heads), _beliefs(seen))
+        if name in risks.values:
+            _tell(risks.values[name])
+    if risks.left_out:
+        say.line(risks.left_out)
     if risks.exposure is not None:
         (say.warning if risks.exposure.warns else say.line)(risks.exposure.describe())
 
@@ -142,6 +147,28 @@ def _beliefs(measured: list[AttributeRisk]) -> list[tuple[str, ...]]:
         ),
         ("rows whose value is certain", *(say.percent(one.certain) for one in measured)),
     ]
+
+
+def _tell(told: Telling) -> None:
+    """Show what classes tell of single values: those with the highest ratio."""
+    from shoal.privacy.base import said
+
+    heads = ("in the table", "in a class, at most", "ratio", f"{told.unit} where doubled")
+    rows = [
+        (
+            one.value,
+            f"{100 * one.table:.3g} %",
+            f"{100 * one.highest:.3g} %",
+            said(one.ratio),
+            f"{one.doubled:,}",
+        )
+        for one in told.shown
+    ]
+    say.table((f"what classes tell of {told.column}", *heads), rows)
+    if len(told.values) > len(rows):
+        say.line(f"{len(told.values) - len(rows):,} more values with lower ratios: see --json.")
+    if sentence := told.describe():
+        say.warning(sentence)
 
 
 def _all(measured: list[Risk] | list[AttributeRisk], name: str) -> list[str]:

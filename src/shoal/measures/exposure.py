@@ -66,14 +66,14 @@ class Exposure:
 
     def describe(self) -> str:
         """Return the finding as a sentence."""
-        names = [_short(name) for name in self.columns[:_NAMED]]
+        names = [short(name) for name in self.columns[:_NAMED]]
         if len(self.columns) > _NAMED:
             names.append(f"{len(self.columns) - _NAMED} more")
         known = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         are = "released as it is" if len(self.columns) == 1 else "released as they are"
         text = f"With {known}, {are}, {self._percent(self.unique)} of the rows are unique"
         if len(self.columns) > 1:
-            text += f" (with {_short(self.worst)} alone {self._percent(self.worst_unique)})"
+            text += f" (with {short(self.worst)} alone {self._percent(self.worst_unique)})"
         if self.before:
             text += f"; by the quasi-identifiers alone {self._percent(self.before)}"
         if self.warns:
@@ -96,7 +96,7 @@ class Exposure:
         }
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
     """Return a name as a sentence holds it."""
     return repr(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")
 

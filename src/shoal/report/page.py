@@ -70,7 +70,9 @@ def render_release(
     public = check_audience(audience) == "public"
     compared = subject.source is not None
     subject = subject.public() if public else subject
-    context = sections(subject, verdict, None if public else attacks)
+    # Whose row is whose the public cannot tell: what people were counted in is counted anew.
+    counted = replace(verdict, stats=None) if public else verdict
+    context = sections(subject, counted, None if public else attacks)
     tiles, origin = context.pop("tiles"), origin or Provenance()
     if run is None:
         own = _of_audit(verdict, origin, compared, public)

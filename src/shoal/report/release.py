@@ -8,6 +8,7 @@ from shoal.base.roles import Role
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.results import Attacks
+from shoal.measures.telling import telling
 from shoal.releases.verdict import Verdict
 from shoal.report import parts
 from shoal.report.words import GLOSSARY
@@ -23,6 +24,7 @@ _NAMES = {
     "columns": "Columns",
     "crowds": "Loss and crowds",
     "risk": "Risk",
+    "values": "What classes tell",
     "attacks": "Attacks",
     "models": "Privacy models",
     "distributions": "Distributions",
@@ -42,13 +44,9 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
     before, after = plots.risks()
     compared = subject.source is not None
     results = attacks.results if attacks is not None else ()
-    shown = dict(_NAMES)
-    if not verdict.worst:
-        shown.pop("worst")
-    if not results:
-        shown.pop("attacks")
-    if not verdict.models.get("columns"):
-        shown.pop("models")
+    told = [*telling(subject.opened, verdict.stats).values()]
+    has: dict[str, Any] = {"worst": verdict.worst, "values": told, "attacks": results}
+    has["models"] = verdict.models.get("columns")
     opened = subject.opened
     words = opened.words
     lossy = subject.loss is not None and not subject.exact
@@ -74,7 +72,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
         ],
         "exposed": exposure(opened.published, opened.sensitive),
         "read_off": read_off(opened),
-        "contents": list(shown.items()),
+        "contents": [item for item in _NAMES.items() if has.get(item[0], True)],
         "groups": parts.example_groups(subject),
         "examples": parts.example_rows(subject),
         "shape_story": words.examples,
@@ -88,6 +86,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
         "risk_chart": half.risk(),
         "risk_story": words.risk,
         "belief_chart": half.belief() if opened.sensitive else None,
+        "told": told,
         "attacks": results,
         "attacks_chart": attacks_chart(results) if results else None,
         "attacks_story": _attacks_story(attacks) if attacks is not None else "",

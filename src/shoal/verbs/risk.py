@@ -11,9 +11,11 @@ import polars as pl
 
 from shoal.base.errors import SchemaError, ShoalWarning
 from shoal.base.notebook import table_html
+from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
+from shoal.measures.telling import LEFT_OUT, Telling, telling
 from shoal.releases import foreign
 from shoal.releases.opened import Opened, uncounted
 from shoal.tables.prepare import check_columns, quasi_schema
@@ -38,6 +40,8 @@ class Risks:
         Number of people in the population, if one was given.
     exposure
         The other columns of the table, and how many rows are unique when they are known besides.
+    values
+        By sensitive column what the classes tell of every value; of generalized releases only.
     """
 
     quasi: tuple[str, ...]
@@ -47,6 +51,7 @@ class Risks:
     attributes_before: dict[str, AttributeRisk] = field(default_factory=dict)
     population: int | None = None
     exposure: Exposure | None = None
+    values: dict[str, Telling] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         after = self.after
@@ -66,6 +71,11 @@ class Risks:
             rows.append((f"strongest belief in {name}", then, risk.worst))
         return table_html("Risk of re-identification", ("", "before", "after"), rows)
 
+    @property
+    def left_out(self) -> str:
+        """Why nothing is said of single values, where that is so."""
+        return LEFT_OUT if self.attributes and not self.values else ""
+
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as plain data, without those of single rows."""
         return {
@@ -76,6 +86,8 @@ class Risks:
             "attributes_before": {k: v.to_dict() for k, v in self.attributes_before.items()},
             "exposure": None if self.exposure is None else self.exposure.to_dict(),
             "attributes": {k: v.to_dict() for k, v in self.attributes.items()},
+            "values": {k: v.to_dict() for k, v in self.values.items()},
+            "values_left_out": self.left_out,
         }
 
     def to_json(self) -> str:
@@ -90,11 +102,13 @@ def risk(
     population: pl.DataFrame | None = None,
     threshold: float = 0.2,
     belief: float = 0.5,
+    stats: GroupStats | None = None,
 ) -> Risks:
     """Measure how likely people are found in a table, and what is then believed of them.
 
     ``opened`` is a release of any shape, or any other table; ``original`` the table it was made
-    from, for the risk before. The other parameters are those of :meth:`shoal.Release.risk`.
+    from, for the risk before; ``stats`` what its run counted. The other parameters are those of
+    :meth:`shoal.Release.risk`.
     """
     quasi, hidden = opened.quasi, opened.sensitive
     if not quasi:
@@ -148,4 +162,5 @@ def risk(
         attributes_before=attributes_before,
         population=None if population is None else population.height,
         exposure=exposure(opened.published, hidden),
+        values=telling(opened, stats),
     )

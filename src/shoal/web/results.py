@@ -16,6 +16,7 @@ from shoal.base.atomic import atomic_file
 from shoal.base.errors import ShoalError
 from shoal.base.workers import plain
 from shoal.measures.risks.results import Attacks
+from shoal.measures.telling import SHOWN, telling
 from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
@@ -50,6 +51,9 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
             ],
             "groups": examples(opened),
             "risk": risk(release),
+            "values": [
+                one.to_dict(SHOWN) for one in telling(opened, release.verdict.stats).values()
+            ],
             "exact": opened.shape.exact,
             "attacks": [] if attacks is None else [attack.to_dict() for attack in attacks.results],
             "charts": drawn,
