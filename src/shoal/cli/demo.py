@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from shoal.engines.run import Run
 
+SEED = 1
 K = 5
 SHOWN = 6
 
@@ -64,7 +65,7 @@ def command(
         # The patients are made up, and everybody is to see the same: a short seed does no harm.
         warnings.filterwarnings("ignore", message=SHORT_SEED[:30])
         release = watch(
-            lambda progress: table.anonymize(k=K, seed=1, progress=progress),
+            lambda progress: table.anonymize(k=K, seed=SEED, progress=progress),
             STAGES,
             first=partial(ahead, DEFAULT_METHOD, diverse=False),
         )
@@ -109,6 +110,7 @@ def _keep(out: Path, frame: pl.DataFrame, run: Run, release: pl.DataFrame, force
     run = replace(run, plan=run.plan.override(data={"hierarchies": "hierarchies"}))
     write_table(frame, out / "patients.csv", force=force)
     write_table(release, out / "release.csv", force=force)
-    for name, text in (("plan.toml", run.plan.to_toml()), ("result.json", run.to_json())):
+    plan = run.plan.with_seed(SEED)  # a release keeps no seed; here the plan is to repeat it
+    for name, text in (("plan.toml", plan.to_toml()), ("result.json", run.to_json())):
         with atomic_file(out / name, force=force) as stream:
             stream.write(text.encode())
