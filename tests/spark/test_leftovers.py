@@ -1,6 +1,7 @@
 """Folders that hold data are gone when a run fails, and when its process ends, however it ends."""
 
 import atexit
+import re
 import signal
 import subprocess
 import sys
@@ -93,8 +94,9 @@ def test_a_release_that_breaks_its_promise_leaves_nothing(spark, tmp_path, monke
     with pytest.raises(shoal.NotVerified) as raised:
         shoal.anonymize(to_spark(spark, people(60)), **ROLES, missing=["?"], k=3, method="mondrian")
     text = str(raised.value)
-    assert "1 of " in text
-    assert "classes break the promise that every group has at least 3 rows" in text
+    # The row that went away may have left a class of two behind.
+    said = r"[12] of \d+ classes? breaks? the promise that every group has at least 3 rows"
+    assert re.search(said, text)
     assert "In column 'zip'" in text
     assert "not cover the source" in text
     assert not list(tmp_path.glob("shoal-*"))

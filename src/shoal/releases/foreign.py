@@ -135,7 +135,7 @@ def _column(
     known = column.clean(source).drop_nulls().unique().sort()
     tree = opened.taxonomies.get(name) if column.kind in (None, Kind.TAXONOMY) else None
     kind = column.kind or (Kind.ORDERED if column.order else guess_kind(known, tree is not None)[0])
-    texts = as_text(known) if tree is None else pl.Series(tree.labels[:-1], dtype=pl.String)
+    texts = as_text(known) if tree is None else pl.Series(tree.labels, dtype=pl.String)
     values = {STAR, *texts}
     read = _reader(known.dtype) if kind is Kind.ORDERED else None
     ours: dict[str, str] = {}
@@ -147,7 +147,7 @@ def _column(
         if cell in values or _is_ours(cell, known.dtype if read else pl.String(), read):
             continue
         text = None
-        if cell in GAPS or not cell.strip(STAR) or (tree is not None and cell == tree.labels[-1]):
+        if cell in GAPS or not cell.strip(STAR):
             text = STAR
         elif read is not None:
             text = _interval(cell, known, texts, read)

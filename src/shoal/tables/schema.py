@@ -119,16 +119,16 @@ class Schema:
                     f"{column.kind.value if column.kind else 'none'}. "
                     "Only the kind 'ordered' has an order: change the kind or drop the list."
                 )
-        if len(persons := self.names(Role.PERSON)) > 1:
-            faults.append(
-                f"The role 'person' has {len(persons)} columns ({listed(persons)}). One column "
-                "says whose row it is: keep one, and make the others identifiers."
-            )
             if column.domain and column.role is not Role.SENSITIVE:
                 faults.append(
                     f"Column {name!r} declares a domain but its role is {column.role.value}. Only "
                     "a sensitive column has one: change the role or drop the domain."
                 )
+        if len(persons := self.names(Role.PERSON)) > 1:
+            faults.append(
+                f"The role 'person' has {len(persons)} columns ({listed(persons)}). One column "
+                "says whose row it is: keep one, and make the others identifiers."
+            )
         return faults
 
     @property
