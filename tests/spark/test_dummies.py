@@ -35,7 +35,7 @@ def test_every_row_gets_a_set_of_its_own(spark):
     assert found.counts.count.sum() == pytest.approx(2000)
     known = found.counts.count.ravel()
     # A missing value hides behind any other; shares of the known ones come back.
-    assert np.allclose(known / known.sum(), truth / truth.sum(), atol=0.08)
+    assert np.allclose(known / known.sum(), truth / truth.sum(), atol=0.15)
 
 
 def test_sets_are_drawn_from_a_declared_domain(spark):
