@@ -177,6 +177,46 @@ def test_an_identifier_that_repeats_is_a_warning_and_strict_an_error():
 
 
 def test_names_repeat_and_prove_nothing():
-    table = shoal.open(VISITS, quasi=["age"], identifier=["name"])
+    table = shoal.open(VISITS.drop("patient"), quasi=["age"], identifier=["name"])
     assert table.warnings == ()
     assert shoal.open(VISITS, quasi=["age"], person="patient").warnings == ()
+
+
+def visits(name, codes=None):
+    """Thirty rows of fifteen people under a name that nobody may have declared."""
+    return VISITS.select(pl.Series(name, codes or [5000 + i // 2 for i in range(30)]), "age")
+
+
+@pytest.mark.parametrize(
+    "name", ["patient_nbr", "PatientID", "Subject", "client no", "Kundennummer", "id", "paciente"]
+)
+def test_a_number_of_persons_that_nobody_named_is_told(name):
+    told = f"Rows are not people: 30 rows of 15 '{name}', and k counts rows. Name it with --person"
+    with pytest.warns(ShoalWarning, match=told):
+        shoal.anonymize(visits(name), quasi=["age"], k=3, seed=2**70)
+    plan = shoal.Plan().with_roles({Role.QUASI: ["age"], Role.UNDECIDED: [name]})
+    with warnings.catch_warnings(action="ignore"):
+        assert any(told in text for text in shoal.open(visits(name), plan=plan).warnings)
+    with pytest.raises(Cautioned, match=told), pytest.warns(ShoalWarning):
+        shoal.anonymize(visits(name), quasi=["age"], k=3, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [
+        ("patients", None),  # how many
+        ("patient_age", None),  # described, not named
+        ("ward_id", None),  # of a ward
+        ("patient_no", list(range(30))),  # each once
+        ("subject", ["maths", "music", "sports"] * 10),  # no number
+        ("person_no", [1] * 30),  # within a household
+    ],
+)
+def test_what_numbers_no_persons_is_not_told(name, codes):
+    assert shoal.open(visits(name, codes), quasi=["age"]).warnings == ()
+
+
+def test_a_person_in_every_row_is_told():
+    rows = VISITS.with_columns(row=pl.int_range(30))
+    with pytest.warns(ShoalWarning, match="Every row is a different person: no two of the 30 rows"):
+        shoal.open(rows, quasi=["age"], person="row")
