@@ -270,7 +270,7 @@ _WORDS = {
     ),
     "inference": (
         "Is the likeliest value of {column}, over all rows that may be a person's, the true one?",
-        "The value of {column} is guessed rightly",
+        "The value of {column} is guessed correctly",
         "the commonest value is right for",
     ),
     "background": (
