@@ -6,7 +6,6 @@ Whatever compares with the original takes a release that was put beside it:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ import polars as pl
 
 from shoal.api.arguments import promised
 from shoal.base.errors import ParameterError, ShoalError
+from shoal.base.plain import as_json
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.privacy.base import reached
@@ -380,9 +380,7 @@ class Release(Generic[FrameT]):
             **self.verdict.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    to_json = as_json
 
     def __repr__(self) -> str:
         if self.run is None:
