@@ -247,10 +247,10 @@ def test_an_audit_does_not_claim_for_people_what_holds_of_rows(shoal: Run, folde
     asked = ("audit", "out.csv", "--quasi", "age", "--person", "who", "--k", "2")
     blind = shoal(*asked)
     assert blind.returncode == 1
-    assert "rows     every group has at least 2 rows" in blind.stdout
+    assert "rows     every class has at least 2 rows" in blind.stdout
     assert "Whether the promise is kept cannot be said: it counts people" in blind.stdout
     assert "keeps its promise" not in blind.stdout
     told = shoal(*asked, "--original", "visits.csv")
     assert told.returncode == 0
     assert "16 rows of 8 people in 4 classes" in told.stdout
-    assert "holds    every group has at least 2 different people" in told.stdout
+    assert "holds    every class has at least 2 different people" in told.stdout

@@ -35,7 +35,7 @@ def test_a_class_is_as_large_as_it_has_people():
     rows, people = verdict(KAnonymity(3), None), verdict(KAnonymity(3))
     assert rows.holds and rows.achieved == {"k": 4} and rows.people is None
     assert not people.holds and people.achieved == {"k": 2} and people.people == 5
-    assert people.rules[0].promise == "every group has at least 3 different people (k-anonymity)"
+    assert people.rules[0].promise == "every class has at least 3 different people (k-anonymity)"
     assert people.worst[0].size == 2
 
 
@@ -144,7 +144,7 @@ def test_an_audit_claims_no_more_people_than_every_way_of_matching_gives():
     wide = RELEASED.select("ill", n=pl.Series(["[1-3]"] * 4 + ["[3-5]"] * 4))
     sure = beside(wide, "n", k=2)
     assert sure.holds and sure.people == 5
-    assert sure.rules[0].promise == "every group has at least 2 different people (k-anonymity)"
+    assert sure.rules[0].promise == "every class has at least 2 different people (k-anonymity)"
     unsure = beside(wide, "n", k=4)
     assert not unsure.holds and unsure.headline.startswith("Whether the promise is kept cannot")
     assert "rows of the original fit several classes" in unsure.faults[0]
