@@ -66,11 +66,14 @@ class Asked(Promised, total=False):
     typed: bool | None
     csv_safe: bool | None
     slack: float | None
+    person_rows: str | None
+    pseudonym: bool | None
 
 
 class Anonymized(Declared, Asked, total=False):
     """What :func:`anonymize` takes besides the table."""
 
+    pseudonym_key: str | Path | bytes | None
     threads: int | None
     progress: Progress | None
     time_limit: float | None

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 import polars as pl
@@ -23,6 +24,7 @@ from shoal.api.arguments import (
 from shoal.api.release import Release
 from shoal.base.errors import ShoalWarning
 from shoal.base.notebook import table_html
+from shoal.base.pseudonyms import read_key
 from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method
@@ -116,6 +118,7 @@ class Table(Generic[FrameT]):
         time_limit: float | None = None,
         engine: Spark | None = None,
         strict: bool = False,
+        pseudonym_key: str | Path | bytes | None = None,
         **asked: Unpack[Asked],
     ) -> Release[FrameT]:
         """Anonymize the table and check the release before handing it over.
@@ -142,6 +145,13 @@ class Table(Generic[FrameT]):
         slack
             How likely a cell is published wider than it need be, so that it does not prove its
             ends; 0 by default.
+        person_rows
+            ``"together"``: all rows of a person are published with the same quasi-identifiers,
+            which must not differ between them.
+        pseudonym, pseudonym_key
+            Publish a keyed pseudonym in place of the column ``person``; all rows of a person are
+            together then. The key: a file that only you can read, or bytes; without one it is made
+            and forgotten. It is in no plan, figure or release.
         progress
             Called with the name of each stage as it starts, and ``"compile"`` once if kernels have
             to be compiled. During ``"refine"`` True ends the work with the best so far.
@@ -167,6 +177,7 @@ class Table(Generic[FrameT]):
         check_known(asked, Asked)
         plan = asked_for(self.plan, **asked).filled()
         extra = extra_rules(asked.get("rules"))
+        key = read_key(pseudonym_key)
         if engine is not None:
             refuse_strict(strict)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
@@ -176,11 +187,12 @@ class Table(Generic[FrameT]):
         plan = plan.declaring(taken.plan)
         with heard() as warned:
             caution(taken, plan, extra, strict=strict)
-        made = execute(taken, plan, clock, extra)
+        made = execute(taken, plan, clock, extra, key=key)
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
         texts = [*said, *warned, *made.run.warnings]
-        exposed = exposure(made.opened.published, made.opened.sensitive)
+        opened = made.opened
+        exposed = exposure(opened.published, opened.sensitive, opened.names(Role.PERSON))
         if exposed is not None and exposed.warns:
             texts.append(exposed.describe())
             warnings.warn(exposed.describe(), ShoalWarning, stacklevel=2)

@@ -57,22 +57,30 @@ def read_seed_file(path: Path) -> int:
     Digits mean the same as with ``--seed``; any other text is taken as it is, without the blanks
     around it.
     """
+    text = read_secret(path, "seed")
+    return int(text) if text.isdigit() else int.from_bytes(text, "big")
+
+
+def read_secret(path: Path, what: str) -> bytes:
+    """Read a secret from a file that nobody else can read, without the blanks around it."""
+    file = what.replace(" ", "-")
+    make = f"(umask 077; openssl rand -hex 32 > {file}.txt)"
     try:
         # No link: that could be turned to another file between two looks.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except OSError as fault:
         raise ParameterError(
-            f"The seed file {path} cannot be read: {fault.strerror}. Name a file of your own, no "
-            "link; make one with: (umask 077; openssl rand -hex 32 > seed.txt)"
+            f"The {what} file {path} cannot be read: {fault.strerror}. Name a file of your own, no "
+            f"link; make one with: {make}"
         ) from None
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
-            raise ParameterError(f"The seed file {path} is no file. Name a file with the seed.")
+            raise ParameterError(f"The {what} file {path} is no file. Name a file with the {what}.")
         if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o077):
             raise ParameterError(
-                f"The seed file {path} belongs to another user, or others may open it. A seed is a "
-                f"secret: let it be your file, and run: chmod 600 {path}"
+                f"The {what} file {path} belongs to another user, or others may open it. A {what} "
+                f"is a secret: let it be your file, and run: chmod 600 {path}"
             )
         raw = os.read(handle, _LARGEST + 1)
     finally:
@@ -80,7 +88,7 @@ def read_seed_file(path: Path) -> int:
     text = raw.strip()
     if not text or len(raw) > _LARGEST:
         raise ParameterError(
-            f"The seed file {path} holds {len(raw):,} bytes{' at least' * bool(text)}, and a seed "
-            f"has 1 to {_LARGEST:,}. Make one with: (umask 077; openssl rand -hex 32 > seed.txt)"
+            f"The {what} file {path} holds {len(raw):,} bytes{' at least' * bool(text)}, and a "
+            f"{what} has 1 to {_LARGEST:,}. Make one with: {make}"
         )
-    return int(text) if text.isdigit() else int.from_bytes(text, "big")
+    return text

@@ -50,6 +50,9 @@ def command(
     identifier: opt.Identifier = None,
     other: opt.Other = None,
     person: opt.Person = None,
+    person_rows: opt.PersonRows = None,
+    pseudonym: opt.Pseudonym = None,
+    pseudonym_key: opt.PseudonymKey = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
@@ -188,9 +191,11 @@ def command(
         typed=typed,
         csv_safe=csv_safe,
         slack=slack,
+        person_rows=person_rows,
+        pseudonym=None if pseudonym is None else True,
     )
     source = opt.located(data, full, table, query, query_file)
-    roles = opt.named_roles(quasi, sensitive, identifier, other, person)
+    roles = opt.named_roles(quasi, sensitive, identifier, other, opt.whose(person, pseudonym))
     domains = opt.named_domains(domain)
     grids = {"grid": opt.named_pairs(grid, "grid", "COLUMN=STEP, each column once")}
     if spark:
@@ -201,7 +206,7 @@ def command(
     inputs = [source, *([plan] if plan else []), *domains.values()]
     goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain)
     goal.check()
-    settings = {"time_limit": time_limit, "strict": strict}
+    settings = {"time_limit": time_limit, "strict": strict, "pseudonym_key": pseudonym_key}
     declared = {"roles": roles, "domains": domains, "settings": grids}
     _release(source, full, declared, settings, reader, goal, started)
 

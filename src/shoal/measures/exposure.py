@@ -44,6 +44,9 @@ class Exposure:
         The column that makes most rows unique by itself, and how many.
     secret
         There is one such column and it is sensitive: whoever knows it learns nothing more.
+    linked
+        The rows of a person are linked by a pseudonym: unique are the rows of people whose rows,
+        all of them together, nobody else has.
     """
 
     columns: tuple[str, ...]
@@ -53,6 +56,7 @@ class Exposure:
     worst: str
     worst_unique: int
     secret: bool = False
+    linked: bool = False
 
     @property
     def share(self) -> float:
@@ -72,6 +76,8 @@ class Exposure:
         known = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         are = "released as it is" if len(self.columns) == 1 else "released as they are"
         text = f"With {known}, {are}, {self._percent(self.unique)} of the rows are unique"
+        if self.linked:
+            text += ", all rows of a person, linked by the pseudonym, taken together"
         if len(self.columns) > 1:
             text += f" (with {short(self.worst)} alone {self._percent(self.worst_unique)})"
         if self.before:
@@ -101,7 +107,9 @@ def short(name: str) -> str:
     return repr(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…")
 
 
-def exposure(published: Published, sensitive: Sequence[str] = ()) -> Exposure | None:
+def exposure(
+    published: Published, sensitive: Sequence[str] = (), persons: Sequence[str] = ()
+) -> Exposure | None:
     """Count the rows that are unique by everything that is published; None if nothing is exact.
 
     Parameters
@@ -111,9 +119,11 @@ def exposure(published: Published, sensitive: Sequence[str] = ()) -> Exposure | 
         taken for exact.
     sensitive
         Those of the others that are sensitive.
+    persons
+        Columns of pseudonyms: nobody knows them of a person, and they link rows.
     """
     released = published.frame
-    rest = [name for name in released.columns if name not in published.columns]
+    rest = [name for name in released.columns if name not in (*published.columns, *persons)]
     exact = [name for name in rest if _exact(released, name)]
     if not exact:
         return None
@@ -122,16 +132,18 @@ def exposure(published: Published, sensitive: Sequence[str] = ()) -> Exposure | 
         released[name].alias(str(place)) for place, name in enumerate(exact, 1)
     )
     tried = sorted(range(1, len(exact) + 1), key=lambda place: -cells[str(place)].n_unique())
-    alone = {place: _unique(cells.select("0", str(place))) for place in tried[:_TRIED]}
+    whose = next((released[name] for name in persons if name in released.columns), None)
+    alone = {place: _unique(cells.select("0", str(place)), whose) for place in tried[:_TRIED]}
     worst = max(alone, key=lambda place: alone[place])
     return Exposure(
         columns=tuple(exact),
         rows=released.height,
-        before=int((published.sizes == 1).sum()),
-        unique=_unique(cells),
+        before=int(published.sizes[published.crowds == 1].sum()),
+        unique=_unique(cells, whose),
         worst=exact[worst - 1],
         worst_unique=alone[worst],
         secret=len(exact) == 1 and exact[0] in sensitive,
+        linked=whose is not None,
     )
 
 
@@ -142,6 +154,13 @@ def _exact(released: pl.DataFrame, name: str) -> bool:
     return read_sets(released[name].head(1000)) is None
 
 
-def _unique(cells: pl.DataFrame) -> int:
+def _unique(cells: pl.DataFrame, whose: pl.Series | None = None) -> int:
+    """Count the rows that equal no other; linked ones: of people whose rows equal nobody else's."""
+    if whose is not None:
+        told = pl.concat_str(pl.all().cast(pl.String).fill_null("\x01"), separator="\x00")
+        rows = cells.select(told.alias("row")).with_columns(whose.alias("person"))
+        trails = rows.group_by("person").agg(pl.col("row").sort().str.join("\x02"), pl.len())
+        same = trails.group_by("row").agg(pl.len().alias("people"), pl.col("len").sum())
+        return int(same.filter(pl.col("people") == 1)["len"].sum())
     sizes: Ints = cells.group_by(cells.columns).len()["len"].to_numpy().astype(np.int64)
     return int((sizes == 1).sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -81,10 +81,19 @@ class ReleasePart(Part):
     ``typed``: ordered columns as two columns ``x_lo`` and ``x_hi``. ``shuffle``: break the link to
     the order of the input. ``csv_safe``: an apostrophe before texts of a CSV file that a
     spreadsheet would run as formulas. ``slack``: how likely a cell is published
-    wider than it need be.
+    wider than it need be. ``person_rows``: ``together`` publishes all rows of a person with the
+    same quasi-identifiers. ``pseudonym``: a keyed pseudonym in place of the column of the persons,
+    which needs that.
     """
 
     typed: bool = False
     shuffle: bool = True
     csv_safe: bool = False
     slack: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
+    person_rows: Literal["apart", "together"] | None = None
+    pseudonym: bool | None = None
+
+    @property
+    def together(self) -> bool:
+        """Whether all rows of a person are published alike."""
+        return self.person_rows == "together" or bool(self.pseudonym)

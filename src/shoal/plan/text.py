@@ -33,6 +33,8 @@ _RULES = "\n# What every class has to promise; repeat the table for more rules.\
 _RELEASE = """
 # typed: ordered columns as two columns x_lo, x_hi. shuffle: hide the order of the input.
 # csv_safe: an apostrophe before texts of a CSV file that a spreadsheet would run as formulas.
+# person_rows = "together": all rows of a person with the same quasi-identifiers.
+# pseudonym = true: a keyed pseudonym in place of the column of the persons; needs the former.
 """
 
 

@@ -120,6 +120,12 @@ class Opened:
         name = next((name for name in self.names(Role.PERSON) if self.has(name)), None)
         return None if name is None else self.column(name).whose(self.frame[name])
 
+    @property
+    def pseudonym(self) -> str | None:
+        """The published column of pseudonyms, if there is to be one."""
+        persons = self.names(Role.PERSON) if self.plan.release.pseudonym else []
+        return next(filter(self.has, persons), None)
+
     def column(self, name: str) -> Column:
         """Return a declared column by its name."""
         return next(column for column in self.columns if column.name == name)
@@ -134,7 +140,7 @@ class Opened:
         Those with a role that is never released, and, where a plan declares every column, those
         that it does not name: an identifier by another name would pass otherwise.
         """
-        known = () if self.complete else self.names(Role.PERSON)  # by a pseudonym
+        known = [self.pseudonym] if self.complete else self.names(Role.PERSON)
         faults = [
             held_back(column.name, column.role)
             for column in self.columns

@@ -70,7 +70,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
                 "" if before is None else f"before: {say(before.unique, 'share')}",
             ),
         ],
-        "exposed": exposure(opened.published, opened.sensitive),
+        "exposed": exposure(opened.published, opened.sensitive, opened.names(Role.PERSON)),
         "read_off": read_off(opened),
         "contents": [item for item in _NAMES.items() if has.get(item[0], True)],
         "groups": parts.example_groups(subject),

@@ -66,6 +66,8 @@ def merge(
     typed: bool | None = None,
     csv_safe: bool | None = None,
     slack: float | None = None,
+    person_rows: str | None = None,
+    pseudonym: bool | None = None,
     trust: bool = False,
     **parts: Any,
 ) -> Plan:
@@ -87,7 +89,8 @@ def merge(
     if instead is not None:
         specs = [spec for rule in flatten(one_or_more(instead)) if (spec := rule_spec(rule))]
         base = base.with_rules(specs)
-    asked = {"typed": typed, "csv_safe": csv_safe, "slack": slack}
+    asked: dict[str, Any] = {"typed": typed, "csv_safe": csv_safe, "slack": slack}
+    asked |= {"person_rows": person_rows, "pseudonym": pseudonym}
     release = {key: value for key, value in asked.items() if value is not None}
     given = {key: value for key, value in parts.items() if value} | (
         {"seed": parts["seed"]} if parts.get("seed") is not None else {}

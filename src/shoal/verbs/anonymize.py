@@ -12,17 +12,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from shoal.base.compiling import announced
 from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning
 from shoal.base.params import Param, check_options
 from shoal.base.partition import Partition
+from shoal.base.pseudonyms import pseudonyms
+from shoal.base.roles import Role
 from shoal.base.seeds import LONG, SHORT_SEED, stretched
 from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
 from shoal.groupers.slack import loosened
+from shoal.groupers.together import together
 from shoal.measures.cautions import Matter, cautions, planned
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
@@ -35,6 +39,7 @@ from shoal.releases.fresh import fresh
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
 from shoal.tables.prepare import Hierarchies, Taken, warn_undecided
+from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
 
 QUOTED = "texts quoted for spreadsheets"
@@ -100,6 +105,7 @@ def on_spark(
     from shoal.engines.spark.engine import carry_out
 
     start = time.perf_counter()
+    check_together(plan, find_method(plan.method.name), next(iter(plan.names(Role.PERSON)), None))
 
     def run(entry: Method, rows: Encoded, rule: Rule, rng: Any, options: Mapping[str, Any]) -> Any:
         return group(entry, rows, rule, rng, options, clock, plan)
@@ -131,10 +137,12 @@ def execute(
     clock: Clock,
     extra: tuple[Rule, ...] = (),
     encoded: Encoded | None = None,
+    key: bytes | None = None,
 ) -> Made:
     """Carry out one plan on a table taken in before, and check the release.
 
-    ``encoded`` spares encoding the table once more for a method that takes the same form.
+    ``encoded`` spares encoding the table once more for a method that takes the same form. ``key``:
+    of the pseudonyms, if there are to be any.
     """
     frame, schema = taken.frame, taken.schema
     entry = find_method(plan.method.name)
@@ -144,6 +152,7 @@ def execute(
     rules = (*build_rules(specs, schema.sensitive), *extra)
     check_fit(entry, rules, schema.person)
     check_slack(plan, entry, schema.person)
+    check_together(plan, entry, schema.person, key)
     with heard() as said:
         grouping, shuffling = _generators(plan, entry)
         with clock.stage("encode"):
@@ -156,7 +165,8 @@ def execute(
         with clock.stage("recode"):
             order = shuffling(frame.height) if plan.release.shuffle else None
             typed = plan.release.typed
-            release = shape.make.publish(frame, schema, data, made, typed=typed, order=order)
+            named, declared = _pseudonymized(frame, schema, plan, key)
+            release = shape.make.publish(named, declared, data, made, typed=typed, order=order)
             tables = {name: fresh(table) for name, table in release.tables().items()}
             grouped = Grouped.untouched(data) if shape.exact else Grouped(data, made)
             loss = measured(grouped)
@@ -201,6 +211,49 @@ def check_slack(plan: Plan, entry: Method, person: str | None = None) -> None:
         )
 
 
+def check_together(plan: Plan, entry: Method, person: str | None, key: bytes | None = None) -> None:
+    """Refuse rows of a person together, and pseudonyms, where that cannot be."""
+    asked = "a pseudonym" if plan.release.pseudonym else "person_rows = 'together'"
+    if key is not None and not plan.release.pseudonym:
+        raise ParameterError(
+            "A key for pseudonyms was given, and no pseudonym is to be published. Name its column "
+            "with --pseudonym (pseudonym=True), or leave the key out."
+        )
+    if plan.release.together and person is None:
+        raise ParameterError(
+            f"{asked} was asked for, and no column says whose row it is. Name it with --person "
+            "(person=...)."
+        )
+    if plan.release.pseudonym and plan.release.person_rows == "apart":
+        raise ParameterError(
+            "A pseudonym links the rows of a person within the release, so that the classes of "
+            "all of them together are a trail, which may be hers alone. It is published with "
+            "person_rows = 'together' only: leave 'apart' out, or the pseudonym."
+        )
+    if plan.release.together and entry.shape.exact:
+        raise ParameterError(
+            f"{asked} was asked for, and the method {entry.name!r} publishes the quasi-identifiers "
+            "as they are: nobody has a class to hide in. Use a method that generalizes ('shoal'), "
+            "or leave it out."
+        )
+
+
+def _pseudonymized(
+    frame: pl.DataFrame, schema: Schema, plan: Plan, key: bytes | None
+) -> tuple[pl.DataFrame, Schema]:
+    """Return the table with pseudonyms for the persons, and a schema that publishes them."""
+    if not plan.release.pseudonym or schema.person is None:
+        return frame, schema
+    whose = schema.whose(frame)
+    people = whose.unique()
+    named = whose.replace_strict(people, pl.Series(pseudonyms(people.to_list(), key)))
+    columns = (
+        replace(column, role=Role.OTHER) if column.role is Role.PERSON else column
+        for column in schema.columns
+    )
+    return frame.with_columns(named.alias(schema.person)), Schema(tuple(columns))
+
+
 def group(
     entry: Method,
     data: Encoded,
@@ -213,8 +266,15 @@ def group(
     """Run a method, telling when its kernels have to be compiled first."""
     stop = {"stop": lambda: clock.progress("refine") is True} if entry.anytime else {}
     with announced(lambda: clock.progress("compile")) as compiled:
-        made: Any = entry.load()(data, rule, rng, **options, **stop)
-        if data.people is not None and isinstance(made, Partition) and made.cover is None:
+        method = entry.load()
+        if plan.release.together:
+            made: Any = together(
+                data, rule, lambda people, own: method(people, own, rng, **options, **stop)
+            )
+        else:
+            made = method(data, rule, rng, **options, **stop)
+        alike = not plan.release.together and data.people is not None
+        if alike and isinstance(made, Partition) and made.cover is None:
             from shoal.groupers.repair import repair_alike  # loads kernels
 
             made = repair_alike(data, made, rule)

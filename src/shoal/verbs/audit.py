@@ -71,7 +71,7 @@ def audit(
         measured["uncounted"] = told
         # What was promised of people is not kept because it holds of rows.
         verdict = replace(verdict, holds=False, faults=(*verdict.faults, told))
-    if exposed := exposure(opened.published, opened.sensitive):
+    if exposed := exposure(opened.published, opened.sensitive, opened.names(Role.PERSON)):
         measured["exposure"] = exposed.to_dict()
     if certain := read_off(opened, original):
         measured["read_off"] = certain.to_dict()

@@ -159,6 +159,6 @@ def risk(
         attributes=attributes,
         attributes_before=attributes_before,
         population=None if population is None else population.height,
-        exposure=exposure(opened.published, hidden),
+        exposure=exposure(opened.published, hidden, opened.names(Role.PERSON)),
         values=telling(opened, stats),
     )

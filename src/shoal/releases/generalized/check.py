@@ -19,6 +19,7 @@ from shoal.base.errors import ParameterError, SchemaError, nearest
 from shoal.base.partition import GroupStats, Histogram
 from shoal.privacy.base import Rule, flatten, promised, weakest
 from shoal.releases.generalized.coverage import covers, plausible
+from shoal.releases.linked import linked_faults
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, published_columns, read
 from shoal.releases.verdict import (
@@ -44,9 +45,10 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         "sensitive": opened.sensitive,
         "published": opened.published,
         "persons": opened.persons if source is None else source.persons,
+        "pseudonym": opened.pseudonym,
     }
     if source is not None:
-        return verify(
+        verdict = verify(
             opened.frame,
             opened.quasi,
             rules,
@@ -56,8 +58,10 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
             order=source.order,
             **common,
         )
-    verdict = verify(opened.frame, opened.quasi, rules, **common)
-    faults = (*verdict.faults, *opened.forbidden())
+    else:
+        verdict = verify(opened.frame, opened.quasi, rules, **common)
+    forbidden = opened.forbidden() if source is None else []
+    faults = (*verdict.faults, *forbidden, *linked_faults(opened, common["persons"], source))
     return replace(verdict, holds=verdict.holds and not faults, faults=faults)
 
 
@@ -75,6 +79,7 @@ def verify(
     worst: int = 5,
     published: Published | None = None,
     persons: pl.Series | None = None,
+    pseudonym: str | None = None,
 ) -> Verdict:
     """Check a release against its rules, and against its source when that is given.
 
@@ -108,6 +113,8 @@ def verify(
         The classes of its rows, if they were grouped before.
     persons
         Whose row every released row is: then people are counted, not rows.
+    pseudonym
+        The published column of pseudonyms.
 
     Notes
     -----
@@ -137,7 +144,7 @@ def verify(
     if not classes:
         faults.append("The release has no rows: an empty table keeps no promise.")
     if schema is not None:
-        faults.extend(_undeclared(released, schema))
+        faults.extend(_undeclared(released, schema, pseudonym))
     uncovered = None
     if original is not None:
         uncovered, more = _compare(published, original, schema, taxonomies or {}, order)
@@ -241,7 +248,7 @@ def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_]) -> Rul
     return RuleResult(rule.name, promise, holds, failing, rule.achieved(stats))
 
 
-def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
+def _undeclared(released: pl.DataFrame, schema: Schema, pseudonym: str | None) -> list[str]:
     """Name the published columns that should not be there."""
     pairs = {
         name + end
@@ -251,6 +258,8 @@ def _undeclared(released: pl.DataFrame, schema: Schema) -> list[str]:
     }
     faults = []
     for name in released.columns:
+        if name == pseudonym:
+            continue
         if name in schema and not schema[name].role.published:
             faults.append(held_back(name, schema[name].role))
         elif name not in schema and name not in pairs:

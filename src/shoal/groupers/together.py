@@ -1,0 +1,68 @@
+"""All rows of a person alike: people are grouped, and every row goes where its person goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.base.errors import Infeasible, SchemaError, listed
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded
+from shoal.privacy import KAnonymity, Rule, flatten
+
+Grouping = Callable[[Encoded, Rule], Partition]
+
+
+def together(data: Encoded, rule: Rule, grouping: Grouping) -> Partition:
+    """Group people, each as one row, and give all rows of a person the class of that row.
+
+    A person is grouped with the sensitive values of the first row; what the values of all rows
+    break is then mended by joining whole classes, which never parts the rows of a person.
+
+    Raises
+    ------
+    SchemaError
+        When a quasi-identifier differs between rows of one person.
+    """
+    assert data.people is not None
+    _, first, whose = np.unique(data.people.codes, return_index=True, return_inverse=True)
+    whose = whose.reshape(-1)
+    _check_constant(data, first[whose], whose)
+    people = replace(data.take(first), people=None)
+    try:
+        made = grouping(people, rule)
+    except Infeasible:
+        # First rows may all have one value where all rows have several.
+        crowd = max((caps.size for part in flatten([rule]) if (caps := part.caps())), default=1)
+        made = grouping(people, KAnonymity(max(crowd, 2)))
+    expanded = Partition.from_labels(made.labels()[whose])
+    expanded = replace(expanded, cover=made.cover, notes=made.notes)
+    if made.cover is None:
+        from shoal.groupers.repair import repair_alike  # loads kernels
+
+        return repair_alike(data, expanded, rule)
+    if not rule.holds(data.stats(expanded)).all():
+        raise Infeasible(
+            f"With all rows of a person together this method finds no release in which "
+            f"{rule.describe()}: it groups people by the first row of each, and cannot join "
+            "classes afterwards. Use the method 'shoal'."
+        )
+    return expanded
+
+
+def _check_constant(data: Encoded, first: np.ndarray, whose: np.ndarray) -> None:
+    """Refuse quasi-identifiers that differ between rows of one person."""
+    varies = data.codes != data.codes[first]
+    if varies.any():
+        names = [name for name, some in zip(data.names, varies.any(axis=0), strict=True) if some]
+        people = np.unique(whose[varies.any(axis=1)]).size
+        raise SchemaError(
+            f"All rows of a person are to be published alike (person_rows = 'together', which a "
+            f"pseudonym needs), and {listed(names)} {'differs' if len(names) == 1 else 'differ'} "
+            f"between rows of one person, for {people:,} people: what is "
+            "published of one row would not be true of another, and different classes are a trail. "
+            "Give each person one value first (the age at the first visit), take the column out "
+            "of the quasi-identifiers, or leave out person_rows and the pseudonym."
+        )
