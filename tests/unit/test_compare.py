@@ -200,7 +200,8 @@ def test_every_shape_of_release():
     for each in found.verified:
         lacking = {name for name in figures_of_settings() if name not in each.figures}
         # Nothing can be read off cells that are exact, and nobody is meant to.
-        assert lacking == ({"read_off"} if each.method in ("dummies", "anatomy") else set())
+        hidden = each.method in ("dummies", "anatomy")
+        assert lacking == ({"read_off", "share_ratio"} if hidden else set())
     # No k was asked for: the belief counts; and exact quasi-identifiers lose nothing by nature.
     assert (found.axes.risk, found.axes.cost) == ("belief", "queries")
     assert found.axes.limit == pytest.approx(
@@ -353,3 +354,25 @@ def test_compiling_is_not_counted(monkeypatch):
     assert told == ["mondrian k=5", "compile"]
     spent = found.settings[0].release.made.seconds["total"]
     assert 0 < found.settings[0].figures["seconds"] <= spent - 0.5
+
+
+def test_what_bounding_a_share_costs_is_shown():
+    """The highest share of a value in a class against the table, counted by hand."""
+    found = shoal.compare(
+        people(), quasi=QUASI, sensitive="ill", methods="mondrian", k=3,
+        grid={"beta": [0.5, 2.0]}, queries=0, classifier=False, seed=4,
+    )  # fmt: skip
+    tight, loose = found.settings
+    for setting, beta in ((tight, 0.5), (loose, 2.0)):
+        rows = setting.release.frame.to_dicts()
+        table = Counter(row["ill"] for row in rows)
+        classes = Counter((row["age"], row["town"]) for row in rows)
+        pairs = Counter((row["age"], row["town"], row["ill"]) for row in rows)
+        ratios = [
+            many / classes[age, town] / (table[ill] / len(rows))
+            for (age, town, ill), many in pairs.items()
+        ]
+        assert setting.figures["share_ratio"] == pytest.approx(max(ratios))
+        assert max(ratios) <= 1 + beta + 1e-9
+    assert tight.figures["share_ratio"] < loose.figures["share_ratio"]
+    assert tight.figures["loss"] > loose.figures["loss"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import RULES
-from shoal.cli import on_spark, reporting, say
+from shoal.cli import on_spark, persons, reporting, say
 from shoal.cli import options as opt
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def command(
     identifier: opt.Identifier = None,
     other: opt.Other = None,
     person: opt.Person = None,
-    person_rows: opt.PersonRows = None,
-    pseudonym: opt.Pseudonym = None,
-    pseudonym_key: opt.PseudonymKey = None,
+    person_rows: persons.PersonRows = None,
+    pseudonym: persons.Pseudonym = None,
+    pseudonym_key: persons.PseudonymKey = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
@@ -195,7 +195,7 @@ def command(
         pseudonym=None if pseudonym is None else True,
     )
     source = opt.located(data, full, table, query, query_file)
-    roles = opt.named_roles(quasi, sensitive, identifier, other, opt.whose(person, pseudonym))
+    roles = opt.named_roles(quasi, sensitive, identifier, other, persons.whose(person, pseudonym))
     domains = opt.named_domains(domain)
     grids = {"grid": opt.named_pairs(grid, "grid", "COLUMN=STEP, each column once")}
     if spark:

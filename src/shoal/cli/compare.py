@@ -215,6 +215,7 @@ _SHOWN = (
     ("risk_above", "above", ".1%"),
     ("read_off", "read off", ".3f"),
     ("belief_worst", "belief", ".3f"),
+    ("share_ratio", "told", ".2f"),
     ("query_median", "queries", ".1%"),
     ("accuracy", "correct", ".1%"),
     ("seconds", "seconds", ".2f"),
@@ -292,6 +293,11 @@ def _legend(comparison: Comparison, shown: set[str]) -> list[str]:
     ]
     if "belief_worst" in shown:
         lines.append("belief: strongest belief in somebody's sensitive value")
+    if "share_ratio" in shown:
+        lines.append(
+            "told: how many times as frequent a sensitive value is in one class as in the table, "
+            "at most; alpha, beta and t bound it"
+        )
     if "query_median" in shown:
         lines.append("queries: median error of counts estimated from the release")
     if "accuracy" in shown:

@@ -108,33 +108,6 @@ Identifier = Annotated[
 ]
 _WHOSE = "The column that says whose row it is: k counts different people; never released."
 Person = Annotated[list[str] | None, typer.Option("--person", metavar="NAME", help=_WHOSE)]
-PersonRows = Annotated[
-    str | None,
-    flag(
-        "--person-rows",
-        "apart|together",
-        "together: all rows of a person are published with the same quasi-identifiers, which must "
-        "not differ between them. [default: apart]",
-    ),
-]
-Pseudonym = Annotated[
-    str | None,
-    flag(
-        "--pseudonym",
-        "NAME",
-        "Like --person, and publish a keyed pseudonym in place of the column; all rows of a person "
-        "are then together.",
-    ),
-]
-PseudonymKey = Annotated[
-    Path | None,
-    flag(
-        "--pseudonym-key",
-        "FILE",
-        "A file with the key of the pseudonyms that only you can read (chmod 600): the same key "
-        "gives the same pseudonyms. Without it a key is made and forgotten.",
-    ),
-]
 Other = Annotated[
     list[str] | None, flag("--other", "NAMES", "Harmless columns, released as they are.")
 ]
@@ -395,18 +368,6 @@ def chosen_seed(seed: int | None, seed_file: Path | None) -> int | None:
     if seed is not None:
         raise ParameterError("Both --seed and --seed-file were given. Keep one of them.")
     return read_seed_file(seed_file)
-
-
-def whose(person: list[str] | None, pseudonym: str | None) -> list[str] | None:
-    """Return the column of the persons, which one of the two flags names."""
-    if pseudonym is None:
-        return person
-    if person is not None and person != [pseudonym]:
-        raise ParameterError(
-            f"--person names {', '.join(map(repr, person))} and --pseudonym {pseudonym!r}. One "
-            "column says whose row it is: leave --person out."
-        )
-    return [pseudonym]
 
 
 def named_roles(

@@ -127,7 +127,7 @@ def _refuse(entry: Method, plan: Plan) -> None:
         raise ParameterError(
             f"People cannot be counted on Spark: {persons[0]!r} says whose row it is, and Spark "
             "collapses equal rows, whoever's they are, to one tuple with a count. Use the local "
-            "engine."
+            "engine, or make one row per person first and leave the person out."
         )
     if plan.release.csv_safe:
         raise ParameterError(

@@ -16,6 +16,7 @@ from shoal.measures.losses.features import PairedCells, read_beside
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.reidentification import assess, attribute_risk
+from shoal.measures.telling import telling
 from shoal.releases.base import Query, View
 from shoal.tables.cells import natural
 from shoal.tables.domain import Taxonomy
@@ -37,6 +38,7 @@ _FIGURES: dict[str, bool | None] = {
     "read_off": False,
     "belief_worst": False,
     "belief_mean": False,
+    "share_ratio": False,
     "query_mse": False,
     "query_relative": False,
     "query_median": False,
@@ -98,6 +100,9 @@ class Yardstick:
             }
             if told := read_off(opened):
                 figures["read_off"] = told.share
+            shares = telling(opened, run.verdict.stats).values()
+            if ratios := [column.values[0].ratio for column in shares if column.values]:
+                figures["share_ratio"] = max(ratios)
             reading = read_beside(
                 opened.published,
                 self.original,

@@ -21,6 +21,7 @@ from shoal.verbs.compare.comparison import Comparison, Setting
 from shoal.verbs.compare.frontier import RISKS, Axes, check_axis, costs
 from shoal.verbs.compare.measuring import QUERIES, Yardstick, make_yardstick
 
+_HIGHEST = ("risk_highest", "belief_worst", "share_ratio")  # of repeats, instead of the mean
 REPEATS = Param("repeats", "runs per setting", int, default=1, low=1)
 ASKED = Param("queries", "number of counting queries, 0 for none", int, default=QUERIES, low=0)
 THRESHOLD = Param("threshold", "largest risk allowed", float, 0.2, low=0, high=1, open_low=True)
@@ -182,7 +183,7 @@ class _Runner:
 def _together(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return the means of the figures of several runs, of the highest risks the highest."""
     return {
-        name: max(values) if name in ("risk_highest", "belief_worst") else sum(values) / len(values)
+        name: max(values) if name in _HIGHEST else sum(values) / len(values)
         for name in runs[0]
         if (values := [figures[name] for figures in runs if name in figures])
     }
