@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import SchemaError, ShoalWarning, listed
-from shoal.base.partition import GroupStats, Partition, histogram
+from shoal.base.partition import Bools, Codes, Floats, GroupStats, Ints, Partition, histogram
 from shoal.base.people import People
 from shoal.base.roles import Kind
 from shoal.base.threads import share
@@ -20,8 +19,6 @@ from shoal.tables.domain import Domain, Nominal, Ordered, Taxonomy, flat
 from shoal.tables.grid import ends, step_of
 from shoal.tables.hierarchy import uncovered
 from shoal.tables.schema import Column, Schema
-
-Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +60,15 @@ class Encoded:
         return int(self.codes.shape[0])
 
     @property
-    def weights(self) -> npt.NDArray[np.float64]:
+    def weights(self) -> Floats:
         """How much each quasi-identifier counts."""
         return np.array(self.importance or [1.0] * len(self.domains))
 
     @property
-    def missing(self) -> npt.NDArray[np.bool_]:
+    def missing(self) -> Bools:
         """Which cells are missing, ``[n, m]``."""
         sizes = np.array([domain.size for domain in self.domains], np.int32)
-        gaps: npt.NDArray[np.bool_] = self.codes == sizes
+        gaps: Bools = self.codes == sizes
         return gaps
 
     def stats(self, partition: Partition) -> GroupStats:
@@ -95,7 +92,7 @@ class Encoded:
             },
         )
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Encoded:
+    def take(self, rows: Ints) -> Encoded:
         """Return the table of some of the rows, over the same domains."""
         codes = np.ascontiguousarray(self.codes[rows])
         codes.setflags(write=False)  # as all codes: kernels are compiled for one kind of array

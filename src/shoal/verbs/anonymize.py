@@ -11,12 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.base.compiling import announced
 from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning
 from shoal.base.params import Param, check_options
-from shoal.base.partition import Partition
+from shoal.base.partition import Ints, Partition
 from shoal.base.seeds import LONG, SHORT_SEED, stretched
 from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
@@ -29,7 +28,6 @@ from shoal.measures.losses.grouped import Grouped
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import All, Rule
-from shoal.releases.base import Ints
 from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
 from shoal.releases.opened import Opened
@@ -269,7 +267,7 @@ def refuse_if(texts: Sequence[str]) -> None:
 
 def _generators(
     plan: Plan, entry: Method
-) -> tuple[np.random.Generator | None, Callable[[int], npt.NDArray[np.int64]]]:
+) -> tuple[np.random.Generator | None, Callable[[int], Ints]]:
     """Return the randomness for grouping, and what shuffles the rows.
 
     Without a seed the order comes from the operating system's secure source: nobody who knows the
@@ -296,7 +294,7 @@ def _warn_of_short(plan: Plan) -> None:
         warnings.warn(SHORT_SEED, ShoalWarning, stacklevel=3)
 
 
-def _secure_order(rows: int) -> npt.NDArray[np.int64]:
+def _secure_order(rows: int) -> Ints:
     keys = np.frombuffer(os.urandom(8 * rows), np.uint64)
     return np.argsort(keys, kind="stable").astype(np.int64)
 
