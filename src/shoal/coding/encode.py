@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import SchemaError, ShoalWarning, listed
+from shoal.base.errors import SchemaError, listed, warn
 from shoal.base.partition import Bools, Codes, Floats, GroupStats, Ints, Partition, histogram
 from shoal.base.people import People
 from shoal.base.roles import Kind
@@ -224,11 +223,9 @@ def _quasi(
 ) -> tuple[Domain, Codes]:
     """Return a quasi-identifier's domain and the position of every cell in it."""
     if series.null_count() == len(series):
-        warnings.warn(
+        warn(
             f"Column {column.name!r} is entirely missing: it is released as '*' throughout. "
             "Leave it out of the quasi-identifiers if it is of no use.",
-            ShoalWarning,
-            stacklevel=3,
         )
     if column.kind is Kind.TAXONOMY:
         assert taxonomy is not None
@@ -237,12 +234,10 @@ def _quasi(
         return _ordered(series, column)
     mixed = holds_numbers(series)
     if mixed:
-        warnings.warn(
+        warn(
             f"Column {column.name!r} mixes numbers, for instance {mixed[0]!r}, with texts, for "
             f"instance {mixed[1]!r}: it is treated as names without an order. "
             "If a text means missing, list it as missing.",
-            ShoalWarning,
-            stacklevel=3,
         )
     texts = as_text(series)
     known = texts.drop_nulls().unique().sort()

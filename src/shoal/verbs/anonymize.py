@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from shoal.base.compiling import announced
-from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning
+from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning, warn
 from shoal.base.params import Param, check_options
 from shoal.base.partition import Ints, Partition
 from shoal.base.seeds import LONG, SHORT_SEED, stretched
@@ -108,7 +108,7 @@ def on_spark(
         warn_undecided(made.schema)
         rules = build_rules([part.spec for part in plan.rules], made.schema.sensitive)
         for text in planned(made.schema, plan, (*rules, *extra)):
-            warnings.warn(text, ShoalWarning, stacklevel=3)
+            warn(text)
     clock.seconds["total"] = time.perf_counter() - start
     texts = tuple(dict.fromkeys([*said, *advice(plan)]))
     return replace(made, seconds=clock.seconds, warnings=texts), release
@@ -164,6 +164,7 @@ def execute(
             verdict = check(opened, rules, Original(frame, schema, release.order, taken.taxonomies))
     if verdict.people is not None and verdict.stats is not None:
         opened = replace(opened, people=verdict.stats.sizes)
+    quoted = {QUOTED: counted(opened.tables)} if plan.release.csv_safe else {}
     run = Run(
         loss=loss,
         verdict=verdict,
@@ -173,16 +174,11 @@ def execute(
         rows_in=frame.height,
         rows_out=release.frame.height,
         groups=getattr(made, "groups", frame.height),
-        notes={**getattr(made, "notes", {}), **_quoted(opened)},
+        notes={**getattr(made, "notes", {}), **quoted},
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
     )
     return Made(run, opened, release.order)
-
-
-def _quoted(opened: Opened) -> dict[str, int]:
-    """Say how many texts of a CSV file are quoted, where that was asked for."""
-    return {QUOTED: counted(opened.tables)} if opened.plan.release.csv_safe else {}
 
 
 def check_slack(plan: Plan, entry: Method, person: str | None = None) -> None:
@@ -242,7 +238,7 @@ def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) 
     texts = cautions(matter)
     refuse_if(texts if strict else ())
     for text in texts:
-        warnings.warn(text, ShoalWarning, stacklevel=3)
+        warn(text)
 
 
 def advice(plan: Plan) -> list[str]:
@@ -278,11 +274,9 @@ def _generators(
     if plan.seed is None:
         return None if drawn else np.random.default_rng(), _secure_order
     if drawn:
-        warnings.warn(
+        warn(
             f"The method {entry.name!r} was run with a seed: whoever knows the seed can undo it. "
             "A seed is for tests only; publish a run without one.",
-            ShoalWarning,
-            stacklevel=2,
         )
     _warn_of_short(plan)
     grouping, shuffling = np.random.SeedSequence(stretched(plan.seed)).spawn(2)
@@ -291,7 +285,7 @@ def _generators(
 
 def _warn_of_short(plan: Plan) -> None:
     if plan.seed is not None and plan.seed < LONG:
-        warnings.warn(SHORT_SEED, ShoalWarning, stacklevel=3)
+        warn(SHORT_SEED)
 
 
 def _secure_order(rows: int) -> Ints:
