@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -12,6 +10,7 @@ import polars as pl
 
 from shoal.base.notebook import table_html
 from shoal.base.partition import GroupStats, Ints
+from shoal.base.plain import as_json, plain
 from shoal.base.roles import Role
 from shoal.privacy.base import reached
 from shoal.tables.domain import Taxonomy
@@ -22,19 +21,21 @@ from shoal.tables.schema import Schema
 class Original:
     """The table that was released.
 
-    ``order``: the input row of every released row, known inside a run only.
+    ``order``: the input row of every released row, known inside a run only. ``whose``: the person
+    of every released row, where that could be told without it.
     """
 
     frame: pl.DataFrame
     schema: Schema
     order: Ints | None = None
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    whose: pl.Series | None = None
 
     @property
     def persons(self) -> pl.Series | None:
-        """Whose row each released row is, when that was declared and the order is known."""
+        """Whose row each released row is, when that was declared and is known."""
         if self.schema.person is None or self.order is None:
-            return None
+            return self.whose
         return self.schema.whose(self.frame).gather(self.order)
 
 
@@ -135,8 +136,16 @@ class Verdict:
             ("holds" if rule.holds else "BROKEN", rule.promise, reached(rule.achieved))
             for rule in self.rules
         ]
-        title = "The promise is kept" if self.holds else "The promise is broken"
-        return table_html(title, ("", "promise", "reached"), rows, " ".join(self.faults))
+        return table_html(self.headline, ("", "promise", "reached"), rows, " ".join(self.faults))
+
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence; of a promise about people rows alone say nothing."""
+        if self.holds:
+            return "The promise is kept."
+        if self.faults == (self.models.get("uncounted"),):
+            return "Whether the promise is kept cannot be said: it counts people, not rows."
+        return "The promise is broken."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything found as plain data; what has no bound is None."""
@@ -150,12 +159,10 @@ class Verdict:
             "faults": list(self.faults),
             "worst": [asdict(group) for group in self.worst],
         }
-        finite: dict[str, Any] = _finite({**self.models, "verdict": verdict})
-        return finite
+        told: dict[str, Any] = plain({**self.models, "verdict": verdict})
+        return told
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    to_json = as_json
 
 
 def held_back(name: str, role: Role) -> str:
@@ -173,12 +180,3 @@ def undeclared(name: str) -> str:
     return (
         f"The release has a column {name!r} that was not declared: leave it out, or give it a role."
     )
-
-
-def _finite(value: Any) -> Any:
-    """Return plain data without infinities and NaN, which JSON cannot say."""
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
