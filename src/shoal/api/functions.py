@@ -175,7 +175,7 @@ def estimate(
     """
     split = [by] if isinstance(by, str) else by
     if is_spark_frame(released):
-        from shoal.engines.spark.counting import rows_of
+        from shoal.engines.spark.looking import rows_of
         from shoal.verbs.estimate import columns_asked
 
         released = rows_of(released, *columns_asked(of, split, released.columns))

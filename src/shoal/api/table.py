@@ -21,7 +21,7 @@ from shoal.api.arguments import (
 )
 from shoal.api.release import Release
 from shoal.base.errors import warn
-from shoal.base.notebook import table_html
+from shoal.base.plain import table_html
 from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method

@@ -26,8 +26,7 @@ def reader(report: Path | None, audience: str | None) -> str | None:
                 "with --report FILE.html, or leave --audience out."
             )
         return None
-    from shoal.report.pages import check_audience
-    from shoal.report.writing import check_name
+    from shoal.report.pages import check_audience, check_name
 
     check_name(report)
     return check_audience("steward" if audience is None else audience)

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from shoal.base.errors import ParameterError
+from shoal.base.errors import OutputError, ParameterError
 from shoal.show.charts.paper import Chart
 from shoal.show.charts.style import CSS, FIGURE_CSS, THEME
 from shoal.show.charts.words import clean, say
@@ -26,6 +26,15 @@ def check_audience(audience: str) -> str:
             "computed from the original, and 'public', who may not."
         )
     return audience
+
+
+def check_name(path: Path) -> None:
+    """Refuse a name that no browser would take for a page."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise OutputError(
+            f"A report is an HTML page, and {str(path)!r} does not end in .html. Give it that "
+            "ending."
+        )
 
 
 def render(template: str | Path, **context: Any) -> str:

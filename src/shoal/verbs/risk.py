@@ -8,9 +8,8 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import SchemaError, warn
-from shoal.base.notebook import table_html
 from shoal.base.partition import GroupStats
-from shoal.base.plain import as_json
+from shoal.base.plain import as_json, table_html
 from shoal.base.roles import Role
 from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk

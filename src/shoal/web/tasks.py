@@ -147,7 +147,7 @@ def run(
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
     from shoal.api.opening import read
     from shoal.report.page import Provenance
-    from shoal.report.writing import try_attacks
+    from shoal.report.release import try_attacks
     from shoal.web import results
 
     tell("read")

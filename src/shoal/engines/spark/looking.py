@@ -14,6 +14,7 @@ from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
 from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import to_polars
+from shoal.engines.spark.session import session_of
 from shoal.privacy import Rule
 from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, examine, values_of
 from shoal.releases.generalized.coverage import covers
@@ -173,3 +174,24 @@ def heard(rows: Any, look: Callable[[Iterator[Any]], Iterator[Any]]) -> list[Any
     """Have rows looked at where they are, and return all that was :func:`told`."""
     said = rows.mapInArrow(look, "said string").toArrow()["said"]
     return [json.loads(text) for text in said.to_pylist()]
+
+
+def rows_of(released: Any, of: str, by: Sequence[str]) -> pl.DataFrame:
+    """Return a release in the columns that an estimate looks at, counted on the executors.
+
+    Only different rows travel, each once with its count. Without ``by`` a generalized release is
+    taken with all its columns, since they tell what it is.
+    """
+    session_of(released)
+    names = list(released.columns)
+    kinds = dict(released.dtypes)
+    wanted = {name for column in by for name in (column, f"{column}_lo", f"{column}_hi")} | {of}
+    if not by and not kinds.get(of, "").startswith("array"):
+        wanted = set(names)
+    chosen = [number for number, name in enumerate(names) if name in wanted]
+    numbered = released.toDF(*(f"c{i}" for i in range(len(names))))
+    inner = [f"c{i}" for i in chosen]
+    counted = numbered.groupBy(*inner).agg(F.count(F.lit(1)).alias("n"))
+    distinct = to_polars(counted.toArrow())
+    many = np.repeat(np.arange(distinct.height), distinct["n"].to_numpy())
+    return distinct.drop("n").rename({f"c{i}": names[i] for i in chosen})[many]

@@ -14,8 +14,14 @@ from shoal.base.errors import InputError, OutputError
 from shoal.tables.sources.arrow import fit, frames
 from shoal.tables.sources.database import Database, Found, missing
 from shoal.tables.sources.faults import told
-from shoal.tables.sources.identifiers import Name, quote, read_name
-from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
+from shoal.tables.sources.identifiers import (
+    Name,
+    bare,
+    check_columns,
+    not_one_select,
+    quote,
+    read_name,
+)
 
 _TYPES = {
     pl.String: "varchar",
