@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
-from shoal.api.arguments import promised
+from shoal.api.arguments import promised, several
 from shoal.base.errors import ParameterError, ShoalError
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
@@ -24,6 +24,7 @@ from shoal.privacy.base import reached
 from shoal.releases import foreign
 from shoal.releases.base import By, Ints, View
 from shoal.releases.opened import Opened, check_release
+from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
 from shoal.tables.files import write_release
 from shoal.tables.native import Native
@@ -162,6 +163,7 @@ class Release(Generic[FrameT]):
         t: float | None = None,
         beta: float | None = None,
         rules: Sequence[Rule] | Rule | None = None,
+        against: Sequence[Any] = (),
     ) -> Verdict:
         """Say what the release achieves, from its published cells alone.
 
@@ -174,6 +176,9 @@ class Release(Generic[FrameT]):
             plan promises, k-anonymity with k = 10 without one, whatever the shape.
         rules
             Rules instead of the plan's, one or several.
+        against
+            Earlier releases of the same people, each a release or what :func:`shoal.open_release`
+            takes: then the promise must hold for somebody who has them all.
         """
         from shoal.verbs.audit import audit
 
@@ -182,7 +187,16 @@ class Release(Generic[FrameT]):
             instead=rules,
             rules=promised(k=k, l=l, l_kind=l_kind, alpha=alpha, t=t, beta=beta),
         )
-        return audit(self.here, plan, extra_rules(rules), self.original)
+        before = [self._alike(released) for released in several(against)]
+        return audit(self.here, plan, extra_rules(rules), self.original, before)
+
+    def _alike(self, released: Any) -> Opened:
+        """Open another release of the same table, unless it is open already."""
+        if isinstance(released, Release):
+            return released.here
+        declared, trees = self.here.plan, dict(self.here.taxonomies)
+        complete = self.here.complete
+        return open_published(released, declared, hierarchies=trees, complete=complete)
 
     def risk(self, *, population: Any = None, threshold: float = 0.2, belief: float = 0.5) -> Risks:
         """Measure how likely people are found in the release, and what is then believed of them.
