@@ -6,20 +6,19 @@ Whatever compares with the original takes a release that was put beside it:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 import polars as pl
 
-from shoal.api.arguments import promised, several
+from shoal.api.arguments import Promised, Tried, asked_for, check_known, several
 from shoal.base.errors import ParameterError, ShoalError
+from shoal.base.plain import as_json
 from shoal.plan.plan import Plan
-from shoal.privacy import Rule
 from shoal.privacy.base import reached
 from shoal.releases import foreign
 from shoal.releases.base import By, Ints, View
@@ -28,7 +27,7 @@ from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
 from shoal.tables.files import write_release
 from shoal.tables.native import Native
-from shoal.tables.prepare import Names, extra_rules, listed_names, load, merge
+from shoal.tables.prepare import Names, extra_rules, listed_names, load
 
 if TYPE_CHECKING:
     from shoal.engines.run import Run
@@ -153,18 +152,7 @@ class Release(Generic[FrameT]):
         """Return a table of people as it is read beside this release."""
         return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
-    def audit(
-        self,
-        *,
-        k: int | None = None,
-        l: float | None = None,  # noqa: E741 -- the papers' letter
-        l_kind: str | None = None,
-        alpha: float | None = None,
-        t: float | None = None,
-        beta: float | None = None,
-        rules: Sequence[Rule] | Rule | None = None,
-        against: Sequence[Any] = (),
-    ) -> Verdict:
+    def audit(self, *, against: Sequence[Any] = (), **promise: Unpack[Promised]) -> Verdict:
         """Say what the release achieves, from its published cells alone.
 
         Beside the original every released cell must also cover its source.
@@ -182,13 +170,10 @@ class Release(Generic[FrameT]):
         """
         from shoal.verbs.audit import audit
 
-        plan = merge(
-            self.plan,
-            instead=rules,
-            rules=promised(k=k, l=l, l_kind=l_kind, alpha=alpha, t=t, beta=beta),
-        )
+        check_known(promise, Promised)
+        plan, extra = asked_for(self.plan, **promise), extra_rules(promise.get("rules"))
         before = [self._alike(released) for released in several(against)]
-        return audit(self.here, plan, extra_rules(rules), self.original, before)
+        return audit(self.here, plan, extra, self.original, before)
 
     def _alike(self, released: Any) -> Opened:
         """Open another release of the same table, unless it is open already."""
@@ -218,17 +203,7 @@ class Release(Generic[FrameT]):
         return risk(self.here, original=self.original, population=people, **limits)
 
     def attack(
-        self,
-        *,
-        known: Names | None = None,
-        kinds: Sequence[str] | str | None = None,
-        targets: int | None = None,
-        noise: float = 0.0,
-        gaps: float = 0.0,
-        rule_out: int = 1,
-        belief: float = 0.9,
-        control: Any = None,
-        seed: int | None = None,
+        self, *, known: Names | None = None, control: Any = None, **tried: Unpack[Tried]
     ) -> Attacks:
         """Attack some people of the original through the release; say how often that succeeds.
 
@@ -261,18 +236,8 @@ class Release(Generic[FrameT]):
                 "release beside it: release.beside(table).attack(...), or give original=..."
             )
         opened = self.here if known is None else self.here.known_by(listed_names(known))
-        return attack(
-            opened,
-            self.original,
-            kinds=kinds,
-            targets=targets,
-            noise=noise,
-            gaps=gaps,
-            rule_out=rule_out,
-            belief=belief,
-            control=None if control is None else self._rows(control),
-            seed=seed,
-        )
+        others = None if control is None else self._rows(control)
+        return attack(opened, self.original, control=others, **tried)
 
     def estimate(
         self,
@@ -394,9 +359,7 @@ class Release(Generic[FrameT]):
             **self.verdict.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    to_json = as_json
 
     def __repr__(self) -> str:
         if self.run is None:

@@ -1,19 +1,21 @@
-"""Make hierarchies from the values themselves: intervals, prefixes, dates."""
+"""Make hierarchies from the values themselves: intervals, prefixes, dates, or a flat one."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.base.errors import ParameterError, SchemaError
+from shoal.base.errors import ParameterError, SchemaError, nearest
 from shoal.tables.cells import as_text, typed
-from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.domain import STAR, Taxonomy, flat
 
 _FINEST = 20  # intervals that the finest automatic level aims at
 
@@ -276,3 +278,67 @@ def dates(values: pl.Series | Sequence[Any], column: str = "values") -> Taxonomy
     days = known.dt.strftime("%Y-%m-%d")
     finer = [days] if (days != leaves).any() else []
     return _build([leaves, *finer, month, quarter, year], column)
+
+
+@dataclass(frozen=True)
+class Maker:
+    """A way to make a hierarchy: what it is for, the numbers that steer it, an example of them."""
+
+    story: str
+    make: Callable[..., Taxonomy]
+    takes: tuple[str, ...] = ()
+    hint: str = ""
+
+
+def _flat(values: pl.Series, column: str) -> Taxonomy:
+    return flat(as_text(values).drop_nulls().unique().sort().to_list(), column)
+
+
+MAKERS = {
+    "intervals": Maker(
+        "numbers, into ever wider intervals of equal width",
+        intervals,
+        ("widths", "steps"),
+        "5, 10, 20",
+    ),
+    "quantiles": Maker(
+        "numbers, into intervals that hold about equally many rows",
+        partial(intervals, how="quantile"),
+        ("steps",),
+        "16, 8, 4, 2",
+    ),
+    "prefixes": Maker(
+        "codes such as zip codes, one character hidden more on each level",
+        prefixes,
+        ("drop",),
+        "1, 2, 3",
+    ),
+    "dates": Maker("dates, into months, quarters and years", dates),
+    "flat": Maker("names, each right under *, to be grouped by hand", _flat),
+}
+
+
+def make(how: str, values: pl.Series, column: str, numbers: Mapping[str, str | None]) -> Taxonomy:
+    """Make a hierarchy in one of the :data:`MAKERS`; its numbers are told as texts, by name."""
+    if how not in MAKERS:
+        raise ParameterError(
+            f"--how must be one of {', '.join(map(repr, MAKERS))}. Got {how!r} instead."
+            f"{nearest(how, MAKERS)}"
+        )
+    asked = {name: text for name, text in numbers.items() if text is not None}
+    for name in asked:
+        if name not in MAKERS[how].takes:
+            raise ParameterError(f"--{name} does not go with --how {how}. Leave it out.")
+    options = {name: _read_numbers(name, text) for name, text in asked.items()}
+    return MAKERS[how].make(values, column, **options)
+
+
+def _read_numbers(name: str, text: str) -> list[int | float]:
+    try:
+        numbers = [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
+    except ValueError:
+        raise ParameterError(
+            f"{name} (--{name}) takes numbers with commas between them, such as 5,10,20. "
+            f"Got {text!r} instead."
+        ) from None
+    return [int(number) if number.is_integer() else number for number in numbers]
