@@ -162,11 +162,11 @@ def test_two_values_of_four_are_left() -> None:
     verdict = shoal.audit(now, against=[old], k=2, l=3, **ASKED)
     assert not verdict.holds
     assert verdict.faults == (
-        "With the earlier releases, the promise that every group has at least 3 different values "
+        "With the earlier releases, the promise that every class has at least 3 different values "
         "of 'ill' (distinct l-diversity) no longer holds for 2 of 2 rows that can have been in all "
         "of them ('ill').",
     )
-    figures = verdict.to_dict()["earlier"]["ill"]
+    figures = verdict.models["earlier"]["ill"]
     assert figures["all"]["left"] == {2: 2}
     assert figures["sentence"] == (
         "Who knows that a person was in the earlier release too believes the likeliest value of "
@@ -182,7 +182,7 @@ def test_a_release_against_itself_loses_nothing() -> None:
     frame = pl.DataFrame(NOW | {"ill": ["flu", "cold", None, None]})
     verdict = shoal.audit(frame, against=[frame], k=4, l=2, **ASKED)
     assert verdict.holds
-    assert verdict.to_dict()["earlier"]["ill"]["all"]["left"] == {2: 2}
+    assert verdict.models["earlier"]["ill"]["all"]["left"] == {2: 2}
 
 
 def test_three_releases_need_a_common_point() -> None:
@@ -191,7 +191,7 @@ def test_three_releases_need_a_common_point() -> None:
     high = pl.DataFrame({"age": ["[1-4]", "[5-9]"], "ill": ["cold", "cold"]})
     # Flu is in one release below 5; the other has cold there, so flu fits in no history of two.
     with_both = shoal.audit(now, against=[low, high], k=2, l=2, **ASKED)
-    assert with_both.to_dict()["earlier"]["ill"]["all"]["left"] == {1: 1}
+    assert with_both.models["earlier"]["ill"]["all"]["left"] == {1: 1}
     assert not with_both.holds
 
 
@@ -200,7 +200,7 @@ def test_sets_of_dummy_values_are_intersected() -> None:
     old = pl.DataFrame({"age": [30, 31], "ill": [["flu", "hiv"], ["gout", "rash"]]})
     asked = {"rules": LDiversity(2, "ill"), **ASKED}
     verdict = shoal.audit(now, against=[old], **asked)
-    figures = verdict.to_dict()["earlier"]["ill"]
+    figures = verdict.models["earlier"]["ill"]
     assert figures["all"]["left"] == {1: 1, 2: 1}
     assert figures["all"]["worst_after"] == 1.0
     assert "certain" not in figures
@@ -216,9 +216,9 @@ def test_shapes_may_differ(tmp_path: Path) -> None:
     first.write_csv(tmp_path / "a.csv")
     second.write_csv(tmp_path / "a.st.csv")
     asked = {"k": 3, "l": 2, **ASKED}
-    both = shoal.audit(now, against=[sets], **asked).to_dict()["earlier"]["ill"]
+    both = shoal.audit(now, against=[sets], **asked).models["earlier"]["ill"]
     assert both["all"]["left"] == {2: 2}
-    groups = shoal.audit(now, against=[tmp_path / "a.csv"], **asked).to_dict()["earlier"]["ill"]
+    groups = shoal.audit(now, against=[tmp_path / "a.csv"], **asked).models["earlier"]["ill"]
     assert groups["all"]["left"] == {2: 2}
 
 
@@ -227,7 +227,7 @@ def test_hierarchies_say_what_cells_have_in_common(tmp_path: Path) -> None:
     now = pl.DataFrame({"town": ["Italy"] * 2, "ill": ["flu", "cold"]})
     old = pl.DataFrame({"town": ["Rome", "Pisa", "Paris"], "ill": ["flu", "gout", "cold"]})
     asked = {"quasi": "town", "sensitive": "ill", "k": 2, "hierarchies": tmp_path}
-    found = shoal.audit(now, against=[old], **asked).to_dict()["earlier"]["ill"]
+    found = shoal.audit(now, against=[old], **asked).models["earlier"]["ill"]
     assert found["all"]["left"] == {1: 1}
 
 

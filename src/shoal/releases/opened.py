@@ -225,11 +225,12 @@ class Opened:
         return share
 
 
-def uncounted(person: str) -> str:
-    """Say that people could not be counted in a release."""
+def uncounted(person: str, *, compared: bool = False) -> str:
+    """Say that people could not be counted in a release; ``compared``: nor by its original."""
+    tried = ", and rows of the original fit several classes, or were left out" if compared else ""
     return (
         "Rows are counted here, not people: the release does not say whose row each is "
-        f"({person!r} is not in it). The figures of the run that made it count people."
+        f"({person!r} is not in it{tried}). The figures of the run that made it count people."
     )
 
 

@@ -84,6 +84,7 @@ def render_release(
         heading=title or "Release",
         version=__version__,
         holds=verdict.holds,
+        headline=verdict.headline,
         rules=promises(verdict),
         warnings=() if public else tuple(warnings),
         figures=[rows, *tiles, *own.pop("lost")],

@@ -25,9 +25,10 @@ from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_table
 from shoal.tables.grid import DEFAULT_GRID
 from shoal.tables.guessing import guess
+from shoal.tables.guessing.whose import not_people
 from shoal.tables.hierarchy import read_directory, read_hierarchy
 from shoal.tables.native import from_native
-from shoal.tables.schema import Column, Schema, declare, not_people, plain, unknown_column
+from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
 
 Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]

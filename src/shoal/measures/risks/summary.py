@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ def summarize(
     rule_out: int,
     belief: float,
     rows_each: npt.NDArray[np.int64],
+    bound: Mapping[str, float],
 ) -> list[AttackResult]:
     """Sum up one attack, for every sensitive column.
 
@@ -40,6 +42,8 @@ def summarize(
         Of the attack with background knowledge.
     rows_each
         How many rows each target has: any of them is the right one.
+    bound
+        What whoever knows every person's class would reach, by what is counted.
     """
     main, other, outside = scores
     if kind == "linkage":
@@ -59,7 +63,7 @@ def summarize(
                 "candidates_mean": float(main.candidates.mean()),
                 "candidates_fewest": float(main.candidates.min()),
                 "likeliest_mean": float(main.likeliest.mean()),
-                "bound": release.classes.size / rows,
+                **bound,
                 "one_candidate": float((main.candidates == 1).mean()),
                 "nothing_fits": float((~main.fits).mean()),
             },
