@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, TypeGuard
 import polars as pl
 
 from shoal.base.address import is_database
-from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
+from shoal.base.errors import InputError, ParameterError, SchemaError, warn
 from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
 from shoal.plan.origin import mistrust
@@ -153,7 +152,7 @@ def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) ->
     schema = with_reasons(schema, frame)
     warn_undecided(schema)
     if repeated := not_people(schema, frame):
-        warnings.warn(repeated, ShoalWarning, stacklevel=2)
+        warn(repeated)
     return Taken(frame, plan, schema, taxonomies)
 
 
@@ -184,12 +183,10 @@ def warn_undecided(schema: Schema) -> None:
         return
     told = "; ".join(f"{name!r}: {schema[name].reason}" for name in schema.undecided)
     many = len(schema.undecided)
-    warnings.warn(
+    warn(
         f"{many} column{'s are' if many > 1 else ' is'} not released, because nobody has decided "
         f"what {'they are' if many > 1 else 'it is'} ({told}). Give each a role in the plan, or "
         "name it with --quasi, --sensitive, --identifier or --other.",
-        ShoalWarning,
-        stacklevel=3,
     )
 
 
@@ -383,10 +380,8 @@ def _guessed(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]
         )
     roles = {role: schema.names(role) for role in _GUESSED if schema.names(role)}
     told = "; ".join(f"{role.value}: {', '.join(names)}" for role, names in roles.items())
-    warnings.warn(
+    warn(
         f"Roles were guessed ({told}). A guess does not know what others know: check them "
         "with 'shoal inspect', and declare them.",
-        ShoalWarning,
-        stacklevel=2,
     )
     return plan.with_roles({**roles, Role.UNDECIDED: schema.undecided})
