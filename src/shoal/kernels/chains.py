@@ -20,7 +20,7 @@ Masks = npt.NDArray[np.uint64]
 Truths = npt.NDArray[np.bool_]
 
 
-class Boxes(NamedTuple):
+class Regions(NamedTuple):
     """Classes with what their cells cover and the values that they have."""
 
     lo: Places
@@ -60,7 +60,7 @@ def _apart(lo: Places, hi: Places, other_lo: Places, other_hi: Places) -> bool:
 
 
 @inner
-def _meet(boxes: Boxes, b: int, lo: Places, hi: Places, mask: Masks, depth: int) -> bool:
+def _meet(boxes: Regions, b: int, lo: Places, hi: Places, mask: Masks, depth: int) -> bool:
     """Write what a box and class ``b`` share one level deeper; say whether that is anything."""
     for j in range(lo.shape[1]):
         lo[depth + 1, j] = max(lo[depth, j], boxes.lo[b, j])
@@ -79,7 +79,7 @@ def _meet(boxes: Boxes, b: int, lo: Places, hi: Places, mask: Masks, depth: int)
 
 @inner
 def _chain(
-    boxes: Boxes,
+    boxes: Regions,
     heads: Ints,
     members: Ints,
     turns: Ints,
@@ -120,7 +120,7 @@ def _room(array: Ints, size: int) -> Ints:
 
 @allocating
 def _candidates(
-    before: Boxes,
+    before: Regions,
     trees: Trees,
     place: Ints,
     lo: Places,
@@ -175,7 +175,7 @@ def _candidates(
 
 
 @allocating
-def _shared(before: Boxes, members: Ints, place: Ints, sure: Truths) -> None:
+def _shared(before: Regions, members: Ints, place: Ints, sure: Truths) -> None:
     """Say which values of a class all of some classes have."""
     hits = np.zeros(sure.size, np.int64)
     for b in members:
@@ -187,8 +187,8 @@ def _shared(before: Boxes, members: Ints, place: Ints, sure: Truths) -> None:
 
 @allocating
 def possible(
-    now: Boxes,
-    before: Boxes,
+    now: Regions,
+    before: Regions,
     trees: Trees,
     span: int,
     begin: int,

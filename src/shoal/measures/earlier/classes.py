@@ -13,7 +13,7 @@ from shoal.releases.opened import Opened
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class Valued:
     """The classes of a release: their sizes, and runs of values with how many rows have each.
 
     ``values`` are numbers that mean the same in every release; the last one is missing.
@@ -45,7 +45,7 @@ class Cases:
     weight: Ints | None = None
 
 
-def numbered(releases: Sequence[Opened], of: str) -> list[Classes]:
+def numbered(releases: Sequence[Opened], of: str) -> list[Valued]:
     """Return the classes of all releases, with values numbered alike."""
     names = sorted({name for opened in releases for name in opened.view(of).values(of)})
     number = {name: place for place, name in enumerate(names)}
@@ -64,5 +64,5 @@ def numbered(releases: Sequence[Opened], of: str) -> list[Classes]:
         )
         order = np.lexsort((values, owner))
         starts = np.searchsorted(owner[order], np.arange(sizes.size + 1)).astype(np.int64)
-        classes.append(Classes(sizes, starts, values[order], counts[order], tuple(names)))
+        classes.append(Valued(sizes, starts, values[order], counts[order], tuple(names)))
     return classes

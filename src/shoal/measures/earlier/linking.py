@@ -12,8 +12,8 @@ import polars as pl
 from shoal.base.errors import InputError
 from shoal.base.partition import Ints
 from shoal.base.threads import share
-from shoal.kernels.chains import Boxes, Trees, possible
-from shoal.measures.earlier.classes import Cases, Classes
+from shoal.kernels.chains import Regions, Trees, possible
+from shoal.measures.earlier.classes import Cases, Valued
 from shoal.releases import notation
 from shoal.releases.generalized.spread import Spread, spread
 from shoal.releases.opened import Opened
@@ -24,7 +24,7 @@ _LEAF = 4  # classes that a leaf of a tree holds at least
 _PIECE = 512  # classes that a thread takes at once
 
 
-def by_cells(releases: Sequence[Opened], classes: Sequence[Classes]) -> list[Cases]:
+def by_cells(releases: Sequence[Opened], classes: Sequence[Valued]) -> list[Cases]:
     """Return what is left to the people of each class, who were in all and in some releases.
 
     Last what is left for certain, value by value: what no class lacks that a person with that value
@@ -87,7 +87,7 @@ def _texts(opened: Opened, name: str) -> pl.Series:
     return pl.select(between.alias(name)).to_series()
 
 
-def _boxes(spreads: Sequence[Spread], classes: Sequence[Classes]) -> Boxes:
+def _boxes(spreads: Sequence[Spread], classes: Sequence[Valued]) -> Regions:
     """Return the classes of all releases, one after the other, as a kernel takes them."""
     lo, hi, sets, masks, words = [], [], [], [], [0]
     for column in spreads:
@@ -110,7 +110,7 @@ def _boxes(spreads: Sequence[Spread], classes: Sequence[Classes]) -> Boxes:
     for mask, begin, end in zip(masks, words[:-1], words[1:], strict=True):
         table[: mask.shape[0], begin:end] = mask
     many = np.concatenate([np.diff(own.starts) for own in classes])
-    return Boxes(
+    return Regions(
         np.stack(lo, axis=1).astype(np.int32),
         np.stack(hi, axis=1).astype(np.int32),
         np.stack(sets, axis=1) if sets else np.zeros((many.size, 0), np.int64),
@@ -133,7 +133,7 @@ def _masks(column: Spread) -> npt.NDArray[np.uint64]:
     return np.packbits(bits, axis=2).view(np.uint64)[:, :, 0]
 
 
-def _some(boxes: Boxes, classes: Ints) -> Boxes:
+def _some(boxes: Regions, classes: Ints) -> Regions:
     """Return some classes, in the order given."""
     many = np.diff(boxes.starts)[classes]
     starts = np.concatenate(([0], np.cumsum(many))).astype(np.int64)
@@ -187,7 +187,7 @@ def _trees(lo: npt.NDArray[np.int32], hi: npt.NDArray[np.int32], first: Ints) ->
 
 
 def by_person(
-    persons: Sequence[pl.Series], releases: Sequence[Opened], classes: Sequence[Classes]
+    persons: Sequence[pl.Series], releases: Sequence[Opened], classes: Sequence[Valued]
 ) -> list[Cases]:
     """Return the same where every release says by a pseudonym whose row it is."""
     frames = []
@@ -215,7 +215,7 @@ def by_person(
     ]
 
 
-def _ways(ways: pl.DataFrame, classes: Sequence[Classes]) -> Cases:
+def _ways(ways: pl.DataFrame, classes: Sequence[Valued]) -> Cases:
     """Return the runs that people have left who were in the same classes all along."""
     *before, now = classes
     span = len(now.names) + 1

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from shoal.base.errors import InputError, SchemaError, listed
 from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.base.roles import Role
-from shoal.measures.earlier.classes import Cases, Classes, numbered
+from shoal.measures.earlier.classes import Cases, Valued, numbered
 from shoal.measures.earlier.linking import by_cells, by_person
 from shoal.measures.earlier.results import Earlier, Narrowed
 from shoal.privacy.base import Rule, promised
@@ -96,7 +96,7 @@ def _named(opened: Opened, number: int, now: Opened, of: str) -> Opened:
 
 
 def _narrowed(
-    classes: Classes, cases: Cases, rules: Sequence[Rule], of: str, *, exact: bool
+    classes: Valued, cases: Cases, rules: Sequence[Rule], of: str, *, exact: bool
 ) -> Narrowed:
     """Ask what is left of the promise, case by case."""
     missing = len(classes.names)
@@ -131,7 +131,7 @@ def _narrowed(
     )
 
 
-def _tops(classes: Classes, runs: Ints, case: Ints, many: int) -> npt.NDArray[np.float64]:
+def _tops(classes: Valued, runs: Ints, case: Ints, many: int) -> npt.NDArray[np.float64]:
     """Return the belief in the likeliest known value, case by case; 0 without any."""
     known = classes.values[runs] < len(classes.names)
     counts = classes.counts[runs][known]
@@ -141,7 +141,7 @@ def _tops(classes: Classes, runs: Ints, case: Ints, many: int) -> npt.NDArray[np
     return np.divide(top, total, out=np.zeros(many), where=total > 0)
 
 
-def _stats(classes: Classes, runs: Ints, starts: Ints, of: str, *, exact: bool) -> GroupStats:
+def _stats(classes: Valued, runs: Ints, starts: Ints, of: str, *, exact: bool) -> GroupStats:
     """Return what a rule looks at, of the runs that are left.
 
     Where a row may have one of several values (``exact`` quasi-identifiers, hidden values), counts
