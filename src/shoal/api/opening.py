@@ -19,13 +19,11 @@ from shoal.engines.spark.settings import is_spark_frame
 from shoal.plan.plan import Plan
 from shoal.releases import foreign
 from shoal.releases.reading import open_published
+from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
     Domains,
-    Hierarchies,
     Names,
-    gather,
-    is_path,
     load,
     locate,
     merge,
@@ -80,6 +78,7 @@ def open(  # noqa: A001 -- shoal.open
     kinds: Mapping[str, Kind | str] | None = None,
     importance: Mapping[str, float] | None = None,
     grids: Mapping[str, str | float] | None = None,
+    sets: str | Mapping[str, str] | None = None,
     domains: Domains | None = None,
     missing: Names | None = None,
     delimiter: str | None = None,
@@ -109,6 +108,9 @@ def open(  # noqa: A001 -- shoal.open
     grids
         Per ordered quasi-identifier what the ends of its intervals are multiples of: a step
         (``5``, ``"month"``), ``"auto"``, or ``"off"`` for ends that are values of the table.
+    sets
+        Whether names without a hierarchy may be published as sets of values: ``"allowed"``, or
+        ``"never"`` (one value or ``*``); of all columns, or by column.
     domains
         Per sensitive column every value that it can have, those that nobody has included: a list,
         or a text file with one a line. Dummy values are drawn from it; by default from the values
@@ -131,6 +133,7 @@ def open(  # noqa: A001 -- shoal.open
         kinds=kinds,
         importance=importance,
         grids=grids,
+        sets=sets,
         domains=domains,
         missing=missing,
         delimiter=delimiter,

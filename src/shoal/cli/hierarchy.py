@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.base.errors import InputError, ParameterError, SchemaError, nearest
+from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.cli import options as opt
 from shoal.cli import say
 from shoal.tables.sources.source import Place, place
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.tables.domain import Taxonomy
-
-HOW = ("intervals", "quantiles", "prefixes", "dates", "flat")
 
 app = typer.Typer()
 
@@ -34,7 +32,7 @@ def make(
         typer.Option(
             "--how",
             help="intervals (equal width), quantiles (equally filled), prefixes (zip codes), "
-            "dates (month, quarter, year) or flat.",
+            "dates (month, quarter, year), frequency (names of equal frequency) or flat.",
         ),
     ],
     out: Annotated[Path, opt.flag("--out -o", "FILE", "Where it goes, such as age.csv.")],
@@ -141,33 +139,16 @@ def _cover(taxonomy: Taxonomy, frame: pl.DataFrame, name: str, *, required: bool
 def _maker(
     how: str, widths: str | None, steps: str | None, drop: str | None
 ) -> Callable[[pl.Series, str], Taxonomy]:
-    from shoal.tables import makers
-    from shoal.tables.cells import as_text
-    from shoal.tables.domain import flat
+    from shoal.tables.makers import maker
 
     flags = {"widths": widths, "steps": steps, "drop": drop}
-    takes = {"intervals": ("widths", "steps"), "quantiles": ("steps",), "prefixes": ("drop",)}
-    if how not in HOW:
-        raise ParameterError(
-            f"--how must be one of {', '.join(map(repr, HOW))}. Got {how!r} instead."
-            f"{nearest(how, HOW)}"
-        )
-    for name, value in flags.items():
-        if value is not None and name not in takes.get(how, ()):
+    given = {name: value for name, value in flags.items() if value is not None}
+    chosen = maker(how)
+    for name in given:
+        if name not in chosen.options:
             raise ParameterError(f"--{name} does not go with --how {how}. Leave it out.")
-    options: dict[str, Any] = {
-        name: _numbers(name, value) for name, value in flags.items() if value is not None
-    }
-    if how == "prefixes":
-        return lambda series, column: makers.prefixes(series, column, **options)
-    if how == "dates":
-        return makers.dates
-    if how == "flat":
-        return lambda series, column: flat(
-            as_text(series).drop_nulls().unique().sort().to_list(), column
-        )
-    kind = "width" if how == "intervals" else "quantile"
-    return lambda series, column: makers.intervals(series, column, how=kind, **options)
+    options: dict[str, Any] = {name: _numbers(name, value) for name, value in given.items()}
+    return lambda series, column: chosen.call(series, column, **options)
 
 
 def _numbers(name: str, text: str) -> list[int | float]:

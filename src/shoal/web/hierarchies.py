@@ -12,36 +12,12 @@ from shoal.base.errors import ParameterError, SchemaError
 from shoal.base.roles import Kind, Role
 from shoal.tables import makers
 from shoal.tables.cells import as_text, blank
-from shoal.tables.domain import Taxonomy, flat
+from shoal.tables.domain import Taxonomy
 from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
 from shoal.tables.schema import Column
 from shoal.web import trees
 from shoal.web.trees import LabelTree
 
-# How a hierarchy can be made: what it is for, and the one field that steers it.
-MAKERS: dict[str, dict[str, str]] = {
-    "intervals": {
-        "story": "numbers, into ever wider intervals of equal width",
-        "field": "widths",
-        "hint": "5, 10, 20",
-    },
-    "quantiles": {
-        "story": "numbers, into intervals that hold about equally many rows",
-        "field": "steps",
-        "hint": "16, 8, 4, 2",
-    },
-    "prefixes": {
-        "story": "codes such as zip codes, one character hidden more on each level",
-        "field": "drop",
-        "hint": "1, 2, 3",
-    },
-    "dates": {"story": "dates, into months, quarters and years", "field": "", "hint": ""},
-    "flat": {
-        "story": "names, each right under *, to be grouped by hand",
-        "field": "",
-        "hint": "",
-    },
-}
 _SHOWN = 1500  # lines of a tree that a page can bear
 _LISTED = 200  # values without a place that are listed
 
@@ -113,22 +89,9 @@ def _nested(tree: LabelTree, rows: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _make(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
-    how, text = settings["how"], settings.get("numbers", "").strip()
-    if how not in MAKERS:
-        raise ParameterError(
-            f"A hierarchy can be made of {', '.join(MAKERS)}. Got {how!r} instead."
-        )
-    field = MAKERS[how]["field"]
-    options = {field: _numbers(field, text)} if field and text else {}
-    series = frame[column]
-    if how == "dates":
-        return makers.dates(series, column)
-    if how == "flat":
-        return flat(as_text(series).drop_nulls().unique().sort().to_list(), column)
-    if how == "prefixes":
-        return makers.prefixes(series, column, **options)
-    kind = "quantile" if how == "quantiles" else "width"
-    return makers.intervals(series, column, how=kind, **options)
+    chosen, text = makers.maker(settings["how"]), settings.get("numbers", "").strip()
+    options = {name: _numbers(name, text) for name in chosen.options[:1] if text}
+    return chosen.call(frame[column], column, **options)
 
 
 def _numbers(name: str, text: str) -> list[Any]:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
-from shoal.web.hierarchies import MAKERS
+from shoal.tables.makers import MAKERS
 from shoal.web.pages.tables import adopt, table_of, use_hierarchy
 from shoal.web.respond import back, bench, error_page, files, form_of, page, texts
 from shoal.web.state import OpenTable
@@ -65,7 +65,10 @@ async def _show(
         "rows": table.profile["rows"] if table.profile else 0,
         "used": decided.get("kind") == "taxonomy" and decided.get("role") == "quasi",
         "hierarchy": told,
-        "makers": [{"name": name, **maker} for name, maker in MAKERS.items()],
+        "makers": [
+            {"name": name, "story": one.story, "field": "".join(one.options[:1]), "hint": one.hint}
+            for name, one in MAKERS.items()
+        ],
         "usual": _usual(column),
         "fault": fault,
         "can_undo": bool(table.undo.get(number)),
