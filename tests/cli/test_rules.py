@@ -39,7 +39,7 @@ def jobs(folder: Path) -> None:
         (["--l", "3"], "at least 3 different values of 'job' (distinct l-diversity)"),
         (["--l", "2.5", "--l-kind", "entropy"], "as mixed as 2.5 equally frequent ones"),
         (["--l", "3", "--l-kind", "recursive", "--c", "4"], "less than 4 times as often"),
-        (["--l", "2", "--l-kind", "frequency"], "more than 1/2 of the known values of a group"),
+        (["--l", "2", "--l-kind", "frequency"], "more than 1/2 of the known values of a class"),
         (
             ["--alpha", "0.5", "--k", "4"],
             "at least 4 rows, and no value of 'job' has more than a share of 0.5",

@@ -29,7 +29,7 @@ def tags(folder: Path) -> Path:
 def test_a_harmless_list_keeps_no_promise(shoal: Run, tags: Path, words: tuple[str, ...]) -> None:
     done = shoal("audit", "tags.csv", "--quasi", "age", *words)
     assert done.returncode == 1, done.stdout
-    assert "BROKEN   every group has at least 10 rows (k-anonymity); reached: k = 1" in done.stdout
+    assert "BROKEN   every class has at least 10 rows (k-anonymity); reached: k = 1" in done.stdout
     assert "The file breaks its promise." in done.stdout
 
 
@@ -58,7 +58,7 @@ def test_who_asks_for_nothing_is_told_that_people_can_be_found(
     assert shoal("anonymize", "people.csv", *made, "-o", "x.csv").returncode == 0
     done = shoal("audit", "x.csv", *QUASI, *SENSITIVE)
     assert done.returncode == 1
-    assert "BROKEN   every group has at least 10 rows (k-anonymity)" in done.stdout
+    assert "BROKEN   every class has at least 10 rows (k-anonymity)" in done.stdout
     assert f"What is published in place of 'disease' reaches: {rule} = 2" in done.stdout
     kind = ("--l-kind", "frequency") if made is ANATOMY else ()
     assert shoal("audit", "x.csv", *QUASI, *SENSITIVE, "--l", "2", *kind).returncode == 0

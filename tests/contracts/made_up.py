@@ -58,7 +58,7 @@ class Coverage:
         return {"coverage_p": float(percent.min()) if percent.size else 0.0}
 
     def describe(self) -> str:
-        return f"every group has at least {self.p:g} % of the known values of {self.column!r}"
+        return f"every class has at least {self.p:g} % of the known values of {self.column!r}"
 
     def _percent(self, stats: GroupStats) -> Any:
         hist = stats.histograms[self.column]
@@ -78,7 +78,7 @@ def largest_crowd(grouped: Grouped) -> float:
 
 RULE = RuleEntry(
     "coverage",
-    "every group has at least p percent of the known values",
+    "every class has at least p percent of the known values",
     "Every crowd holds a good part of what is known.",
     "Nobody 2026",
     f"{__name__}:Coverage",

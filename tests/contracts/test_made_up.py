@@ -114,8 +114,8 @@ def test_the_audit_measures_it():
     verdict = shoal.audit(made().frame, quasi=["age", "sex"], sensitive=["ill", "job"], plan=plan())
     assert verdict.holds
     assert [result.promise for result in verdict.rules] == [
-        "every group has at least 5 % of the known values of 'ill'",
-        "every group has at least 5 % of the known values of 'job'",
+        "every class has at least 5 % of the known values of 'ill'",
+        "every class has at least 5 % of the known values of 'job'",
     ]
     assert verdict.models["columns"]["job"]["coverage_p"] >= 5
 
@@ -231,7 +231,7 @@ def test_the_command_line_has_it(tmp_path):
     people().write_csv(tmp_path / "people.csv")
     columns = ("--quasi", "age,sex", "--sensitive", "ill,job")
     listed = shoal_with_it(tmp_path, "methods")
-    assert "coverage (--coverage): every group has at least p percent" in listed
+    assert "coverage (--coverage): every class has at least p percent" in listed
     assert "lump: puts all rows into one group" in listed
     said = shoal_with_it(
         tmp_path,

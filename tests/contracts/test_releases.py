@@ -72,9 +72,9 @@ def test_a_release_answers(name):
     assert counts.count.sum() == pytest.approx(outcome.made.rows_out)
     assert (counts.low <= counts.count + 1e-9).all()
     assert (counts.count <= counts.high + 1e-9).all()
-    believed = view.beliefs("ill", np.arange(outcome.made.rows_out))
+    believed = view.posterior("ill").beliefs(np.arange(outcome.made.rows_out))
     assert np.allclose(believed.sum(axis=1), 1)
-    risk = view.risk("ill")
+    risk = view.posterior("ill").risk()
     assert risk["worst_posterior"] == pytest.approx(believed.max())
     assert risk["mean_posterior"] == pytest.approx(believed.max(axis=1).mean())
 

@@ -352,9 +352,16 @@ def test_a_published_table_says_nothing_that_is_not_published(database: str) -> 
         {name: pl.Series(t, dtype=pl.Enum(sorted({*t}))) for name, t in texts.items()}
     )
     table = table.with_columns(age=pl.Series([None if i % 7 == 0 else i for i in range(rows)]))
-    roles = {"quasi": ["age", "city"], "sensitive": "ill", "identifier": "who"}
-    asked = {"method": "k-member", "options": {"missing": "drop"}, "k": 4}
-    shoal.anonymize(table, **roles, **asked).write(target(database, "release"))  # type: ignore
+    release = shoal.anonymize(
+        table,
+        quasi=["age", "city"],
+        sensitive="ill",
+        identifier="who",
+        method="k-member",
+        options={"missing": "drop"},
+        k=4,
+    )
+    release.write(target(database, "release"))
     found = get(database, "release")
     published = found.select(pl.concat_str(pl.all())).to_series().str.join("\n").item()
     hidden = [text for cells in texts.values() for text in cells if text not in published]

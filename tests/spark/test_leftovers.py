@@ -95,7 +95,7 @@ def test_a_release_that_breaks_its_promise_leaves_nothing(spark, tmp_path, monke
         shoal.anonymize(to_spark(spark, people(60)), **ROLES, missing=["?"], k=3, method="mondrian")
     text = str(raised.value)
     # The row that went away may have left a class of two behind.
-    said = r"[12] of \d+ classes? breaks? the promise that every group has at least 3 rows"
+    said = r"[12] of \d+ classes? breaks? the promise that every class has at least 3 rows"
     assert re.search(said, text)
     assert "In column 'zip'" in text
     assert "not cover the source" in text

@@ -126,8 +126,11 @@ def test_estimates_and_beliefs_by_hand():
     whole = view.counts("ill", [])
     # The whole table is known exactly: the interval has no width.
     assert whole.count.tolist() == whole.low.tolist() == whole.high.tolist() == [[1, 2, 1]]
-    assert view.beliefs("ill", np.array([0, 2])).tolist() == [[0.5, 0.5, 0], [0, 0.5, 0.5]]
-    assert view.risk("ill") == {"worst_posterior": 0.5, "mean_posterior": 0.5}
+    assert view.posterior("ill").beliefs(np.array([0, 2])).tolist() == [
+        [0.5, 0.5, 0],
+        [0, 0.5, 0.5],
+    ]
+    assert view.posterior("ill").risk() == {"worst_posterior": 0.5, "mean_posterior": 0.5}
 
 
 @pytest.mark.slow

@@ -175,18 +175,19 @@ def test_the_posterior_by_hand():
     frame = pl.DataFrame({"q": np.arange(14), "s": pl.Series(cells)})
     view = read_view(frame, "s")
     prior = view.counts("s", []).count[0]
-    believed = view.beliefs("s", np.array([0, 6, 13]))
+    believed = view.posterior("s").beliefs(np.array([0, 6, 13]))
     assert np.allclose(
         believed[0],
         [prior[0] / (prior[0] + prior[1]), prior[1] / (prior[0] + prior[1]), 0],
         atol=1e-6,
     )
     assert np.allclose(believed.sum(axis=1), 1)
-    assert view.risk("s")["worst_posterior"] == pytest.approx(believed.max(), abs=1e-6)
+    assert view.posterior("s").risk()["worst_posterior"] == pytest.approx(believed.max(), abs=1e-6)
     # Nobody can tell equal rows apart: what is believed of them is the mean.
     same = read_view(frame.with_columns(q=pl.lit(1)), "s")
     assert np.allclose(
-        same.beliefs("s", np.array([0]))[0], view.beliefs("s", np.arange(14)).mean(axis=0)
+        same.posterior("s").beliefs(np.array([0]))[0],
+        view.posterior("s").beliefs(np.arange(14)).mean(axis=0),
     )
 
 

@@ -150,6 +150,20 @@ def test_flags_of_the_command_line_are_arguments(table: shoal.Table[pl.DataFrame
         table.anonymize(method="mondrian", effort="max")
 
 
+def test_an_argument_that_nobody_declared_is_refused(table: shoal.Table[pl.DataFrame]) -> None:
+    unknown = "unexpected keyword argument 'kk'"
+    for call in (
+        table.anonymize,
+        table.compare,
+        shoal.open_release(table.frame, quasi="age").audit,
+    ):
+        with pytest.raises(TypeError, match=unknown):
+            call(kk=0)
+    for function in (shoal.open, shoal.inspect, shoal.anonymize):
+        with pytest.raises(TypeError, match=unknown):
+            function(table.frame, quasi="age", kk=None)
+
+
 def test_kinds_and_importance_are_arguments() -> None:
     table = shoal.open(
         people(), quasi=["age", "sex"], kinds={"age": "set"}, importance={"sex": 3.0}

@@ -35,7 +35,7 @@ def test_a_class_is_as_large_as_it_has_people():
     rows, people = verdict(KAnonymity(3), None), verdict(KAnonymity(3))
     assert rows.holds and rows.achieved == {"k": 4} and rows.people is None
     assert not people.holds and people.achieved == {"k": 2} and people.people == 5
-    assert people.rules[0].promise == "every group has at least 3 different people (k-anonymity)"
+    assert people.rules[0].promise == "every class has at least 3 different people (k-anonymity)"
     assert people.worst[0].size == 2
 
 

@@ -37,7 +37,7 @@ class Distinct:
         return {"l": int(stats.histograms[self.column].distinct.min())}
 
     def describe(self):
-        return f"every group has {self.least} values of {self.column}"
+        return f"every class has {self.least} values of {self.column}"
 
 
 # Groups
@@ -102,7 +102,7 @@ def test_sensitive_values_are_counted_afresh_and_missing_ones_add_nothing():
     assert verdict.worst[0].cells == {"a": "y"}
     assert verdict.worst[0].breaks == ("distinct",)
     assert verdict.faults == (
-        "1 of 2 classes break the promise that every group has 2 values of s.",
+        "1 of 2 classes break the promise that every class has 2 values of s.",
     )
     assert verify(frame, ["a"], rules).holds  # '?' is a value unless it is listed
     assert verify(frame, ["a"], [All((KAnonymity(3), Distinct("s", 1)))]).achieved["l"] == 2

@@ -79,8 +79,15 @@ def test_a_known_domain_gives_stars_a_meaning():
 
 def test_what_is_believed_of_a_class():
     view = read_view(released(), "ill")
-    assert view.beliefs("ill", np.array([0, 2, 3])).tolist() == [[0.5, 0.5], [0, 1], [0, 0]]
-    assert view.risk("ill") == {"worst_posterior": 1.0, "mean_posterior": pytest.approx(2 / 3)}
+    assert view.posterior("ill").beliefs(np.array([0, 2, 3])).tolist() == [
+        [0.5, 0.5],
+        [0, 1],
+        [0, 0],
+    ]
+    assert view.posterior("ill").risk() == {
+        "worst_posterior": 1.0,
+        "mean_posterior": pytest.approx(2 / 3),
+    }
 
 
 def test_a_run_is_asked_like_any_other_release():

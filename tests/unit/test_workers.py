@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.base.workers import Died, Refused, Worker, plain
+from shoal.base.plain import plain
+from shoal.base.workers import Died, Refused, Worker
 from tests.processes import alive
 
 TASKS = """

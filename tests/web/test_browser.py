@@ -178,7 +178,7 @@ def test_from_opening_to_an_audited_download(browser, server, adult, tmp_path) -
     assert sizes
     assert min(int(size.replace(",", "")) for size in sizes) >= 8
 
-    page.get_by_role("link", name="Take away").last.click()
+    page.get_by_role("link", name="Download").last.click()
     release, plan = (tab.save(name, tmp_path) for name in ("release.csv", "plan.toml"))
     command = page.locator("#command").inner_text()
     tab.settle()
@@ -235,7 +235,7 @@ def test_a_hierarchy_is_made_and_edited_with_the_keyboard(browser, server) -> No
     page.locator("#text").fill("*\n  a\nb\n")
     page.get_by_role("button", name="Use this text").click()
     assert "is not indented" in page.get_by_role("alert").inner_text()
-    page.get_by_role("button", name="Do without a hierarchy").click()
+    page.get_by_role("button", name="Remove the hierarchy").click()
     tab.settle()
 
 

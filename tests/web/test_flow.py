@@ -270,6 +270,35 @@ def test_an_order_that_a_kill_met_is_refused_with_the_reason(
     assert len(steward.get(f"{patients}/runs")["runs"]) == before
 
 
+@pytest.mark.parametrize(("kills", "status"), [(1, 200), (2, 422)])
+def test_a_table_whose_reading_was_killed_is_read_once_more(
+    steward, patients, monkeypatch, kills, status
+) -> None:
+    bench = steward.client.app.state.bench
+    table, ask, met = bench.tables[1], bench.desk.ask, []
+
+    async def killed(do, *args, **settings):
+        if do == "look" and len(met) < kills:
+            met.append(do)
+            raise Died(-signal.SIGKILL)
+        return await ask(do, *args, **settings)
+
+    async def reopen():
+        bench.reopen(table)
+
+    monkeypatch.setattr(bench.desk, "ask", killed)
+    steward.client.portal.call(reopen)
+    while not (table.profile or table.error):
+        time.sleep(0.01)
+    seen = steward.client.get(f"{patients}/see", headers={"accept": "application/json"})
+    assert (seen.status_code, "SIGKILL" in seen.text) == (status, status == 422)
+    met.extend(["look"] * kills)
+    steward.client.portal.call(reopen)
+    while not (table.profile or table.error):
+        time.sleep(0.01)
+    assert not table.error
+
+
 def test_cancel_ends_the_work_and_keeps_nothing(steward, patients) -> None:
     bench = steward.client.app.state.bench
     form = steward.fields(patients) | {"option.effort": "max"}

@@ -80,7 +80,21 @@ class Anonymized(Declared, Asked, total=False):
     engine: Spark | None
 
 
-class Compared(Declared, total=False):
+class Weighed(TypedDict, total=False):
+    """How settings are measured, and which of them is recommended."""
+
+    repeats: int
+    queries: int | None
+    classifier: bool | None
+    target: str | None
+    risk: str | None
+    cost: str | None
+    threshold: float
+    belief: float | None
+    progress: Progress | None
+
+
+class Compared(Declared, Weighed, total=False):
     """What :func:`compare` takes besides the table."""
 
     methods: Sequence[str] | str | None
@@ -90,16 +104,7 @@ class Compared(Declared, total=False):
     rules: Sequence[Rule] | Rule | None
     seed: int | None
     threads: int | None
-    repeats: int
-    queries: int | None
-    classifier: bool | None
-    target: str | None
-    risk: str | None
-    cost: str | None
-    threshold: float
-    belief: float | None
     keep: bool
-    progress: Progress | None
 
 
 class _Released(TypedDict, total=False):
@@ -137,18 +142,29 @@ class Risked(Opening, total=False):
     belief: float
 
 
-class Attacked(_Released, total=False):
-    """What :func:`attack` takes besides the release and the original."""
+class Tried(TypedDict, total=False):
+    """Which attacks are tried, on whom, by somebody who knows how much."""
 
-    known: Names | None
     kinds: Sequence[str] | str | None
     targets: int | None
     noise: float
     gaps: float
     rule_out: int
     belief: float
-    control: Any
     seed: int | None
+
+
+class Attacked(_Released, Tried, total=False):
+    """What :func:`attack` takes besides the release and the original."""
+
+    known: Names | None
+    control: Any
+
+
+def check_known(given: Mapping[str, Any], of: Any) -> None:
+    """Refuse an argument that nobody declared, as Python does where they are written out."""
+    if unknown := sorted(given.keys() - of.__optional_keys__):
+        raise TypeError(f"got an unexpected keyword argument {unknown[0]!r}")
 
 
 def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -25,12 +25,12 @@ from shoal.api.arguments import (
     roles_of,
     several,
 )
-from shoal.api.opening import open, open_release, read  # noqa: A004 -- shoal.open
+from shoal.api.opening import look, open, open_release  # noqa: A004 -- shoal.open
 from shoal.api.release import Release
 from shoal.api.table import anonymize_on_spark, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.tables.gathering import Hierarchies
-from shoal.tables.prepare import extra_rules, locate, merge
+from shoal.tables.prepare import extra_rules, merge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,13 +110,7 @@ def _on_spark(
 
 def inspect(data: Any = None, **declared: Unpack[Declared]) -> Inspection:
     """Look at a table and suggest roles, with reasons; takes what :func:`shoal.open` does."""
-    asked: dict[str, Any] = dict(declared)
-    table, query = asked.pop("table", None), asked.pop("query", None)
-    roles, rest = parted(asked, Roles)
-    plan = merge(rest.pop("plan", None), roles=roles_of(**roles), **rest)
-    named = roles.get("quasi") is not None
-    trees = rest.get("hierarchies")
-    return read(locate(data, plan, table, query), plan, hierarchies=trees, only=named).inspect()
+    return look(data, **declared).inspect()
 
 
 def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Unpack, overload
 
 import polars as pl
 
-from shoal.api.arguments import Declared, Opening, roles_of
+from shoal.api.arguments import Declared, Opening, Roles, check_known, parted, roles_of
 from shoal.api.release import Release
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
@@ -65,26 +65,7 @@ def open(  # noqa: A001 -- shoal.open
 ) -> Table[pl.DataFrame]: ...
 @overload
 def open(data: FrameT, **declared: Unpack[Declared]) -> Table[FrameT]: ...  # noqa: A001
-def open(  # noqa: A001 -- shoal.open
-    data: Any = None,
-    *,
-    quasi: Names | None = None,
-    sensitive: Names | None = None,
-    identifier: Names | None = None,
-    other: Names | None = None,
-    person: str | None = None,
-    hierarchies: Hierarchies | None = None,
-    plan: Plan | str | Path | None = None,
-    kinds: Mapping[str, Kind | str] | None = None,
-    importance: Mapping[str, float] | None = None,
-    grids: Mapping[str, str | float] | None = None,
-    sets: str | Mapping[str, str] | None = None,
-    domains: Domains | None = None,
-    missing: Names | None = None,
-    delimiter: str | None = None,
-    table: str | None = None,
-    query: str | None = None,
-) -> Table[Any]:
+def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoal.open
     """Open a table with personal data: read, cleaned, typed and declared, once.
 
     Parameters
@@ -127,24 +108,21 @@ def open(  # noqa: A001 -- shoal.open
             "A Spark frame stays where it is and cannot be opened as a table on this machine. "
             "Anonymize it with shoal.anonymize(frame, ...)."
         )
-    full = merge(
-        plan,
-        roles=roles_of(quasi, sensitive, identifier, other, person),
-        kinds=kinds,
-        importance=importance,
-        grids=grids,
-        sets=sets,
-        domains=domains,
-        missing=missing,
-        delimiter=delimiter,
-        hierarchies=hierarchies,
-    )
-    opened = read(
-        locate(data, full, table, query), full, hierarchies=hierarchies, only=quasi is not None
-    )
-    if full.columns:
+    opened = look(data, **declared)
+    if opened.plan.columns:
         _ = opened.taken  # whatever is wrong with the roles is said now
     return opened
+
+
+def look(
+    data: Any, *, table: str | None = None, query: str | None = None, **declared: Any
+) -> Table[Any]:
+    """Open a table without a look at its roles; the arguments are those of :func:`open`."""
+    check_known(declared, Declared)
+    roles, rest = parted(declared, Roles)
+    plan = merge(rest.pop("plan", None), roles=roles_of(**roles), **rest)
+    named, trees = roles.get("quasi") is not None, rest.get("hierarchies")
+    return read(locate(data, plan, table, query), plan, hierarchies=trees, only=named)
 
 
 def read_release(

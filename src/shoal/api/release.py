@@ -6,20 +6,19 @@ Whatever compares with the original takes a release that was put beside it:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 import polars as pl
 
-from shoal.api.arguments import promised
+from shoal.api.arguments import Promised, Tried, asked_for, check_known
 from shoal.base.errors import ParameterError, ShoalError
+from shoal.base.plain import as_json
 from shoal.plan.plan import Plan
-from shoal.privacy import Rule
 from shoal.privacy.base import reached
 from shoal.releases import foreign
 from shoal.releases.base import By, Ints, View
@@ -27,7 +26,7 @@ from shoal.releases.opened import Opened, check_release
 from shoal.releases.verdict import Verdict
 from shoal.tables.files import write_release
 from shoal.tables.native import Native
-from shoal.tables.prepare import Names, extra_rules, listed_names, load, merge
+from shoal.tables.prepare import Names, extra_rules, listed_names, load
 
 if TYPE_CHECKING:
     from shoal.engines.run import Run
@@ -152,17 +151,7 @@ class Release(Generic[FrameT]):
         """Return a table of people as it is read beside this release."""
         return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
-    def audit(
-        self,
-        *,
-        k: int | None = None,
-        l: float | None = None,  # noqa: E741 -- the papers' letter
-        l_kind: str | None = None,
-        alpha: float | None = None,
-        t: float | None = None,
-        beta: float | None = None,
-        rules: Sequence[Rule] | Rule | None = None,
-    ) -> Verdict:
+    def audit(self, **promise: Unpack[Promised]) -> Verdict:
         """Say what the release achieves, from its published cells alone.
 
         Beside the original every released cell must also cover its source.
@@ -177,12 +166,9 @@ class Release(Generic[FrameT]):
         """
         from shoal.verbs.audit import audit
 
-        plan = merge(
-            self.plan,
-            instead=rules,
-            rules=promised(k=k, l=l, l_kind=l_kind, alpha=alpha, t=t, beta=beta),
-        )
-        return audit(self.here, plan, extra_rules(rules), self.original)
+        check_known(promise, Promised)
+        rules = promise.get("rules")
+        return audit(self.here, asked_for(self.plan, **promise), extra_rules(rules), self.original)
 
     def risk(self, *, population: Any = None, threshold: float = 0.2, belief: float = 0.5) -> Risks:
         """Measure how likely people are found in the release, and what is then believed of them.
@@ -204,17 +190,7 @@ class Release(Generic[FrameT]):
         return risk(self.here, original=self.original, population=people, **limits)
 
     def attack(
-        self,
-        *,
-        known: Names | None = None,
-        kinds: Sequence[str] | str | None = None,
-        targets: int | None = None,
-        noise: float = 0.0,
-        gaps: float = 0.0,
-        rule_out: int = 1,
-        belief: float = 0.9,
-        control: Any = None,
-        seed: int | None = None,
+        self, *, known: Names | None = None, control: Any = None, **tried: Unpack[Tried]
     ) -> Attacks:
         """Attack some people of the original through the release; say how often that succeeds.
 
@@ -247,18 +223,8 @@ class Release(Generic[FrameT]):
                 "release beside it: release.beside(table).attack(...), or give original=..."
             )
         opened = self.here if known is None else self.here.known_by(listed_names(known))
-        return attack(
-            opened,
-            self.original,
-            kinds=kinds,
-            targets=targets,
-            noise=noise,
-            gaps=gaps,
-            rule_out=rule_out,
-            belief=belief,
-            control=None if control is None else self._rows(control),
-            seed=seed,
-        )
+        others = None if control is None else self._rows(control)
+        return attack(opened, self.original, control=others, **tried)
 
     def estimate(
         self,
@@ -380,9 +346,7 @@ class Release(Generic[FrameT]):
             **self.verdict.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    to_json = as_json
 
     def __repr__(self) -> str:
         if self.run is None:

@@ -61,7 +61,7 @@ def html(release: Any) -> str:
         {
             "method": run.method,
             "rows": f"{run.rows_in:,} in, {run.rows_out:,} out",
-            "groups": f"{run.groups:,}",
+            "classes": f"{run.groups:,}",
             "information lost": say(run.loss.rate, "share"),
             "seconds": f"{run.seconds.get('total', 0.0):.2f}",
         },

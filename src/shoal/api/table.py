@@ -7,11 +7,19 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 import polars as pl
 
-from shoal.api.arguments import asked_for, grid_of, refuse_strict, several
+from shoal.api.arguments import (
+    Asked,
+    Weighed,
+    asked_for,
+    check_known,
+    grid_of,
+    refuse_strict,
+    several,
+)
 from shoal.api.release import Release
 from shoal.base.errors import ShoalWarning
 from shoal.base.notebook import table_html
@@ -102,25 +110,12 @@ class Table(Generic[FrameT]):
     def anonymize(
         self,
         *,
-        k: int | None = None,
-        l: float | None = None,  # noqa: E741 -- the papers' letter
-        l_kind: str | None = None,
-        alpha: float | None = None,
-        t: float | None = None,
-        beta: float | None = None,
-        rules: Sequence[Rule] | Rule | None = None,
-        method: str | None = None,
-        options: Mapping[str, Any] | None = None,
-        effort: str | None = None,
         threads: int | None = None,
-        seed: int | None = None,
-        typed: bool | None = None,
-        csv_safe: bool | None = None,
-        slack: float | None = None,
         progress: Progress | None = None,
         time_limit: float | None = None,
         engine: Spark | None = None,
         strict: bool = False,
+        **asked: Unpack[Asked],
     ) -> Release[FrameT]:
         """Anonymize the table and check the release before handing it over.
 
@@ -168,23 +163,9 @@ class Table(Generic[FrameT]):
         from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
 
         limit(threads)
-        promise: dict[str, Any] = {
-            "k": k,
-            "l": l,
-            "l_kind": l_kind,
-            "alpha": alpha,
-            "t": t,
-            "beta": beta,
-        }
-        how: dict[str, Any] = {
-            "options": options,
-            "effort": effort,
-            "typed": typed,
-            "csv_safe": csv_safe,
-        }
-        asked: dict[str, Any] = {"rules": rules, "method": method, "seed": seed, "slack": slack}
-        plan = asked_for(self.plan, **asked, **promise, **how).filled()
-        extra = extra_rules(rules)
+        check_known(asked, Asked)
+        plan = asked_for(self.plan, **asked).filled()
+        extra = extra_rules(asked.get("rules"))
         if engine is not None:
             refuse_strict(strict)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
@@ -232,16 +213,8 @@ class Table(Generic[FrameT]):
         rules: Sequence[Rule] | Rule | None = None,
         seed: int | None = None,
         threads: int | None = None,
-        repeats: int = 1,
-        queries: int | None = None,
-        classifier: bool | None = None,
-        target: str | None = None,
-        risk: str | None = None,
-        cost: str | None = None,
-        threshold: float = 0.2,
-        belief: float | None = None,
         keep: bool = True,
-        progress: Progress | None = None,
+        **weighed: Unpack[Weighed],
     ) -> Comparison:
         """Run methods and settings side by side and recommend one of them.
 
@@ -297,16 +270,8 @@ class Table(Generic[FrameT]):
             extra_rules(rules),
             methods=None if methods is None else several(methods),
             grid=grid_of(k, l, grid),
-            repeats=repeats,
-            queries=queries,
-            classifier=classifier,
-            target=target,
-            risk=risk,
-            cost=cost,
-            threshold=threshold,
-            belief=belief,
             keep=self._kept if keep else None,
-            progress=progress,
+            **weighed,
         )
         return replace(comparison, warnings=tuple(dict.fromkeys([*said, *comparison.warnings])))
 

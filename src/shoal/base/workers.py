@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import queue
 import signal
@@ -25,6 +24,7 @@ from importlib import import_module
 from typing import IO, Any
 
 from shoal.base.errors import ShoalError
+from shoal.base.plain import plain
 
 MEMORY = (
     "There is not enough memory for this table. Try fewer rows or columns, another method, or a "
@@ -168,19 +168,6 @@ def _reaped(process: subprocess.Popen[str]) -> int:
         with contextlib.suppress(OSError):  # what it did not read
             pipe.close()
     return code
-
-
-def plain(value: Any) -> Any:
-    """Return data that JSON can hold: no numpy, no infinity."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item) for item in value]
-    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
-        return plain(value.item()) if getattr(value, "ndim", 0) == 0 else plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
 class _Told:

@@ -10,7 +10,7 @@ RULES: dict[str, RuleEntry] = {
         RuleEntry(
             "k-anonymity",
             "every released row looks like at least k - 1 others",
-            "Whoever knows a person's quasi-identifiers finds a crowd of rows that fit, and "
+            "Whoever knows a person's quasi-identifiers finds a class of rows that fit, and "
             "cannot tell which of them is the person's.",
             "Samarati, Sweeney 1998",
             "shoal.privacy.k_anonymity:KAnonymity",
@@ -19,9 +19,9 @@ RULES: dict[str, RuleEntry] = {
         ),
         RuleEntry(
             "l-diversity",
-            "every group has at least l different sensitive values",
-            "Inside every such crowd there are several different sensitive values, so finding "
-            "the crowd does not yet tell the value.",
+            "every class has at least l different sensitive values",
+            "Inside every such class there are several different sensitive values, so finding "
+            "the class does not yet tell the value.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
             "shoal.privacy.l_diversity:LDiversity",
             flags=(("l", "l"),),
@@ -30,8 +30,8 @@ RULES: dict[str, RuleEntry] = {
         ),
         RuleEntry(
             "entropy-l-diversity",
-            "the sensitive values of every group are as mixed as l equally frequent ones",
-            "Inside every crowd the sensitive values are well mixed: none of them stands out by "
+            "the sensitive values of every class are as mixed as l equally frequent ones",
+            "Inside every class the sensitive values are well mixed: none of them stands out by "
             "far.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
             "shoal.privacy.l_diversity:EntropyLDiversity",
@@ -41,9 +41,9 @@ RULES: dict[str, RuleEntry] = {
         ),
         RuleEntry(
             "recursive-l-diversity",
-            "the most frequent value of every group occurs less than c times as often as all "
+            "the most frequent value of every class occurs less than c times as often as all "
             "values from the l-th on",
-            "Inside every crowd even the most frequent sensitive value is kept in check by the "
+            "Inside every class even the most frequent sensitive value is kept in check by the "
             "others.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
             "shoal.privacy.l_diversity:RecursiveLDiversity",
@@ -53,8 +53,8 @@ RULES: dict[str, RuleEntry] = {
         ),
         RuleEntry(
             "frequency-l-diversity",
-            "no sensitive value has more than 1 / l of the known values of a group",
-            "No sensitive value is shared by more than a limited part of any crowd, so nobody "
+            "no sensitive value has more than 1 / l of the known values of a class",
+            "No sensitive value is shared by more than a limited part of any class, so nobody "
             "can be sure of it.",
             "Xiao, Tao 2006",
             "shoal.privacy.l_diversity:FrequencyLDiversity",
@@ -64,8 +64,8 @@ RULES: dict[str, RuleEntry] = {
         ),
         RuleEntry(
             "alpha-k-anonymity",
-            "every group has k rows, and no protected value more than a share of alpha in it",
-            "Everybody hides in a crowd, and in no crowd does a protected value have more than "
+            "every class has k rows, and no protected value more than a share of alpha in it",
+            "Everybody hides in a class, and in no class does a protected value have more than "
             "a limited share.",
             "Wong, Li, Fu, Wang 2006",
             "shoal.privacy.alpha_k:AlphaK",
@@ -76,9 +76,9 @@ RULES: dict[str, RuleEntry] = {
         ),
         RuleEntry(
             "t-closeness",
-            "the sensitive values of every group are spread as in the whole table, give or take t",
-            "Every crowd's sensitive values look nearly like those of the whole table, so "
-            "finding a crowd teaches little.",
+            "the sensitive values of every class are spread as in the whole table, give or take t",
+            "Every class's sensitive values look nearly like those of the whole table, so "
+            "finding a class teaches little.",
             "Li, Li, Venkatasubramanian 2007",
             "shoal.privacy.closeness:TCloseness",
             flags=(("t", "t"), ("t-distance", "distance")),
@@ -92,8 +92,8 @@ RULES: dict[str, RuleEntry] = {
         ),
         RuleEntry(
             "beta-likeness",
-            "no sensitive value's share in a group is more than 1 + beta times that in the table",
-            "No sensitive value is much more frequent in a crowd than in the whole table.",
+            "no sensitive value's share in a class is more than 1 + beta times that in the table",
+            "No sensitive value is much more frequent in a class than in the whole table.",
             "Cao, Karras 2012",
             "shoal.privacy.closeness:BetaLikeness",
             flags=(("beta", "beta"), ("beta-enhanced", "enhanced")),

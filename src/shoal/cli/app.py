@@ -27,7 +27,7 @@ COMMANDS = {
     "attack": "Attack a release as somebody would who knows a little about the people in it.",
     "estimate": "Count sensitive values by category from a release, with intervals.",
     "hierarchy": "Make a hierarchy from a column, or check the ones you have.",
-    "serve": "Open the page on which a table is looked at, anonymized and taken away.",
+    "serve": "Open the page on which a table is looked at, anonymized and downloaded.",
     "methods": "List the methods with their options, and the rules they can keep.",
 }
 GROUPS = ("hierarchy",)

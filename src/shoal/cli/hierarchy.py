@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -58,6 +57,7 @@ def make(
     Example: shoal hierarchy make patients.csv age --how intervals --widths 5,10,20 -o age.csv
     """
     from shoal.base.atomic import check_output
+    from shoal.tables import makers
     from shoal.tables.hierarchy import write_hierarchy
     from shoal.tables.prepare import load, merge
     from shoal.tables.schema import unknown_column
@@ -66,7 +66,8 @@ def make(
     frame = load(data, merge(None, missing=missing, delimiter=delimiter))
     if column not in frame.columns:
         raise SchemaError(unknown_column(column, frame.columns))
-    taxonomy = _maker(how, widths, steps, drop)(frame[column], column)
+    numbers = {"widths": widths, "steps": steps, "drop": drop}
+    taxonomy = makers.make(how, frame[column], column, numbers)
     write_hierarchy(taxonomy, out, force=force)
     say.line(f"Wrote {out}: {_shape(taxonomy)}.")
 
@@ -134,32 +135,6 @@ def _cover(taxonomy: Taxonomy, frame: pl.DataFrame, name: str, *, required: bool
     counts = as_text(frame[name]).drop_nulls().rename("value").value_counts(name="count")
     check_cover(taxonomy, dict(counts.iter_rows()), name)
     return "; covers every value"
-
-
-def _maker(
-    how: str, widths: str | None, steps: str | None, drop: str | None
-) -> Callable[[pl.Series, str], Taxonomy]:
-    from shoal.tables.makers import maker
-
-    flags = {"widths": widths, "steps": steps, "drop": drop}
-    given = {name: value for name, value in flags.items() if value is not None}
-    chosen = maker(how)
-    for name in given:
-        if name not in chosen.options:
-            raise ParameterError(f"--{name} does not go with --how {how}. Leave it out.")
-    options: dict[str, Any] = {name: _numbers(name, value) for name, value in given.items()}
-    return lambda series, column: chosen.call(series, column, **options)
-
-
-def _numbers(name: str, text: str) -> list[int | float]:
-    try:
-        numbers = [float(word) for word in text.split(",")]
-    except ValueError:
-        raise ParameterError(
-            f"--{name} takes numbers with commas between them, such as 5,10,20. "
-            f"Got {text!r} instead."
-        ) from None
-    return [int(number) if number.is_integer() else number for number in numbers]
 
 
 def _shape(taxonomy: Taxonomy) -> str:

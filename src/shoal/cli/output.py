@@ -235,7 +235,7 @@ def tell(run: Run) -> None:
     kept = "every row kept" if not left else f"{left:,} rows left out"
     say.line(
         f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
-        f"{run.groups:,} groups"
+        f"{run.groups:,} classes"
     )
     if run.verdict.people is not None:
         say.line(f"Counted  {run.verdict.people:,} different people by {run.schema.person!r}")

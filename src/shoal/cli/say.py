@@ -2,39 +2,56 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from collections.abc import Container, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+FIGURE = 16  # characters that stay on one line, such as 3,625 (72.5 %)
+KEPT = "\x00"  # a space at which no line is broken; control characters are never shown
+
 
 def error(text: str) -> None:
     """Say what went wrong; several faults stand under each other."""
-    lines = visible(text, keep="\n").splitlines() or [""]
-    head = typer.style("Error:", fg=typer.colors.RED, bold=True)
-    typer.echo(f"{head} {lines[0]}", err=True)
-    for line in lines[1:]:
-        typer.echo(f"       {line}", err=True)
+    _headed("Error:", typer.colors.RED, visible(text, keep="\n").splitlines())
 
 
 def warning(text: str) -> None:
     """Say what the reader should know although the run goes on."""
-    head = typer.style("Warning:", fg=typer.colors.YELLOW, bold=True)
-    typer.echo(f"{head} {visible(text)}", err=True)
+    _headed("Warning:", typer.colors.YELLOW, [visible(text)])
+
+
+def _headed(head: str, colour: str, lines: Sequence[str]) -> None:
+    shown = [part for line in lines for part in _fitted(line, sys.stderr, len(head) + 1)] or [""]
+    typer.echo(f"{typer.style(head, fg=colour, bold=True)} {shown[0]}", err=True)
+    for line in shown[1:]:
+        typer.echo(f"{' ' * len(head)} {line}", err=True)
 
 
 def note(text: str) -> None:
     """Say what is happening."""
-    typer.echo(visible(text), err=True)
+    for part in _fitted(visible(text), sys.stderr):
+        typer.echo(part, err=True)
 
 
 def line(text: str = "") -> None:
     """Write a line of the result."""
-    typer.echo(visible(text, keep="\n"))
+    for own in visible(text, keep="\n").split("\n"):
+        for part in _fitted(own, sys.stdout):
+            typer.echo(part)
+
+
+def _fitted(text: str, stream: TextIO, used: int = 0) -> list[str]:
+    """Break a line for a terminal; a file or a pipe gets it as it is."""
+    if not stream.isatty():
+        return [text]
+    return wrapped(text, max(shutil.get_terminal_size().columns - used, 20))
 
 
 def console() -> Console:
@@ -50,20 +67,73 @@ def table(
     title: str = "",
     strong: Container[tuple[int, int]] = (),
 ) -> None:
-    """Write a table; cells are data, never markup. ``strong``: rows and columns of bold cells."""
+    """Write a table; cells are data, never markup. ``strong``: rows and columns of bold cells.
+
+    Long sentences are wrapped. Where even then words would be broken, every row is a paragraph.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
+    screen = console()
+    texts = [[visible(str(cell)) for cell in row] for row in rows]
+    least = [max(map(_unbroken, cells)) for cells in zip(headers, *texts, strict=True)]
+    if sum(least) + 3 * len(least) > screen.width:
+        _stacked(headers, texts, title, screen)
+        return
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left")
-    for header in headers:
-        grid.add_column(Text(header), overflow="fold")
-    for at, row in enumerate(rows):
-        cells = enumerate(row)
+    for header, width in zip(headers, least, strict=True):
+        grid.add_column(Text(header), overflow="fold", min_width=width)
+    for at, row in enumerate(texts):
         grid.add_row(
-            *(Text(visible(str(cell)), "bold" if (at, j) in strong else "") for j, cell in cells)
+            *(Text(cell, "bold" if (at, j) in strong else "") for j, cell in enumerate(row))
         )
-    console().print(grid)
+    screen.print(grid)
+
+
+def _stacked(
+    headers: Sequence[str], rows: Iterable[Sequence[str]], title: str, screen: Console
+) -> None:
+    from rich.text import Text
+
+    screen.print(Text(title), end="\n" if title else "")
+    first = 1 if headers[0] else 2  # a mark without a name stands before what it marks
+    for row in rows:
+        pairs = [f"{head} {cell}".strip() for head, cell in zip(headers, row, strict=True) if cell]
+        lead = sum(map(bool, row[:first]))
+        screen.print(Text(" ".join(pairs[:lead]), "bold"))
+        for text in wrapped("  " + "; ".join(map(_kept, pairs[lead:])), screen.width):
+            screen.print(Text(text))
+    screen.print()
+
+
+def _unbroken(cell: str) -> int:
+    """Return how wide a cell has to be: all of a figure, the longest word of a sentence."""
+    return len(cell) if len(cell) <= FIGURE else max(map(len, cell.split()), default=0)
+
+
+def _kept(cell: str) -> str:
+    """Return a cell that stays on one line if it is short."""
+    return cell.replace(" ", KEPT) if len(cell) <= 2 * FIGURE else cell
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Break a line at spaces, further lines indented; one that holds a command stays whole.
+
+    A command is copied from the terminal, and must come out in one piece.
+    """
+    if len(text) <= width or "shoal " in text:
+        return [text.replace(KEPT, " ")]
+    indent = " " * (len(text) - len(text.lstrip(" ")))
+    lines = textwrap.wrap(
+        text.strip(" "),
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(KEPT, " ") for line in lines]
 
 
 def visible(text: str, keep: str = "") -> str:

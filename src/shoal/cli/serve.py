@@ -33,7 +33,7 @@ def command(
     ] = 1024,
     max_unpacked: opt.MaxUnpacked = None,
 ) -> None:
-    """Open the page on which a table is looked at, anonymized and taken away.
+    """Open the page on which a table is looked at, anonymized and downloaded.
 
     Example: shoal serve patients.csv
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
+from shoal.base.plain import as_json
 from shoal.measures.exposure import Exposure
 from shoal.measures.losses.ncp import Loss
 from shoal.measures.readoff import ReadOff
@@ -94,9 +94,7 @@ class Run:
             "plan": self.plan.public(),
         }
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    to_json = as_json
 
 
 def _versions() -> dict[str, str]:

@@ -161,7 +161,7 @@ def _build(spec: Mapping[str, Any], sensitive: Sequence[str], own: Collection[st
     if not entry.sensitive:
         if column is not None:
             raise ParameterError(
-                f"The rule {entry.name!r} takes no 'column': it holds for the whole group. "
+                f"The rule {entry.name!r} takes no 'column': it holds for the whole class. "
                 "Leave the key out."
             )
         return [entry.load()(**check_options(given, entry.params, entry.name))]

@@ -29,7 +29,7 @@ _COLUMNS = """
 
 """
 _METHOD = "\n# How rows are grouped; its options stand next to the name (see: shoal methods).\n"
-_RULES = "\n# What every group has to promise; repeat the table for more rules.\n"
+_RULES = "\n# What every class has to promise; repeat the table for more rules.\n"
 _RELEASE = """
 # typed: ordered columns as two columns x_lo, x_hi. shuffle: hide the order of the input.
 # csv_safe: an apostrophe before texts of a CSV file that a spreadsheet would run as formulas.

@@ -1,4 +1,4 @@
-"""(alpha, k)-anonymity: large groups in which no sensitive value dominates (Wong et al. 2006)."""
+"""(alpha, k)-anonymity: large classes in which no sensitive value dominates (Wong et al. 2006)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class AlphaK:
 
     Notes
     -----
-    Shares are of the known values of a group, and a group has to have one; where people are
+    Shares are of the known values of a class, and a class has to have one; where people are
     counted, of the people of whom a value is known. Grows safely: a union is no smaller, and a
     share in it lies between the shares in the parts.
     """
@@ -54,7 +54,7 @@ class AlphaK:
     params: ClassVar[tuple[Param, ...]] = (
         Param(
             "alpha",
-            "largest share of a protected value in a group",
+            "largest share of a protected value in a class",
             float,
             default=0.5,
             low=0,
@@ -63,7 +63,7 @@ class AlphaK:
             safer="less",
             each="values",
         ),
-        Param("k", "least number of rows in a group", int, default=10, low=1, safer="more"),
+        Param("k", "least number of rows in a class", int, default=10, low=1, safer="more"),
         Param("values", "sensitive values to protect; every value when not given", tuple),
     )
     figures: ClassVar[Mapping[str, str]] = {"alpha": "alpha", "k": "k"}
@@ -85,7 +85,7 @@ class AlphaK:
                 )
 
     def holds(self, stats: GroupStats) -> Bools:
-        """Say for every group whether it is large enough and no protected share is above alpha."""
+        """Say for every class whether it is large enough and no protected share is above alpha."""
         known = stats.histograms[self.column].known > 0
         return (stats.sizes >= self.k) & known & (self._share(stats) <= self.alpha + SLACK)
 
@@ -104,7 +104,7 @@ class AlphaK:
         return tuple(Condition("value share", self.alpha, v) for v in guarded)
 
     def obstacle(self, whole: GroupStats) -> str | None:
-        """A value whose share of the table is above alpha is above it in some group."""
+        """A value whose share of the table is above alpha is above it in some class."""
         hist = whole.histograms[self.column]
         faults = [self._too_few(int(whole.sizes.sum()), whole.unit)]
         if missing := all_missing(hist, "(alpha, k)-anonymity", self.column):
@@ -115,7 +115,7 @@ class AlphaK:
         return "\n".join(fault for fault in faults if fault) or None
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
-        """Some group holds at least the table's share of a value, and none has more rows."""
+        """Some class holds at least the table's share of a value, and none has more rows."""
         rows = Limit("k", int(whole.sizes.sum()), f"so many {whole.unit} there are")
         hist = whole.histograms[self.column]
         value, share = self._top(hist)
@@ -125,7 +125,7 @@ class AlphaK:
         return (Limit("alpha", _up(share), why), rows)
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
-        """Return the largest protected share and the smallest group."""
+        """Return the largest protected share and the smallest class."""
         known = stats.histograms[self.column].known > 0
         share = np.where(known, self._share(stats), np.inf)
         return {
@@ -137,7 +137,7 @@ class AlphaK:
         """Return the promise in words."""
         what = "" if self.values is None else " among " + ", ".join(map(repr, self.values))
         return (
-            f"every group has at least {self.k} rows, and no value of {self.column!r}{what} has "
+            f"every class has at least {self.k} rows, and no value of {self.column!r}{what} has "
             f"more than a share of {self.alpha:g} of its known values ((alpha, k)-anonymity)"
         )
 

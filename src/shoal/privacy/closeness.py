@@ -1,4 +1,4 @@
-"""Rules that compare a group with the whole table: t-closeness and beta-likeness."""
+"""Rules that compare a class with the whole table: t-closeness and beta-likeness."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TCloseness:
     params: ClassVar[tuple[Param, ...]] = (
         Param(
             "t",
-            "largest distance of a group's values from the table's",
+            "largest distance of a class's values from the table's",
             float,
             default=0.2,
             low=0,
@@ -59,7 +59,7 @@ class TCloseness:
         self.params[1].check(self.distance, self.name)
 
     def holds(self, stats: GroupStats) -> Bools:
-        """Say for every group whether it is within t of the table."""
+        """Say for every class whether it is within t of the table."""
         hist = stats.histograms[self.column]
         return (distance(hist, self.distance) <= self.t + SLACK) & (hist.known > 0)
 
@@ -77,11 +77,11 @@ class TCloseness:
         return all_missing(whole.histograms[self.column], "t-closeness", self.column)
 
     def limits(self, whole: GroupStats) -> tuple[()]:
-        """The whole table as one group keeps any t."""
+        """The whole table as one class keeps any t."""
         return ()
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
-        """Return the largest distance of a group."""
+        """Return the largest distance of a class."""
         hist = stats.histograms[self.column]
         far = np.where(hist.known > 0, distance(hist, self.distance), np.inf)
         return {"t": float(far.max(initial=0.0))}
@@ -89,7 +89,7 @@ class TCloseness:
     def describe(self) -> str:
         """Return the promise in words."""
         return (
-            f"the values of {self.column!r} in every group are within {self.t:g} of the whole "
+            f"the values of {self.column!r} in every class are within {self.t:g} of the whole "
             f"table's ({self.distance} distance, t-closeness)"
         )
 
@@ -98,7 +98,7 @@ class TCloseness:
 class BetaLikeness:
     """No value's share gains more than ``beta`` on the table's, relative to it (Cao, Karras 2012).
 
-    Basic: (p - q) / q <= ``beta`` for every value with p > q, p its share in the group and q in the
+    Basic: (p - q) / q <= ``beta`` for every value with p > q, p its share in the class and q in the
     table. Enhanced: the bound is min(beta, -ln q), stricter for frequent values.
 
     Grows safely: a share in a union lies between the shares in the parts.
@@ -116,7 +116,7 @@ class BetaLikeness:
     params: ClassVar[tuple[Param, ...]] = (
         Param(
             "beta",
-            "largest relative gain of a value's share: 1 + beta times as frequent in a group",
+            "largest relative gain of a value's share: 1 + beta times as frequent in a class",
             float,
             default=1.0,
             low=0,
@@ -130,7 +130,7 @@ class BetaLikeness:
         self.params[0].check(self.beta, self.name)
 
     def holds(self, stats: GroupStats) -> Bools:
-        """Say for every group whether no value gains more than allowed."""
+        """Say for every class whether no value gains more than allowed."""
         hist = stats.histograms[self.column]
         gain, q = gains(hist)
         bound = np.minimum(self.beta, _own_bound(q)) if self.enhanced else self.beta
@@ -151,7 +151,7 @@ class BetaLikeness:
         return all_missing(whole.histograms[self.column], "beta-likeness", self.column)
 
     def limits(self, whole: GroupStats) -> tuple[()]:
-        """The whole table as one group keeps any beta."""
+        """The whole table as one class keeps any beta."""
         return ()
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class BetaLikeness:
             often += ", and never more than 1 - ln(its share) times,"
         kind = "enhanced" if self.enhanced else "basic"
         return (
-            f"no value of {self.column!r} is in a group more than {often} as frequent as in the "
+            f"no value of {self.column!r} is in a class more than {often} as frequent as in the "
             f"whole table ({kind} beta-likeness, beta = {self.beta:g})"
         )
 
@@ -188,7 +188,7 @@ def gains(hist: Histogram) -> tuple[Floats, Floats]:
 
 
 def distance(hist: Histogram, kind: str) -> Floats:
-    """Return how far each group is from the table; 1 for a group without a known value."""
+    """Return how far each class is from the table; 1 for a class without a known value."""
     if not hist.whole.any():
         return np.ones(hist.distinct.size)
     return _equal(hist) if kind == "equal" else _ordered(_occurring(hist))
@@ -204,7 +204,7 @@ def _occurring(hist: Histogram) -> Histogram:
 
 
 def _equal(hist: Histogram) -> Floats:
-    """Half the sum of absolute differences; values absent from a group count with their q."""
+    """Half the sum of absolute differences; values absent from a class count with their q."""
     q = hist.whole / hist.whole.sum()
     p = hist.counts / np.repeat(hist.known, hist.distinct)
     here = q[hist.values]
@@ -216,7 +216,7 @@ def _equal(hist: Histogram) -> Floats:
 def _ordered(hist: Histogram) -> Floats:
     """Mean absolute difference of the cumulative shares.
 
-    Between two values of a group its cumulative share P is constant while the table's Q climbs, so
+    Between two values of a class its cumulative share P is constant while the table's Q climbs, so
     the sum of |P - Q| over that stretch follows from running sums of Q and the place where Q
     passes P.
     """

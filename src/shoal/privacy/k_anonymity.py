@@ -1,4 +1,4 @@
-"""k-anonymity: every group has at least k rows (Samarati, Sweeney 1998)."""
+"""k-anonymity: every class has at least k rows (Samarati, Sweeney 1998)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class KAnonymity:
     judged_alone: ClassVar[bool] = True
     diversity: ClassVar[None] = None
     params: ClassVar[tuple[Param, ...]] = (
-        Param("k", "least number of rows in a group", int, default=10, low=2, safer="more"),
+        Param("k", "least number of rows in a class", int, default=10, low=2, safer="more"),
     )
     figures: ClassVar[Mapping[str, str]] = {"k": "k"}
 
@@ -34,11 +34,11 @@ class KAnonymity:
         self.params[0].check(self.k, self.name)
 
     def holds(self, stats: GroupStats) -> Bools:
-        """Say for every group whether it has at least k rows."""
+        """Say for every class whether it has at least k rows."""
         return stats.sizes >= self.k
 
     def caps(self) -> Caps:
-        """Return the least group size."""
+        """Return the least class size."""
         return Caps(size=self.k)
 
     def conditions(self, names: Sequence[str]) -> tuple[()]:
@@ -57,13 +57,13 @@ class KAnonymity:
         )
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
-        """All rows of the table make the largest group."""
+        """All rows of the table make the largest class."""
         return (Limit("k", int(whole.sizes.sum()), f"so many {whole.unit} there are"),)
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
-        """Return the size of the smallest group."""
+        """Return the size of the smallest class."""
         return {"k": int(stats.sizes.min()) if stats.sizes.size else 0}
 
     def describe(self) -> str:
         """Return the promise in words."""
-        return f"every group has at least {self.k} rows (k-anonymity)"
+        return f"every class has at least {self.k} rows (k-anonymity)"

@@ -1,8 +1,8 @@
-"""l-diversity: every group holds enough different sensitive values, in four readings.
+"""l-diversity: every class holds enough different sensitive values, in four readings.
 
 A missing sensitive value adds no diversity and counts towards no value's frequency; frequencies are
-shares of the *known* values of a group, so that missing values can never make a group look safer.
-Where people are counted, a person's value counts once in a group, and no reading is met by fewer
+shares of the *known* values of a class, so that missing values can never make a class look safer.
+Where people are counted, a person's value counts once in a class, and no reading is met by fewer
 people than the l it asks for.
 """
 
@@ -32,7 +32,7 @@ from shoal.privacy.base import (
     plain,
 )
 
-_MEANING = "least diversity of the sensitive values in a group"
+_MEANING = "least diversity of the sensitive values in a class"
 L = Param("l", _MEANING, int, default=2, low=2, safer="more")
 L_REAL = Param("l", _MEANING, float, default=2, low=1, safer="more")
 
@@ -62,11 +62,11 @@ class LDiversity:
         return self.l
 
     def holds(self, stats: GroupStats) -> Bools:
-        """Say for every group whether it has at least l different known values."""
+        """Say for every class whether it has at least l different known values."""
         return _spread(stats.histograms[self.column]) >= self.l
 
     def caps(self) -> Caps:
-        """Return the least number of different values, which is also a least group size."""
+        """Return the least number of different values, which is also a least class size."""
         return Caps(self.l, {self.column: ColumnCaps(distinct=self.l)})
 
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
@@ -81,17 +81,17 @@ class LDiversity:
         )
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
-        """A group cannot have more different values than the table."""
+        """A class cannot have more different values than the table."""
         return _most_values(whole.histograms[self.column])
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
-        """Return the least number of different values in a group."""
+        """Return the least number of different values in a class."""
         return {"l": _least(_spread(stats.histograms[self.column]))}
 
     def describe(self) -> str:
         """Return the promise in words."""
         return (
-            f"every group has at least {self.l} different values of {self.column!r} "
+            f"every class has at least {self.l} different values of {self.column!r} "
             "(distinct l-diversity)"
         )
 
@@ -121,7 +121,7 @@ class EntropyLDiversity:
         return math.ceil(self.l)
 
     def holds(self, stats: GroupStats) -> Bools:
-        """Say for every group whether exp(entropy) is at least l."""
+        """Say for every class whether exp(entropy) is at least l."""
         return effective(stats.histograms[self.column]) >= self.l - 1e-9
 
     def caps(self) -> None:
@@ -150,20 +150,20 @@ class EntropyLDiversity:
         )
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
-        """No group can do better than the table, if all are to do as well."""
+        """No class can do better than the table, if all are to do as well."""
         hist = whole.histograms[self.column]
         # Rounded down, so that the l named can itself be met.
         most = math.floor(float(effective(hist)[0]) * 100 + 1e-7) / 100
         return (Limit("l", most, in_the_way(hist)),) if hist.whole.any() else ()
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
-        """Return the least exp(entropy) of a group."""
+        """Return the least exp(entropy) of a class."""
         return {"entropy_l": _least(effective(stats.histograms[self.column]))}
 
     def describe(self) -> str:
         """Return the promise in words."""
         return (
-            f"the values of {self.column!r} in every group are at least as mixed as {self.l:g} "
+            f"the values of {self.column!r} in every class are at least as mixed as {self.l:g} "
             "equally frequent ones (entropy l-diversity)"
         )
 
@@ -208,7 +208,7 @@ class RecursiveLDiversity:
         return self.l
 
     def holds(self, stats: GroupStats) -> Bools:
-        """Say for every group whether its top count is below c times its tail."""
+        """Say for every class whether its top count is below c times its tail."""
         top, tail = self._top_and_tail(stats.histograms[self.column])
         return self._below(top, tail, self.c) & (stats.histograms[self.column].holders >= self.l)
 
@@ -221,7 +221,7 @@ class RecursiveLDiversity:
         return (Condition("recursive", self.c, self.l),)
 
     def obstacle(self, whole: GroupStats) -> str | None:
-        """The whole table must pass, for it is the union of all groups."""
+        """The whole table must pass, for it is the union of all classes."""
         hist = whole.histograms[self.column]
         few = all_missing(hist, _title(self.name), self.column) or _too_few(
             hist, self.l, self.name, self.column
@@ -239,7 +239,7 @@ class RecursiveLDiversity:
         )
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
-        """The table as one group has the smallest c; with fewer than l values there is none."""
+        """The table as one class has the smallest c; with fewer than l values there is none."""
         hist = whole.histograms[self.column]
         top, tail = self._top_and_tail(hist)
         if not tail[0]:
@@ -264,7 +264,7 @@ class RecursiveLDiversity:
     def describe(self) -> str:
         """Return the promise in words."""
         return (
-            f"in every group the most frequent value of {self.column!r} occurs less than "
+            f"in every class the most frequent value of {self.column!r} occurs less than "
             f"{self.c:g} times as often as the values from rank {self.l} on together "
             "(recursive l-diversity)"
         )
@@ -308,7 +308,7 @@ class FrequencyLDiversity:
         return self.l
 
     def holds(self, stats: GroupStats) -> Bools:
-        """Say for every group whether its most frequent value stays within 1 / l."""
+        """Say for every class whether its most frequent value stays within 1 / l."""
         hist = stats.histograms[self.column]
         within: Bools = hist.reduce(np.maximum, hist.counts) * self.l <= hist.holders
         return within & (hist.known > 0)
@@ -322,7 +322,7 @@ class FrequencyLDiversity:
         return (Condition("share", 1.0 / self.l),)
 
     def obstacle(self, whole: GroupStats) -> str | None:
-        """A value with more than 1 / l of the table is too frequent in some group."""
+        """A value with more than 1 / l of the table is too frequent in some class."""
         hist = whole.histograms[self.column]
         missing = all_missing(hist, _title(self.name), self.column)
         if missing or self.holds(whole)[0]:
@@ -336,7 +336,7 @@ class FrequencyLDiversity:
         )
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
-        """Some group holds at least the table's share of the most frequent value."""
+        """Some class holds at least the table's share of the most frequent value."""
         hist = whole.histograms[self.column]
         if not hist.whole.any():
             return ()
@@ -351,13 +351,13 @@ class FrequencyLDiversity:
     def describe(self) -> str:
         """Return the promise in words."""
         return (
-            f"no value of {self.column!r} has more than 1/{self.l} of the known values of a group "
+            f"no value of {self.column!r} has more than 1/{self.l} of the known values of a class "
             "(frequency l-diversity)"
         )
 
 
 def effective(hist: Histogram) -> Floats:
-    """Return exp(entropy) of each group: how many equally frequent values it is worth."""
+    """Return exp(entropy) of each class: how many equally frequent values it is worth."""
     known = np.repeat(hist.known, hist.distinct)
     share = hist.counts / known
     entropy = hist.reduce(np.add, -share * np.log(share))
@@ -366,7 +366,7 @@ def effective(hist: Histogram) -> Floats:
 
 
 def _spread(hist: Histogram) -> npt.NDArray[np.int64]:
-    """Return how many different values a group has, or people, if these are counted and fewer.
+    """Return how many different values a class has, or people, if these are counted and fewer.
 
     The many values of one person hide nobody.
     """

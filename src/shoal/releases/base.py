@@ -120,7 +120,7 @@ class ShapeWords:
 class View(Protocol):
     """A published release, read from its tables alone.
 
-    ``expect`` and ``beliefs`` use nothing that is not published, so they say what an analyst can
+    ``expect`` and ``posterior`` use nothing that is not published, so they say what an analyst can
     learn, and what an attacker can.
     """
 
@@ -149,18 +149,9 @@ class View(Protocol):
         """
         ...
 
-    def beliefs(self, of: str, rows: npt.NDArray[np.integer]) -> Floats:
-        """Return what an attacker believes of the person behind each of some released rows.
-
-        He knows all quasi-identifiers of that person: a probability for every sensitive value,
-        ``[rows, values]``.
-        """
-        ...
-
     def posterior(self, of: str) -> Posterior:
-        """Return the same for all rows, by class of those that nobody can tell apart."""
-        ...
+        """Return what an attacker believes who knows all quasi-identifiers of a person.
 
-    def risk(self, of: str) -> dict[str, float]:
-        """Return the worst and the mean of the highest belief, over all rows."""
+        A probability for every sensitive value, by class of rows that nobody can tell apart.
+        """
         ...

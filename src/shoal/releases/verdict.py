@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -12,6 +10,7 @@ import polars as pl
 
 from shoal.base.notebook import table_html
 from shoal.base.partition import GroupStats, Ints
+from shoal.base.plain import as_json, plain
 from shoal.base.roles import Role
 from shoal.privacy.base import reached
 from shoal.tables.domain import Taxonomy
@@ -150,12 +149,10 @@ class Verdict:
             "faults": list(self.faults),
             "worst": [asdict(group) for group in self.worst],
         }
-        finite: dict[str, Any] = _finite({**self.models, "verdict": verdict})
-        return finite
+        told: dict[str, Any] = plain({**self.models, "verdict": verdict})
+        return told
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    to_json = as_json
 
 
 def held_back(name: str, role: Role) -> str:
@@ -173,12 +170,3 @@ def undeclared(name: str) -> str:
     return (
         f"The release has a column {name!r} that was not declared: leave it out, or give it a role."
     )
-
-
-def _finite(value: Any) -> Any:
-    """Return plain data without infinities and NaN, which JSON cannot say."""
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -22,7 +22,7 @@ _NAMES = {
     "worst": "Broken classes",
     "looks": "What it looks like",
     "columns": "Columns",
-    "crowds": "Loss and crowds",
+    "crowds": "Loss and classes",
     "risk": "Risk",
     "values": "What classes tell",
     "attacks": "Attacks",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -320,32 +321,18 @@ def dates(values: pl.Series | Sequence[Any], column: str = "values") -> Taxonomy
     return _build([leaves, *finer, month, quarter, year], column)
 
 
-def _flat(values: pl.Series | Sequence[Any], column: str = "values") -> Taxonomy:
-    return flat(_texts(values, column).to_list(), column)
-
-
-def _quantile(values: pl.Series | Sequence[Any], column: str, **options: Any) -> Taxonomy:
-    return intervals(values, column, how="quantile", **options)
-
-
 @dataclass(frozen=True)
 class Maker:
-    """A way to make a hierarchy: what it is for, how, and the options that it takes."""
+    """A way to make a hierarchy: what it is for, the numbers that steer it, an example of them."""
 
     story: str
-    call: Callable[..., Taxonomy]
-    options: tuple[str, ...] = ()
+    make: Callable[..., Taxonomy]
+    takes: tuple[str, ...] = ()
     hint: str = ""
 
 
-def maker(how: str) -> Maker:
-    """Return a maker by its name, or say which there are."""
-    if how not in MAKERS:
-        raise ParameterError(
-            f"--how must be one of {', '.join(map(repr, MAKERS))}. Got {how!r} instead."
-            f"{nearest(how, MAKERS)}"
-        )
-    return MAKERS[how]
+def _flat(values: pl.Series, column: str) -> Taxonomy:
+    return flat(as_text(values).drop_nulls().unique().sort().to_list(), column)
 
 
 MAKERS = {
@@ -357,7 +344,7 @@ MAKERS = {
     ),
     "quantiles": Maker(
         "numbers, into intervals that hold about equally many rows",
-        _quantile,
+        partial(intervals, how="quantile"),
         ("steps",),
         "16, 8, 4, 2",
     ),
@@ -371,3 +358,29 @@ MAKERS = {
     "frequency": Maker("names, those of about equal frequency together", frequencies),
     "flat": Maker("names, each right under *, to be grouped by hand", _flat),
 }
+
+
+def make(how: str, values: pl.Series, column: str, numbers: Mapping[str, str | None]) -> Taxonomy:
+    """Make a hierarchy in one of the :data:`MAKERS`; its numbers are told as texts, by name."""
+    if how not in MAKERS:
+        raise ParameterError(
+            f"--how must be one of {', '.join(map(repr, MAKERS))}. Got {how!r} instead."
+            f"{nearest(how, MAKERS)}"
+        )
+    asked = {name: text for name, text in numbers.items() if text is not None}
+    for name in asked:
+        if name not in MAKERS[how].takes:
+            raise ParameterError(f"--{name} does not go with --how {how}. Leave it out.")
+    options = {name: _read_numbers(name, text) for name, text in asked.items()}
+    return MAKERS[how].make(values, column, **options)
+
+
+def _read_numbers(name: str, text: str) -> list[int | float]:
+    try:
+        numbers = [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
+    except ValueError:
+        raise ParameterError(
+            f"{name} (--{name}) takes numbers with commas between them, such as 5,10,20. "
+            f"Got {text!r} instead."
+        ) from None
+    return [int(number) if number.is_integer() else number for number in numbers]

@@ -123,5 +123,5 @@ def _hidden(opened: Opened, plan: Plan) -> dict[str, Any]:
         "reached": {
             name: dict(result.achieved) for name, result in zip(hidden, reached, strict=True)
         },
-        "posterior": {name: opened.view(name).risk(name) for name in hidden},
+        "posterior": {name: opened.view(name).posterior(name).risk() for name in hidden},
     }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from shoal.base.errors import ParameterError, listed, nearest
 from shoal.base.notebook import table_html
+from shoal.base.plain import as_json
 from shoal.catalog import ESTIMATORS, find_estimator
 from shoal.releases.base import By, Counts
 from shoal.releases.categories import read_by
@@ -46,9 +46,7 @@ class Estimates:
             "estimates": self.counts.frame().to_dicts(),
         }
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    to_json = as_json
 
 
 def estimate(

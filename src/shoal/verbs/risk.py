@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ import polars as pl
 from shoal.base.errors import SchemaError, ShoalWarning
 from shoal.base.notebook import table_html
 from shoal.base.partition import GroupStats
+from shoal.base.plain import as_json
 from shoal.base.roles import Role
 from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
@@ -90,9 +90,7 @@ class Risks:
             "values_left_out": self.left_out,
         }
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    to_json = as_json
 
 
 def risk(

@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import ParameterError, SchemaError
+from shoal.base.errors import SchemaError
 from shoal.base.roles import Kind, Role
-from shoal.tables import makers
 from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import Taxonomy
 from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
+from shoal.tables.makers import MAKERS, make
 from shoal.tables.schema import Column
 from shoal.web import trees
 from shoal.web.trees import LabelTree
@@ -89,20 +89,9 @@ def _nested(tree: LabelTree, rows: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _make(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
-    chosen, text = makers.maker(settings["how"]), settings.get("numbers", "").strip()
-    options = {name: _numbers(name, text) for name in chosen.options[:1] if text}
-    return chosen.call(frame[column], column, **options)
-
-
-def _numbers(name: str, text: str) -> list[Any]:
-    try:
-        numbers = [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
-    except ValueError:
-        raise ParameterError(
-            f"The field {name!r} takes numbers with commas between them, such as 5, 10, 20. "
-            f"Got {text!r} instead."
-        ) from None
-    return [int(number) if number.is_integer() else number for number in numbers]
+    how, text = settings["how"], settings.get("numbers", "").strip()
+    takes = MAKERS[how].takes[:1] if how in MAKERS and text else ()
+    return make(how, frame[column], column, dict.fromkeys(takes, text))
 
 
 def _upload(_frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:

@@ -32,7 +32,7 @@ _NAMES = {
     "decide": "Decide",
     "run": "Run",
     "understand": "Understand",
-    "take": "Take away",
+    "take": "Download",
 }
 
 

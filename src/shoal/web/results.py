@@ -14,7 +14,7 @@ import polars as pl
 from shoal.api.release import Release
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import ShoalError
-from shoal.base.workers import plain
+from shoal.base.plain import plain
 from shoal.measures.risks.results import Attacks
 from shoal.measures.telling import SHOWN, telling
 from shoal.plan.plan import Plan

@@ -147,7 +147,7 @@ class Workbench:
         table.profile, table.error, table.stage = None, "", "read"
         table.opening = self.background(self._open(table))
 
-    async def _open(self, table: OpenTable) -> None:
+    async def _open(self, table: OpenTable, again: bool = True) -> None:
         def stage(name: str) -> None:
             table.stage = name
 
@@ -158,10 +158,14 @@ class Workbench:
             if old:
                 table.draft |= {key: old[key] for key in ("rules", "method", "release")}
         except Refused as error:
-            text = str(error).replace(str(table.path), table.name)
-            table.error = text
+            table.error = str(error).replace(str(table.path), table.name)
         except Died as error:
-            table.error = str(error)
+            # Whoever ended the worker, the reader of the page cannot ask for the reading again; so
+            # we do, once. A table that is too large ends the second worker as well.
+            if again:
+                await self._open(table, again=False)
+            else:
+                table.error = str(error)
 
     def forget(self, table: OpenTable) -> None:
         """Close a table: its runs, and its copy if it was uploaded, are removed."""

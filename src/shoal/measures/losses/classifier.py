@@ -232,7 +232,7 @@ def on_release(
                 into[row, task.of_value[value]] = 1.0
         chosen = _sample(task, np.arange(rows.size))
         rows = rows[chosen]
-        weights[rows] = blurred.beliefs(task.target, chosen) @ into
+        weights[rows] = blurred.posterior(task.target).beliefs(chosen) @ into
     return _fit(task, reading, original, schema, taxonomies, weights, rows)
 
 

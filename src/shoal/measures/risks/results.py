@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.notebook import table_html
+from shoal.base.plain import as_json
 from shoal.releases.estimates.intervals import quantile
 
 
@@ -122,9 +122,7 @@ class Attacks:
             "results": [result.to_dict() for result in self.results],
         }
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    to_json = as_json
 
     def frame(self) -> pl.DataFrame:
         """Return one row per result."""
@@ -270,7 +268,7 @@ _WORDS = {
     ),
     "inference": (
         "Is the likeliest value of {column}, over all rows that may be a person's, the true one?",
-        "The value of {column} is guessed rightly",
+        "The value of {column} is guessed correctly",
         "the commonest value is right for",
     ),
     "background": (

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import InputError, SchemaError, listed, nearest
@@ -114,14 +113,6 @@ class AnatomyView(Exact):
         at = np.repeat(starts[:-1][own] - (np.cumsum(many) - many), many) + np.arange(many.sum())
         rows = np.repeat(np.arange(own.size), many)
         return Posterior.of(self.classes, rows, values[at], share[at], len(names))
-
-    def beliefs(self, of: str, rows: npt.NDArray[np.integer]) -> Floats:
-        """Return the attacker's probability of every value, for some released rows."""
-        return self.posterior(of).beliefs(rows)
-
-    def risk(self, of: str) -> dict[str, float]:
-        """Return the worst and the mean posterior."""
-        return self.posterior(of).risk()
 
 
 def marked(tables: Mapping[str, pl.DataFrame], _sensitive: Sequence[str]) -> bool:

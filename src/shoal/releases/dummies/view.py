@@ -102,14 +102,6 @@ class DummiesView(Exact):
         size = len(column.values)
         return Posterior.of(self.classes, rows, column.codes.ravel(), share.ravel(), size)
 
-    def beliefs(self, of: str, rows: npt.NDArray[np.integer]) -> Floats:
-        """Return the attacker's probability of every value, for some released rows."""
-        return self.posterior(of).beliefs(rows)
-
-    def risk(self, of: str) -> dict[str, float]:
-        """Return the worst and the mean posterior."""
-        return self.posterior(of).risk()
-
 
 def _coded(name: str, lists: pl.Series, domain: pl.Series | None) -> _Column:
     kept = np.flatnonzero(lists.is_not_null().to_numpy())
@@ -173,14 +165,7 @@ def estimated(opened: Opened, name: str) -> bool:
     return name in opened.sensitive and _sets(opened, name) is not None
 
 
-def silent(opened: Opened, name: str) -> float:
-    """Return the share of cells of a column that say nothing."""
-    return exact.silent(opened, name)
-
-
-def sizes(opened: Opened) -> Ints:
-    """Return the size of every class."""
-    return opened.published.sizes
+silent, sizes = exact.silent, exact.sizes
 
 
 def examples(opened: Opened) -> tuple[pl.DataFrame, list[tuple[str, int]] | None]:

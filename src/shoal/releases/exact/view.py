@@ -61,3 +61,8 @@ class Exact:
 def silent(opened: Opened, name: str) -> float:
     """Return the share of cells of a column that are empty."""
     return blank(opened.frame[name]).null_count() / max(opened.frame.height, 1)
+
+
+def sizes(opened: Opened) -> Ints:
+    """Return the size of every class."""
+    return opened.published.sizes

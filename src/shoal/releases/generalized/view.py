@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import SchemaError, listed, nearest
@@ -141,14 +140,6 @@ class GeneralizedView:
         labels = self.published.labels
         first[labels[::-1]] = np.arange(labels.size)[::-1]
         return Posterior.of(labels, first[owner], value, count, len(names))
-
-    def beliefs(self, of: str, rows: npt.NDArray[np.integer]) -> Floats:
-        """Return the attacker's probability of every value, for some released rows."""
-        return self.posterior(of).beliefs(rows)
-
-    def risk(self, of: str) -> dict[str, float]:
-        """Return the worst and the mean posterior."""
-        return self.posterior(of).risk()
 
 
 def marked(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> bool:

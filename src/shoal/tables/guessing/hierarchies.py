@@ -7,7 +7,7 @@ import polars as pl
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.guessing.patterns import POSTAL, Pattern, first_fit
-from shoal.tables.makers import MAKERS
+from shoal.tables.makers import frequencies, prefixes
 
 _CODES = Pattern("codes", r"^[A-Z]{0,4}[-. ]?\d[\dA-Z]*(?:[-. /]?[\dA-Z]+)*$", None, 10)
 _SHORTEST, _LONGEST = 3, 12  # signs of a code; what is longer is a number of something
@@ -29,5 +29,5 @@ def guess_hierarchy(series: pl.Series, column: str) -> tuple[Taxonomy, str] | No
     if form and lengths.is_between(_SHORTEST, _LONGEST).all():
         first = different.str.slice(0, 1).n_unique()
         if first < len(different):  # a first sign of each one's own puts nothing together
-            return MAKERS["prefixes"].call(texts, column), f"prefixes of {form}"
-    return MAKERS["frequency"].call(texts, column), "names of about equal frequency together"
+            return prefixes(texts, column), f"prefixes of {form}"
+    return frequencies(texts, column), "names of about equal frequency together"

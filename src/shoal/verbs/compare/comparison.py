@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.notebook import table_html
+from shoal.base.plain import as_json
 from shoal.plan.plan import Plan
 from shoal.show.charts.paper import Chart
 from shoal.show.charts.plane import Point, scatter
@@ -240,9 +240,7 @@ class Comparison:
             "notes": list(self.notes),
         }
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    to_json = as_json
 
 
 def _plain(setting: Setting) -> dict[str, Any]:

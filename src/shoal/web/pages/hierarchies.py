@@ -66,8 +66,8 @@ async def _show(
         "used": decided.get("kind") == "taxonomy" and decided.get("role") == "quasi",
         "hierarchy": told,
         "makers": [
-            {"name": name, "story": one.story, "field": "".join(one.options[:1]), "hint": one.hint}
-            for name, one in MAKERS.items()
+            {"name": name, "story": way.story, "field": "".join(way.takes[:1]), "hint": way.hint}
+            for name, way in MAKERS.items()
         ],
         "usual": _usual(column),
         "fault": fault,

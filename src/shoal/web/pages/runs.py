@@ -1,4 +1,4 @@
-"""The pages Run, Understand and Take away."""
+"""The pages Run, Understand and Download."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from shoal.web.state import STAGES, OpenTable, WebRun
 
 _MOST = 24  # runs that one click may order
 
-# What can be taken away: the file, its type, and what it is.
+# What can be downloaded: the file, its type, and what it is.
 FILES = {
     "release.csv": ("text/csv; charset=utf-8", "The release, as text"),
     "release.parquet": ("application/vnd.apache.parquet", "The release, as Parquet"),
@@ -199,7 +199,7 @@ def _there(run: WebRun) -> list[dict[str, Any]]:
 
 
 async def take(request: Request) -> Response:
-    """Show what can be taken away."""
+    """Show what can be downloaded."""
     table, run = run_of(request)
     if run.view is None:
         return back(f"/tables/{table.number}/runs/{run.number}")
