@@ -236,34 +236,21 @@ def test_version_and_help(shoal: Run) -> None:
     assert "Usage" in shoal().stdout + shoal().stderr
 
 
-def test_init_guesses_hierarchies_for_names(shoal: Run, folder: Path) -> None:
-    lines = ["age,city,job"] + [f"{20 + i % 40},city{i % 7},{'ab'[i % 2]}" for i in range(80)]
-    (folder / "towns.csv").write_text("\n".join(lines))
-    done = shoal("init", "towns.csv", "-o", "towns.toml")
-    assert done.returncode == 0, done.stderr
-    assert "hierarchy guessed: city (names of about equal frequency together)" in done.stdout
-    text = (folder / "towns.toml").read_text()
-    assert 'hierarchy = "towns.hierarchies/city.csv"' in text
-    assert 'sets = "never"' in text
-    refused = shoal("init", "towns.csv", "-o", "towns2.toml", "--sets", "city=sometimes")
-    assert refused.returncode == 2
-    assert "must be 'allowed' or 'never'" in refused.stderr
-    released = shoal("anonymize", "towns.csv", "--plan", "towns.toml", "--k", "4", "-o", "t.csv")
-    assert released.returncode == 0, released.stderr
-    assert "{" not in (folder / "t.csv").read_text()
-    allowed = shoal("init", "towns.csv", "-o", "sets.toml", "--sets", "allowed")
-    assert allowed.returncode == 0
-    assert "hierarchy" not in allowed.stdout
-    assert not (folder / "sets.hierarchies").exists()
-
-
-def test_init_writes_all_or_nothing(shoal: Run, folder: Path) -> None:
-    lines = ["age,city"] + [f"{20 + i % 40},city{i % 7}" for i in range(80)]
-    (folder / "towns.csv").write_text("\n".join(lines))
-    (folder / "towns.hierarchies").mkdir()
-    (folder / "towns.hierarchies" / "city.csv").write_text("mine")
-    done = shoal("init", "towns.csv", "-o", "towns.toml")
-    assert done.returncode == 2
-    assert "city.csv already exists" in done.stderr
-    assert not (folder / "towns.toml").exists()
-    assert (folder / "towns.hierarchies" / "city.csv").read_text() == "mine"
+def test_an_audit_does_not_claim_for_people_what_holds_of_rows(shoal: Run, folder: Path) -> None:
+    rows = "".join(f"{20 + i // 4},p{i // 2}\n" for i in range(16))
+    (folder / "visits.csv").write_text("age,who\n" + rows)
+    made = shoal(
+        "anonymize", "visits.csv", "--quasi", "age", "--person", "who", "--k", "2",
+        "--grid", "age=off", "-o", "out.csv",
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    asked = ("audit", "out.csv", "--quasi", "age", "--person", "who", "--k", "2")
+    blind = shoal(*asked)
+    assert blind.returncode == 1
+    assert "rows     every class has at least 2 rows" in blind.stdout
+    assert "Whether the promise is kept cannot be said: it counts people" in blind.stdout
+    assert "keeps its promise" not in blind.stdout
+    told = shoal(*asked, "--original", "visits.csv")
+    assert told.returncode == 0
+    assert "16 rows of 8 people in 4 classes" in told.stdout
+    assert "holds    every class has at least 2 different people" in told.stdout

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
+from shoal.base.partition import Floats, Ints
 from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import STAR, Taxonomy, flat
 
@@ -108,7 +108,7 @@ def _numbers(values: pl.Series | Sequence[Any], column: str) -> pl.Series:
     return known
 
 
-def _distinct(series: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int64]]:
+def _distinct(series: pl.Series) -> tuple[pl.Series, Ints]:
     """Return the distinct values in ascending order and how often each occurs."""
     counted = series.rename("value").value_counts(name="count").sort("value")
     return counted["value"], counted["count"].to_numpy().astype(np.int64)
@@ -155,7 +155,7 @@ def _nice(span: float, whole: bool) -> list[float]:
 
 
 def _equal_widths(
-    points: npt.NDArray[np.float64], steps: Sequence[int] | None, widths: Sequence[float] | None
+    points: Floats, steps: Sequence[int] | None, widths: Sequence[float] | None
 ) -> list[pl.Series]:
     """Label each point with its interval on every level."""
     whole = bool((points == np.floor(points)).all())
@@ -180,7 +180,7 @@ def _equal_widths(
 
 
 def _intervals(
-    place: npt.NDArray[np.float64], origin: float, width: float, whole: bool, last: int | None
+    place: Floats, origin: float, width: float, whole: bool, last: int | None
 ) -> pl.Series:
     low, high = origin + place * width, origin + (place + 1) * width
     if whole and float(width).is_integer():
@@ -198,9 +198,7 @@ def _format(first: pl.Series, end: pl.Series, bracket: str) -> pl.Series:
     return "[" + first + "-" + end + bracket
 
 
-def _quantiles(
-    texts: pl.Series, counts: npt.NDArray[np.int64], steps: Sequence[int]
-) -> list[pl.Series]:
+def _quantiles(texts: pl.Series, counts: Ints, steps: Sequence[int]) -> list[pl.Series]:
     """Label each value with the first and last value of its share of the cells."""
     middle = np.cumsum(counts) - counts / 2
     finest = np.minimum((middle / counts.sum() * steps[0]).astype(np.int64), steps[0] - 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.address import is_database
-from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
+from shoal.base.errors import InputError, ParameterError, SchemaError, warn
 from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
 from shoal.plan.origin import mistrust
@@ -25,8 +24,9 @@ from shoal.tables.files import read_table
 from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.grid import DEFAULT_GRID
 from shoal.tables.guessing import guess
+from shoal.tables.guessing.whose import not_people
 from shoal.tables.native import from_native
-from shoal.tables.schema import Column, Schema, declare, not_people, plain, unknown_column
+from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
 
 Domains = Mapping[str, Sequence[Any] | str | Path]
@@ -159,7 +159,7 @@ def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) ->
     schema = with_reasons(schema, frame)
     warn_undecided(schema)
     if repeated := not_people(schema, frame):
-        warnings.warn(repeated, ShoalWarning, stacklevel=2)
+        warn(repeated)
     return Taken(frame, plan, schema, taxonomies)
 
 
@@ -190,12 +190,10 @@ def warn_undecided(schema: Schema) -> None:
         return
     told = "; ".join(f"{name!r}: {schema[name].reason}" for name in schema.undecided)
     many = len(schema.undecided)
-    warnings.warn(
+    warn(
         f"{many} column{'s are' if many > 1 else ' is'} not released, because nobody has decided "
         f"what {'they are' if many > 1 else 'it is'} ({told}). Give each a role in the plan, or "
         "name it with --quasi, --sensitive, --identifier or --other.",
-        ShoalWarning,
-        stacklevel=3,
     )
 
 
@@ -363,10 +361,8 @@ def _guessed(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]
         )
     roles = {role: schema.names(role) for role in _GUESSED if schema.names(role)}
     told = "; ".join(f"{role.value}: {', '.join(names)}" for role, names in roles.items())
-    warnings.warn(
+    warn(
         f"Roles were guessed ({told}). A guess does not know what others know: check them "
         "with 'shoal inspect', and declare them.",
-        ShoalWarning,
-        stacklevel=2,
     )
     return plan.with_roles({**roles, Role.UNDECIDED: schema.undecided})

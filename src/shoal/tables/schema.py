@@ -252,26 +252,6 @@ def plain(dtype: pl.DataType) -> bool:
     return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration))
 
 
-def not_people(schema: Schema, frame: pl.DataFrame) -> str:
-    """Say that rows are not people: an identifier repeats, and nobody said whose row it is.
-
-    Names without a digit repeat too, and different people bear them: they prove nothing.
-    """
-    if schema.person is not None:
-        return ""
-    repeating: list[tuple[int, str]] = []
-    for name in schema.identifier:
-        known = frame[name].drop_nulls() if plain(frame[name].dtype) else frame[name].head(0)
-        codes = as_text(known.unique()).str.contains("[0-9@]")
-        if len(codes) < len(known) and codes.sum() > len(codes) / 2:
-            repeating.append((len(codes), name))
-    most, worst = max(repeating, default=(0, ""))
-    return worst and (
-        f"Rows are not people: {frame.height:,} rows of {most:,} {worst!r}, and k counts rows. "
-        f"Name it with --person (person={worst!r}), and people are counted."
-    )
-
-
 def textual(dtype: pl.DataType) -> bool:
     """Tell whether cells of this type are texts, which have no order of their own."""
     return dtype == pl.String or isinstance(dtype, pl.Categorical)

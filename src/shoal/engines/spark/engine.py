@@ -155,7 +155,7 @@ def _translated() -> Iterator[None]:
 
 
 def _in_our_words(text: str, fault: BaseException) -> ShoalError:
-    own = re.findall(r"^\s*shoal\.errors\.(\w+): (.+)$", text, re.MULTILINE)
+    own = re.findall(r"^\s*shoal\.base\.errors\.(\w+): (.+)$", text, re.MULTILINE)
     if own:  # one of ours, raised on an executor
         kind: type[ShoalError] = getattr(errors, own[-1][0], ShoalError)
         return kind(own[-1][1])

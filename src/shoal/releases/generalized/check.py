@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
-from shoal.base.partition import GroupStats, Histogram
+from shoal.base.partition import Bools, GroupStats, Histogram
 from shoal.privacy.base import Rule, flatten, promised, weakest
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.opened import Opened
@@ -251,7 +251,7 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
     )
 
 
-def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_]) -> RuleResult:
+def _result(rule: Rule, stats: GroupStats, passes: Bools) -> RuleResult:
     failing = int((~passes).sum())
     holds = failing == 0 and passes.size > 0
     promise = promised(rule, stats.unit)
@@ -299,7 +299,7 @@ def _worst(
     published: Published,
     stats: GroupStats,
     rules: Sequence[Rule],
-    passed: Sequence[npt.NDArray[np.bool_]],
+    passed: Sequence[Bools],
     limit: int,
 ) -> tuple[WorstGroup, ...]:
     """Show the classes that break most rules by what the file says of them, smallest first."""
