@@ -31,14 +31,13 @@ from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
+from shoal.tables.gathering import Hierarchies, is_path
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
-    Hierarchies,
     Names,
     Taken,
     check_no_database,
     extra_rules,
-    is_path,
     merge,
     take,
 )

@@ -242,7 +242,8 @@ def _quasi(
     texts = as_text(series)
     known = texts.drop_nulls().unique().sort()
     values = tuple(known.to_list())
-    domain = flat(values, column.name) if flat_sets else Nominal(values)
+    single = flat_sets or not column.sets
+    domain = flat(values, column.name) if single else Nominal(values)
     return domain, _positions(texts, known)
 
 

@@ -59,6 +59,12 @@ def read_table(
 
         return read_source(where, missing)
     path = where
+    if path.suffix == ".toml":
+        raise InputError(
+            f"{path} is a plan by its name, and a table is needed here: one of "
+            f"{', '.join(FORMATS)}, or the address of a database. Give the table first and the "
+            f"plan as --plan {path}."
+        )
     try:
         with path.open("rb") as stream:
             magic = stream.peek(6)[:6]

@@ -1,4 +1,4 @@
-"""Make hierarchies from the values themselves: intervals, prefixes, dates, or a flat one."""
+"""Make hierarchies from the values themselves: intervals, prefixes, dates, frequencies."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import STAR, Taxonomy, flat
 
 _FINEST = 20  # intervals that the finest automatic level aims at
+_TOGETHER = 3  # names in the smallest group by frequency
+_LABEL = 60  # characters of a group's label that lists all of its members
 
 
 def intervals(
@@ -257,6 +259,45 @@ def _texts(values: pl.Series | Sequence[Any], column: str) -> pl.Series:
     return texts
 
 
+def frequencies(values: pl.Series | Sequence[Any], column: str = "values") -> Taxonomy:
+    """Put names of about equal frequency together, three or more in a group: ``Cuba, Haiti, Peru``.
+
+    Values that are often met in one class are then near each other, and rare ones hide each other.
+
+    Notes
+    -----
+    No group below ``*`` has two members: of two that are published as one both must occur, of three
+    nobody can tell which. A column of fewer than six values has no group but ``*``.
+    """
+    series = values if isinstance(values, pl.Series) else pl.Series("values", values, strict=False)
+    known = as_text(series).drop_nulls().rename("value")
+    _texts(known, column)
+    counted = known.value_counts(name="count").sort(["count", "value"], descending=[True, False])
+    leaves = counted["value"].to_list()
+    taken = set(leaves)
+    groups = [[place] for place in range(len(leaves))]
+    levels = [counted["value"]]
+    while len(groups) >= 2 * _TOGETHER:
+        edges = np.linspace(0, len(groups), len(groups) // _TOGETHER + 1).astype(int)
+        groups = [list(itertools.chain(*groups[a:b])) for a, b in itertools.pairwise(edges)]
+        labels: list[str] = []
+        for group in groups:
+            labels += [_named([leaves[place] for place in group], taken)] * len(group)
+        levels.append(pl.Series(labels, dtype=pl.String))
+    return _build(levels, column)
+
+
+def _named(members: Sequence[str], taken: set[str]) -> str:
+    """Name a group by its members, or the first two of many, as nothing else is named."""
+    label = ", ".join(members)
+    if len(label) > _LABEL:
+        label = f"{', '.join(members[:2])} and {len(members) - 2:,} more"
+    while label in taken:
+        label = f"({label})"
+    taken.add(label)
+    return label
+
+
 def dates(values: pl.Series | Sequence[Any], column: str = "values") -> Taxonomy:
     """Group dates by month, quarter and year: ``2020-03-14``, ``2020-03``, ``2020-Q1``, ``2020``.
 
@@ -312,6 +353,7 @@ MAKERS = {
         "1, 2, 3",
     ),
     "dates": Maker("dates, into months, quarters and years", dates),
+    "frequency": Maker("names, those of about equal frequency together", frequencies),
     "flat": Maker("names, each right under *, to be grouped by hand", _flat),
 }
 

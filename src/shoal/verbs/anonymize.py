@@ -32,7 +32,8 @@ from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
-from shoal.tables.prepare import Hierarchies, Taken, warn_undecided
+from shoal.tables.gathering import Hierarchies
+from shoal.tables.prepare import Taken, warn_undecided
 from shoal.tables.spreadsheet import counted
 
 QUOTED = "texts quoted for spreadsheets"

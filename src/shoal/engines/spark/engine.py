@@ -26,7 +26,8 @@ from shoal.engines.spark.settings import Spark, address, is_spark_frame
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import Rule
-from shoal.tables.prepare import Hierarchies, gather, is_path, resolve
+from shoal.tables.gathering import Hierarchies, gather, is_path
+from shoal.tables.prepare import resolve
 
 
 def carry_out(

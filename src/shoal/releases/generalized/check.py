@@ -46,7 +46,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         "persons": opened.persons if source is None else source.persons,
     }
     if source is not None:
-        return verify(
+        verdict = verify(
             opened.frame,
             opened.quasi,
             rules,
@@ -56,9 +56,26 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
             order=source.order,
             **common,
         )
-    verdict = verify(opened.frame, opened.quasi, rules, **common)
-    faults = (*verdict.faults, *opened.forbidden())
+        faults = (*verdict.faults, *_sets(opened))
+    else:
+        verdict = verify(opened.frame, opened.quasi, rules, **common)
+        faults = (*verdict.faults, *opened.forbidden(), *_sets(opened))
     return replace(verdict, holds=verdict.holds and not faults, faults=faults)
+
+
+def _sets(opened: Opened) -> list[str]:
+    """Say where sets are published although the plan says never; bare braces mean nothing else."""
+    faults = []
+    cells = opened.published.cells
+    for name in opened.quasi:
+        if name in cells.columns and not opened.plan.allows_sets(name):
+            wide = as_text(cells[name]).str.starts_with("{").fill_null(value=False)
+            if many := int(opened.published.sizes[wide.to_numpy()].sum()):
+                faults.append(
+                    f"Column {name!r} is published as a set of values in {many:,} rows, and its "
+                    "plan says sets = 'never'. Release it again, or say sets = 'allowed'."
+                )
+    return faults
 
 
 def verify(
