@@ -234,3 +234,23 @@ def test_methods_lists_the_catalog(shoal: Run) -> None:
 def test_version_and_help(shoal: Run) -> None:
     assert shoal("--version").stdout.startswith("shoal 0.")
     assert "Usage" in shoal().stdout + shoal().stderr
+
+
+def test_an_audit_does_not_claim_for_people_what_holds_of_rows(shoal: Run, folder: Path) -> None:
+    rows = "".join(f"{20 + i // 4},p{i // 2}\n" for i in range(16))
+    (folder / "visits.csv").write_text("age,who\n" + rows)
+    made = shoal(
+        "anonymize", "visits.csv", "--quasi", "age", "--person", "who", "--k", "2",
+        "--grid", "age=off", "-o", "out.csv",
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    asked = ("audit", "out.csv", "--quasi", "age", "--person", "who", "--k", "2")
+    blind = shoal(*asked)
+    assert blind.returncode == 1
+    assert "rows     every class has at least 2 rows" in blind.stdout
+    assert "Whether the promise is kept cannot be said: it counts people" in blind.stdout
+    assert "keeps its promise" not in blind.stdout
+    told = shoal(*asked, "--original", "visits.csv")
+    assert told.returncode == 0
+    assert "16 rows of 8 people in 4 classes" in told.stdout
+    assert "holds    every class has at least 2 different people" in told.stdout

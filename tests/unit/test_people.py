@@ -116,8 +116,50 @@ def test_an_audit_counts_people_by_a_pseudonym_and_says_when_it_cannot():
     leaked = shoal.audit(named, plan=plan, k=2)
     assert leaked.faults[0] == "The release has the person 'who': persons are left out."
     blind = shoal.audit(RELEASED, plan=plan, k=3)
-    assert blind.holds and blind.people is None
-    assert blind.models["uncounted"].startswith("Rows are counted here, not people")
+    assert not blind.holds and blind.people is None
+    assert blind.faults[0].startswith("Rows are counted here, not people")
+    assert blind.headline.startswith("Whether the promise is kept cannot be said: it counts people")
+    assert shoal.audit(RELEASED, plan=plan, k=5).headline == "The promise is broken."
+
+
+def beside(released, quasi="q", **asked):
+    """Audit a release by its original, which says whose rows they are."""
+    original = RELEASED.with_columns(PERSONS.alias("who"))
+    if quasi == "n":
+        original = original.with_columns(n=pl.Series([1, 1, 2, 3, 3, 4, 5, 5]))
+    asked = {"sensitive": ["ill"], "person": "who", **asked}
+    return shoal.audit(released, quasi=[quasi], original=original, **asked)
+
+
+def test_an_audit_counts_people_by_the_original_where_each_row_fits_one_class():
+    shuffled = RELEASED.sample(fraction=1.0, shuffle=True, seed=3)
+    assert beside(shuffled, k=2).holds
+    counted = beside(shuffled, k=3)
+    assert counted.people == 5 and counted.achieved == {"k": 2} and not counted.holds
+    assert beside(shuffled, l=2, l_kind="frequency").achieved == {"frequency_l": 1.0}
+
+
+def test_an_audit_claims_no_more_people_than_every_way_of_matching_gives():
+    # [1-3] may hold p1, p1, p2, p3, p4 (3): at least two people, by rows four; [3-5] p4, p5, p5.
+    wide = RELEASED.select("ill", n=pl.Series(["[1-3]"] * 4 + ["[3-5]"] * 4))
+    sure = beside(wide, "n", k=2)
+    assert sure.holds and sure.people == 5
+    assert sure.rules[0].promise == "every class has at least 2 different people (k-anonymity)"
+    unsure = beside(wide, "n", k=4)
+    assert not unsure.holds and unsure.headline.startswith("Whether the promise is kept cannot")
+    assert "rows of the original fit several classes" in unsure.faults[0]
+    # What a class tells of values is not counted by guessing whose they are.
+    assert "uncounted" in beside(wide, "n", l=2).models
+
+
+def test_an_attack_states_its_bound_by_people():
+    original = RELEASED.with_columns(PERSONS.alias("who"))
+    linkage = shoal.attack(RELEASED, original=original, known=["q"], person="who", seed=1)
+    details = linkage.results[0].details
+    assert details["bound_people"] == pytest.approx(2 / 5) and details["people_fewest"] == 2
+    assert "Every class holds at least 2 different people" in linkage.results[0].verdict
+    rows = shoal.attack(RELEASED, original=original, known=["q"], seed=1).results[0]
+    assert rows.details["bound"] == 2 / 8 and "different people" not in rows.verdict
 
 
 def test_risk_counts_people_before_and_after_by_a_pseudonym():
@@ -177,6 +219,46 @@ def test_an_identifier_that_repeats_is_a_warning_and_strict_an_error():
 
 
 def test_names_repeat_and_prove_nothing():
-    table = shoal.open(VISITS, quasi=["age"], identifier=["name"])
+    table = shoal.open(VISITS.drop("patient"), quasi=["age"], identifier=["name"])
     assert table.warnings == ()
     assert shoal.open(VISITS, quasi=["age"], person="patient").warnings == ()
+
+
+def visits(name, codes=None):
+    """Thirty rows of fifteen people under a name that nobody may have declared."""
+    return VISITS.select(pl.Series(name, codes or [5000 + i // 2 for i in range(30)]), "age")
+
+
+@pytest.mark.parametrize(
+    "name", ["patient_nbr", "PatientID", "Subject", "client no", "Kundennummer", "id", "paciente"]
+)
+def test_a_number_of_persons_that_nobody_named_is_told(name):
+    told = f"Rows are not people: 30 rows of 15 '{name}', and k counts rows. Name it with --person"
+    with pytest.warns(ShoalWarning, match=told):
+        shoal.anonymize(visits(name), quasi=["age"], k=3, seed=2**70)
+    plan = shoal.Plan().with_roles({Role.QUASI: ["age"], Role.UNDECIDED: [name]})
+    with warnings.catch_warnings(action="ignore"):
+        assert any(told in text for text in shoal.open(visits(name), plan=plan).warnings)
+    with pytest.raises(Cautioned, match=told), pytest.warns(ShoalWarning):
+        shoal.anonymize(visits(name), quasi=["age"], k=3, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [
+        ("patients", None),  # how many
+        ("patient_age", None),  # described, not named
+        ("ward_id", None),  # of a ward
+        ("patient_no", list(range(30))),  # each once
+        ("subject", ["maths", "music", "sports"] * 10),  # no number
+        ("person_no", [1] * 30),  # within a household
+    ],
+)
+def test_what_numbers_no_persons_is_not_told(name, codes):
+    assert shoal.open(visits(name, codes), quasi=["age"]).warnings == ()
+
+
+def test_a_person_in_every_row_is_told():
+    rows = VISITS.with_columns(row=pl.int_range(30))
+    with pytest.warns(ShoalWarning, match="Every row is a different person: no two of the 30 rows"):
+        shoal.open(rows, quasi=["age"], person="row")

@@ -29,7 +29,8 @@ from shoal.api.opening import look, open, open_release  # noqa: A004 -- shoal.op
 from shoal.api.release import Release
 from shoal.api.table import anonymize_on_spark, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
-from shoal.tables.prepare import Hierarchies, extra_rules, merge
+from shoal.tables.gathering import Hierarchies
+from shoal.tables.prepare import extra_rules, merge
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,13 +19,11 @@ from shoal.engines.spark.settings import is_spark_frame
 from shoal.plan.plan import Plan
 from shoal.releases import foreign
 from shoal.releases.reading import open_published
+from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
     Domains,
-    Hierarchies,
     Names,
-    gather,
-    is_path,
     load,
     locate,
     merge,
@@ -91,6 +89,9 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
     grids
         Per ordered quasi-identifier what the ends of its intervals are multiples of: a step
         (``5``, ``"month"``), ``"auto"``, or ``"off"`` for ends that are values of the table.
+    sets
+        Whether names without a hierarchy may be published as sets of values: ``"allowed"``, or
+        ``"never"`` (one value or ``*``); of all columns, or by column.
     domains
         Per sensitive column every value that it can have, those that nobody has included: a list,
         or a text file with one a line. Dummy values are drawn from it; by default from the values

@@ -17,11 +17,12 @@ import polars as pl
 
 from shoal.api.arguments import Promised, Tried, asked_for, check_known
 from shoal.base.errors import ParameterError, ShoalError
+from shoal.base.partition import Ints
 from shoal.base.plain import as_json
 from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases import foreign
-from shoal.releases.base import By, Ints, View
+from shoal.releases.base import By, View
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.verdict import Verdict
 from shoal.tables.files import write_release

@@ -72,7 +72,8 @@ def command(
 
     Example: shoal audit release.csv --quasi age,sex,zip --k 5
 
-    Exit code 0 if every rule holds, 1 if not, 2 on bad use. Works on any file, whoever made it.
+    Exit code 0 if every rule holds, 1 if not, or if that cannot be said because people were
+    promised and the file does not say whose row is whose; 2 on bad use. Works on any file.
 
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
@@ -120,10 +121,9 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
 
     people = "" if verdict.people is None else f" of {verdict.people:,} people"
     say.line(f"{verdict.rows:,} rows{people} in {verdict.classes:,} classes")
-    if "uncounted" in verdict.models:
-        say.warning(verdict.models["uncounted"])
+    rows = "rows  " if "uncounted" in verdict.models else "holds "
     for result in verdict.rules:
-        mark = "holds " if result.holds else "BROKEN"
+        mark = rows if result.holds else "BROKEN"
         say.line(f"{mark}   {result.promise}; reached: {reached(result.achieved)}")
     _models(verdict)
     if exposed := verdict.models.get("exposure"):
@@ -151,9 +151,8 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
                 for group in verdict.worst
             ],
         )
-    by_rows = " as far as rows tell; of people it cannot be said" * ("uncounted" in verdict.models)
-    kept = f"The file keeps its promise{by_rows}."
-    say.line(kept if verdict.holds else "The file breaks its promise.")
+    words = verdict.headline.replace("The promise is kept", "The file keeps its promise")
+    say.line(words.replace("The promise is broken", "The file breaks its promise"))
 
 
 def _models(verdict: Verdict) -> None:

@@ -33,6 +33,7 @@ _RULES = "\n# What every class has to promise; repeat the table for more rules.\
 _RELEASE = """
 # typed: ordered columns as two columns x_lo, x_hi. shuffle: hide the order of the input.
 # csv_safe: an apostrophe before texts of a CSV file that a spreadsheet would run as formulas.
+# sets = "never": names without a hierarchy as one value or *, never as a set; also of one column.
 """
 
 

@@ -9,10 +9,11 @@ from functools import cached_property
 import polars as pl
 
 from shoal.base.errors import InputError, SchemaError, listed, nearest
+from shoal.base.partition import Ints
 from shoal.base.roles import Role
 from shoal.catalog import GENERALIZED, SHAPES, Shape
 from shoal.plan.plan import Plan
-from shoal.releases.base import Ints, ShapeWords, View
+from shoal.releases.base import ShapeWords, View
 from shoal.releases.notation import top_label
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
@@ -225,11 +226,12 @@ class Opened:
         return share
 
 
-def uncounted(person: str) -> str:
-    """Say that people could not be counted in a release."""
+def uncounted(person: str, *, compared: bool = False) -> str:
+    """Say that people could not be counted in a release; ``compared``: nor by its original."""
+    tried = ", and rows of the original fit several classes, or were left out" if compared else ""
     return (
         "Rows are counted here, not people: the release does not say whose row each is "
-        f"({person!r} is not in it). The figures of the run that made it count people."
+        f"({person!r} is not in it{tried}). The figures of the run that made it count people."
     )
 
 

@@ -21,19 +21,21 @@ from shoal.tables.schema import Schema
 class Original:
     """The table that was released.
 
-    ``order``: the input row of every released row, known inside a run only.
+    ``order``: the input row of every released row, known inside a run only. ``whose``: the person
+    of every released row, where that could be told without it.
     """
 
     frame: pl.DataFrame
     schema: Schema
     order: Ints | None = None
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    whose: pl.Series | None = None
 
     @property
     def persons(self) -> pl.Series | None:
-        """Whose row each released row is, when that was declared and the order is known."""
+        """Whose row each released row is, when that was declared and is known."""
         if self.schema.person is None or self.order is None:
-            return None
+            return self.whose
         return self.schema.whose(self.frame).gather(self.order)
 
 
@@ -134,8 +136,16 @@ class Verdict:
             ("holds" if rule.holds else "BROKEN", rule.promise, reached(rule.achieved))
             for rule in self.rules
         ]
-        title = "The promise is kept" if self.holds else "The promise is broken"
-        return table_html(title, ("", "promise", "reached"), rows, " ".join(self.faults))
+        return table_html(self.headline, ("", "promise", "reached"), rows, " ".join(self.faults))
+
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence; of a promise about people rows alone say nothing."""
+        if self.holds:
+            return "The promise is kept."
+        if self.faults == (self.models.get("uncounted"),):
+            return "Whether the promise is kept cannot be said: it counts people, not rows."
+        return "The promise is broken."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything found as plain data; what has no bound is None."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -62,21 +62,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters |= {
-        "share": _share,
-        "count": _count,
-        "verbatim": _verbatim,
-        "short": _short,
-    }
+    forms = {form: partial(say, form=form) for form in ("share", "count")}
+    environment.filters |= {**forms, "verbatim": _verbatim, "short": _short}
     return environment
-
-
-def _share(value: float | None) -> str:
-    return say(value, "share")
-
-
-def _count(value: float | None) -> str:
-    return say(value, "count")
 
 
 def _finalize(value: Any) -> Any:

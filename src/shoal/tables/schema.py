@@ -40,6 +40,8 @@ class Column:
         How much a quasi-identifier's loss counts while rows are grouped.
     grid
         For an ordered column: what the ends of its intervals are multiples of.
+    sets
+        For names without a hierarchy: whether they may be published as a set of values.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Column:
     domain: tuple[str, ...] = ()
     importance: float = 1.0
     grid: str | float = OFF
+    sets: bool = True
 
     def clean(self, series: pl.Series) -> pl.Series:
         """Return the column's cells with everything that means missing as null."""
@@ -247,26 +250,6 @@ class Schema:
 def plain(dtype: pl.DataType) -> bool:
     """Tell whether cells of this type are single values that can be compared and written."""
     return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration))
-
-
-def not_people(schema: Schema, frame: pl.DataFrame) -> str:
-    """Say that rows are not people: an identifier repeats, and nobody said whose row it is.
-
-    Names without a digit repeat too, and different people bear them: they prove nothing.
-    """
-    if schema.person is not None:
-        return ""
-    repeating: list[tuple[int, str]] = []
-    for name in schema.identifier:
-        known = frame[name].drop_nulls() if plain(frame[name].dtype) else frame[name].head(0)
-        codes = as_text(known.unique()).str.contains("[0-9@]")
-        if len(codes) < len(known) and codes.sum() > len(codes) / 2:
-            repeating.append((len(codes), name))
-    most, worst = max(repeating, default=(0, ""))
-    return worst and (
-        f"Rows are not people: {frame.height:,} rows of {most:,} {worst!r}, and k counts rows. "
-        f"Name it with --person (person={worst!r}), and people are counted."
-    )
 
 
 def textual(dtype: pl.DataType) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -13,9 +12,9 @@ from shoal.base.errors import (
     InputError,
     ParameterError,
     SchemaError,
-    ShoalWarning,
     listed,
     nearest,
+    warn,
 )
 from shoal.base.params import Param
 from shoal.base.partition import Ints
@@ -27,12 +26,14 @@ from shoal.measures.risks.matching import Items, senseless, sides, widths
 from shoal.measures.risks.results import AttackResult, Attacks
 from shoal.measures.risks.scores import Belief, Scores, Target, score
 from shoal.measures.risks.summary import certain, likely, summarize
+from shoal.measures.whose import whose
 from shoal.releases.base import Query, View
 from shoal.releases.opened import Opened
 from shoal.releases.readback import find
+from shoal.releases.verdict import Original
 from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.prepare import check_columns, quasi_schema
-from shoal.tables.schema import Column
+from shoal.tables.schema import Column, Schema
 
 GUESSING = ("homogeneity", "inference", "background")
 TIGHT = ("readoff", "downcoding")
@@ -106,13 +107,14 @@ def attack(
         for name in hidden
     ]
     scores = _run(release, draw, answers, rng, noise=noise, gaps=gaps, rule_out=rule_out)
+    bound = _bound(opened, original, columns) if "linkage" in wanted else {}
 
     def results(kind: str) -> list[AttackResult]:
         if kind == "readoff":
             return [certain(read_off(opened, original))]
         if kind == "downcoding":
             return [_downcoding(opened, columns, original, control, draw)]
-        return summarize(kind, release, scores, names, rule_out, belief, draw.rows_each)
+        return summarize(kind, release, scores, names, rule_out, belief, draw.rows_each, bound)
 
     return Attacks(
         results=tuple(result for kind in wanted for result in results(kind)),
@@ -185,6 +187,24 @@ def _persons(opened: Opened, original: pl.DataFrame) -> pl.Series | None:
     return None if name is None else opened.column(name).whose(original[name])
 
 
+def _bound(opened: Opened, original: pl.DataFrame, columns: Sequence[Column]) -> dict[str, float]:
+    """Return how often whoever knows every person's class is right: by people, if declared."""
+    classes = opened.published
+    persons = [opened.column(name) for name in opened.names(Role.PERSON)]
+    if not any(column.name in original.columns for column in persons):
+        return {"bound": classes.sizes.size / max(int(classes.sizes.sum()), 1)}
+    fewest = classes.people
+    if fewest is None:
+        hidden = [opened.column(name) for name in opened.sensitive if name in original.columns]
+        schema = Schema((*columns, *hidden, *persons))
+        matched = whose(opened, Original(original, schema, None, opened.taxonomies))
+        fewest = None if matched is None else matched.least
+    if fewest is None or not fewest.all():
+        return {}
+    shares = fewest.size / int(fewest.sum())
+    return {"bound_people": shares, "people_fewest": float(fewest.min())}
+
+
 def _count(targets: int | None, rows: int, people: int | None) -> int:
     there = rows if people is None else people
     if targets is None:
@@ -208,12 +228,10 @@ def _unmatched(main: Scores, source: pl.DataFrame, published: pl.DataFrame) -> i
             "from this original, or with other hierarchies. Give the two that belong together."
         )
     if lost and published.height >= source.height:
-        warnings.warn(
+        warn(
             f"{lost:,} of {main.present.size:,} targets fit no released row, although the release "
             "has as many rows as the original: was it made from this table? They count as not "
             "found.",
-            ShoalWarning,
-            stacklevel=3,
         )
     return lost
 

@@ -9,17 +9,20 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import SchemaError
+from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_rule
 from shoal.measures.cautions import doubtful
 from shoal.measures.exposure import exposure
 from shoal.measures.models import models
 from shoal.measures.readoff import read_off
+from shoal.measures.whose import Whose, whose
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
-from shoal.privacy import Rule
+from shoal.privacy import Rule, flatten
+from shoal.privacy.base import promised, weakest
 from shoal.releases.opened import Opened, uncounted
-from shoal.releases.verdict import Original, Verdict
+from shoal.releases.verdict import Original, RuleResult, Verdict
 from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.prepare import resolve
 from shoal.tables.set_cells import read_sets
@@ -53,16 +56,42 @@ def audit(
     specs = [rule.spec for rule in plan.filled().rules]
     rules = (*build_rules(specs, opened.sensitive), *extra)
     source = None if original is None else _source(opened, original)
+    matched = None
+    if source is not None and opened.persons is None:
+        matched = whose(opened, source)
+        source = replace(source, whose=None if matched is None else matched.persons)
+    elif source is not None:
+        source = replace(source, whose=opened.persons)
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
+    if matched is not None and verdict.people is None:
+        verdict = _at_least(verdict, rules, matched)
     measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if opened.names(Role.PERSON) and verdict.people is None:
-        measured["uncounted"] = uncounted(opened.names(Role.PERSON)[0])
+        told = uncounted(opened.names(Role.PERSON)[0], compared=original is not None)
+        measured["uncounted"] = told
+        # What was promised of people is not kept because it holds of rows.
+        verdict = replace(verdict, holds=False, faults=(*verdict.faults, told))
     if exposed := exposure(opened.published, opened.sensitive):
         measured["exposure"] = exposed.to_dict()
-    if told := read_off(opened, original):
-        measured["read_off"] = told.to_dict()
+    if certain := read_off(opened, original):
+        measured["read_off"] = certain.to_dict()
     measured["cautions"] = cautions(opened)
     return replace(verdict, models=measured)
+
+
+def _at_least(verdict: Verdict, rules: Sequence[Rule], matched: Whose) -> Verdict:
+    """Count people where every class has enough of them, whichever rows are its own."""
+    stats = GroupStats(matched.least, {}, "people")
+    if any(rule.column is not None or not rule.holds(stats).all() for rule in flatten(rules)):
+        return verdict
+    results = tuple(
+        RuleResult(rule.name, promised(rule, "people"), True, 0, rule.achieved(stats))
+        for rule in flatten(rules)
+    )
+    achieved = weakest(
+        (rule, result.achieved) for rule, result in zip(flatten(rules), results, strict=True)
+    )
+    return replace(verdict, rules=results, achieved=achieved, people=matched.count)
 
 
 def cautions(opened: Opened) -> list[str]:

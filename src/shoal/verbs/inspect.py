@@ -15,7 +15,8 @@ from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing import guess
-from shoal.tables.schema import Column, Schema, not_people, plain
+from shoal.tables.guessing.whose import not_people
+from shoal.tables.schema import Column, Schema, plain
 
 _SIZES = (2, 5, 10)
 

@@ -18,7 +18,8 @@ from shoal.catalog import find_method
 from shoal.coding.encode import encode_hidden
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
-from shoal.tables.prepare import gather, load, resolve
+from shoal.tables.gathering import gather
+from shoal.tables.prepare import load, resolve
 from shoal.tables.schema import Schema
 from shoal.verbs.inspect import inspect, standing
 from shoal.web import hierarchies

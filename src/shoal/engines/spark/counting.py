@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import to_polars
 from shoal.engines.spark.session import session_of
 
@@ -18,8 +19,6 @@ def rows_of(released: Any, of: str, by: Sequence[str]) -> pl.DataFrame:
     Only different rows travel, each once with its count. Without ``by`` a generalized release is
     taken with all its columns, since they tell what it is.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     session_of(released)
     names = list(released.columns)
     kinds = dict(released.dtypes)

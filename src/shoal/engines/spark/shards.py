@@ -24,6 +24,7 @@ from shoal.engines.spark.checking import checks
 from shoal.engines.spark.columns import side_by_side
 from shoal.engines.spark.cutting import SHARD, Cutter
 from shoal.engines.spark.driver import encoded, generator, stage
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.handout import FIRST, LABEL, LAST, MANY, hand_out, shares
 from shoal.engines.spark.hashing import to_polars
 from shoal.engines.spark.job import KEPT, Job, Staged
@@ -101,8 +102,6 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
 
 def _dictionaries(tuples: Tuples) -> pl.DataFrame:
     """Return the different values of every column, side by side; shorter columns end in nulls."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     # In a struct, because a set leaves out what is missing.
     sets = [
         F.collect_set(F.struct(tuples.table.at(name))).alias(f"d{i}")
@@ -148,8 +147,6 @@ def _coded(tuples: Tuples, cells: pl.DataFrame, whole_table: Encoded) -> Any:
 
 def _sensitive(coded: Any, whole_table: Encoded) -> tuple[Encoded, Any]:
     """Return the combinations of sensitive codes with their counts, as a table of tuples."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     names = list(whole_table.sensitive)
     counted = coded.groupBy(*(f"s{i}" for i in range(len(names)))).agg(F.sum(COUNT).alias("rows"))
     counts = to_polars(counted.toArrow())

@@ -193,6 +193,13 @@ def conclude(
             " Whoever could also tell which of the classes is a person's own would be right for "
             f"{percent(details['bound'])}."
         )
+    if "bound_people" in details:
+        verdict += (
+            f" Every class holds at least {details['people_fewest']:.0f} different people, and "
+            "whoever could also tell which of the classes is a person's own would be right for at "
+            f"most {percent(details['bound_people'])} of them on average; who has more of its rows "
+            "is picked more often."
+        )
     if "above" in details:
         verdict += (
             f" The true value is then believed more than {details['belief']:g} for "

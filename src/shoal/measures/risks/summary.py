@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal.base.partition import Floats, Ints
 from shoal.measures.readoff import ReadOff
 from shoal.measures.risks.downcoding import Downcoded
 from shoal.measures.risks.results import AttackResult, conclude
 from shoal.measures.risks.scores import Guess, Scores, Target
-
-Floats = npt.NDArray[np.float64]
 
 
 def summarize(
@@ -22,7 +21,8 @@ def summarize(
     known: tuple[str, ...],
     rule_out: int,
     belief: float,
-    rows_each: npt.NDArray[np.int64],
+    rows_each: Ints,
+    bound: Mapping[str, float],
 ) -> list[AttackResult]:
     """Sum up one attack, for every sensitive column.
 
@@ -40,6 +40,8 @@ def summarize(
         Of the attack with background knowledge.
     rows_each
         How many rows each target has: any of them is the right one.
+    bound
+        What whoever knows every person's class would reach, by what is counted.
     """
     main, other, outside = scores
     if kind == "linkage":
@@ -59,7 +61,7 @@ def summarize(
                 "candidates_mean": float(main.candidates.mean()),
                 "candidates_fewest": float(main.candidates.min()),
                 "likeliest_mean": float(main.likeliest.mean()),
-                "bound": release.classes.size / rows,
+                **bound,
                 "one_candidate": float((main.candidates == 1).mean()),
                 "nothing_fits": float((~main.fits).mean()),
             },

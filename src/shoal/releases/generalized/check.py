@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
-from shoal.base.partition import GroupStats, Histogram
+from shoal.base.partition import Bools, GroupStats, Histogram
 from shoal.privacy.base import Rule, flatten, promised, weakest
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.opened import Opened
@@ -46,7 +46,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         "persons": opened.persons if source is None else source.persons,
     }
     if source is not None:
-        return verify(
+        verdict = verify(
             opened.frame,
             opened.quasi,
             rules,
@@ -56,9 +56,26 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
             order=source.order,
             **common,
         )
-    verdict = verify(opened.frame, opened.quasi, rules, **common)
-    faults = (*verdict.faults, *opened.forbidden())
+        faults = (*verdict.faults, *_sets(opened))
+    else:
+        verdict = verify(opened.frame, opened.quasi, rules, **common)
+        faults = (*verdict.faults, *opened.forbidden(), *_sets(opened))
     return replace(verdict, holds=verdict.holds and not faults, faults=faults)
+
+
+def _sets(opened: Opened) -> list[str]:
+    """Say where sets are published although the plan says never; bare braces mean nothing else."""
+    faults = []
+    cells = opened.published.cells
+    for name in opened.quasi:
+        if name in cells.columns and not opened.plan.allows_sets(name):
+            wide = as_text(cells[name]).str.starts_with("{").fill_null(value=False)
+            if many := int(opened.published.sizes[wide.to_numpy()].sum()):
+                faults.append(
+                    f"Column {name!r} is published as a set of values in {many:,} rows, and its "
+                    "plan says sets = 'never'. Release it again, or say sets = 'allowed'."
+                )
+    return faults
 
 
 def verify(
@@ -234,7 +251,7 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
     )
 
 
-def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_]) -> RuleResult:
+def _result(rule: Rule, stats: GroupStats, passes: Bools) -> RuleResult:
     failing = int((~passes).sum())
     holds = failing == 0 and passes.size > 0
     promise = promised(rule, stats.unit)
@@ -282,7 +299,7 @@ def _worst(
     published: Published,
     stats: GroupStats,
     rules: Sequence[Rule],
-    passed: Sequence[npt.NDArray[np.bool_]],
+    passed: Sequence[Bools],
     limit: int,
 ) -> tuple[WorstGroup, ...]:
     """Show the classes that break most rules by what the file says of them, smallest first."""

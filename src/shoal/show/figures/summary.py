@@ -23,7 +23,7 @@ _CSS = """
 
 def summary(verdict: Verdict, figures: Mapping[str, str], charts: Sequence[Chart]) -> str:
     """Return the verdict, some figures and some charts as one piece of HTML."""
-    head = "✓ The release keeps its promise" if verdict.holds else "✗ The promise is broken"
+    head = "✓ The release keeps its promise" if verdict.holds else f"✗ {verdict.headline[:-1]}"
     rules = "".join(
         f"<li>{escape(rule.promise)} — reached: {escape(reached(rule.achieved))}</li>"
         for rule in verdict.rules

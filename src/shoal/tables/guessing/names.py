@@ -11,6 +11,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 PERSON, NUMBER, QUASI, SENSITIVE = "person", "number", "quasi", "sensitive"
+WHOSE = "whose"
 
 _UMLAUTS = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}

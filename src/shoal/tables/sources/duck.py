@@ -112,7 +112,7 @@ class Duck(Database):
         check_columns(names, self._address)
         cast = ", ".join(
             f"cast({quote(name)} as varchar) as {quote(name)}"
-            if _textual(str(row[1]))
+            if str(row[1]).startswith(_AS_TEXT)
             else quote(name)
             for name, row in zip(names, described, strict=True)
         )
@@ -162,7 +162,3 @@ def _last_two(text: str) -> Name:
         return read_name(text)
     except InputError:
         return read_name(text.partition(".")[2])
-
-
-def _textual(kind: str) -> bool:
-    return kind.startswith(_AS_TEXT)
