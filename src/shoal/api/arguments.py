@@ -133,6 +133,8 @@ class Opening(_Released, total=False):
 class Audited(Opening, Promised, total=False):
     """What :func:`audit` takes besides the release."""
 
+    against: Sequence[Any]
+
 
 class Risked(Opening, total=False):
     """What :func:`risk` takes besides the release."""

@@ -25,7 +25,12 @@ from shoal.api.arguments import (
     roles_of,
     several,
 )
-from shoal.api.opening import look, open, open_release  # noqa: A004 -- shoal.open
+from shoal.api.opening import (
+    check_named_once,
+    look,
+    open,  # noqa: A004 -- shoal.open
+    open_release,
+)
 from shoal.api.release import Release
 from shoal.api.table import anonymize_on_spark, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
@@ -134,7 +139,12 @@ def audit(released: Any, **given: Unpack[Audited]) -> Verdict:
     The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.audit`.
     """
     opening, promise = parted(given, Opening)
-    return _released(released, opening).audit(**promise)
+    # What is declared of a release is declared of the earlier ones; their other tables are theirs.
+    alike = {key: value for key, value in opening.items() if key not in ("original", "st")}
+    against = several(promise.pop("against", ()))
+    check_named_once([released, *against])
+    before = [_released(place, alike) for place in against]
+    return _released(released, opening).audit(**promise, against=before)
 
 
 def risk(released: Any, **given: Unpack[Risked]) -> Risks:

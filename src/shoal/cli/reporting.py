@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
+    from shoal.releases.verdict import Verdict
     from shoal.report.page import Provenance
     from shoal.tables.sources.source import Place, Source
     from shoal.verbs.compare import Comparison
@@ -45,11 +46,18 @@ def refuse_on_spark(report: Path | None, audience: str | None) -> None:
         )
 
 
-def of_release(release: Release[Any], data: Path | Source, audience: str, what: str) -> str:
+def of_release(
+    release: Release[Any],
+    data: Path | Source,
+    audience: str,
+    what: str,
+    verdict: Verdict | None = None,
+) -> str:
     """Return the report of a run or an audit; attacks are tried for the steward only."""
     steward = audience == "steward"
     return release.page(
         audience=audience,
+        verdict=verdict,
         origin=_origin(data) if steward else None,
         title=f"{what} of {_named(data)}" if steward else _PUBLIC[what],
     )

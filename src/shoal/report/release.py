@@ -25,6 +25,7 @@ _NAMES = {
     "crowds": "Loss and classes",
     "risk": "Risk",
     "values": "What classes tell",
+    "earlier": "With earlier releases",
     "attacks": "Attacks",
     "models": "Privacy models",
     "distributions": "Distributions",
@@ -47,6 +48,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
     told = [*telling(subject.opened, verdict.stats).values()]
     has: dict[str, Any] = {"worst": verdict.worst, "values": told, "attacks": results}
     has["models"] = verdict.models.get("columns")
+    has["earlier"] = verdict.models.get("earlier", {})
     opened = subject.opened
     words = opened.words
     lossy = subject.loss is not None and not subject.exact
@@ -87,6 +89,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
         "risk_story": words.risk,
         "belief_chart": half.belief() if opened.sensitive else None,
         "told": told,
+        "earlier": has["earlier"],
         "attacks": results,
         "attacks_chart": attacks_chart(results) if results else None,
         "attacks_story": _attacks_story(attacks) if attacks is not None else "",
