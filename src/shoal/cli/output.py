@@ -60,7 +60,8 @@ class Output:
         return {flag: file for flag, file in named.items() if file is not None}
 
     def __str__(self) -> str:
-        return " and ".join(map(str, [*self.tables.values(), *self.extras.values()]))
+        files = [str(file) for file in (*self.tables.values(), *self.extras.values())]
+        return " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
 
     def check_files(self, inputs: Sequence[Place]) -> None:
         """Refuse what can be refused at once: wrong files, before anything heavy is loaded."""
