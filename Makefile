@@ -55,9 +55,13 @@ bench: $(VENV)/.stamp-dev
 reproduce: $(VENV)/.stamp
 	$(BIN)/python -m experiments
 
-docs: $(VENV)/.stamp-dev
+# The pages that are made from the code, the outputs they show, and the site (build/site).
+docs: $(VENV)/.stamp-docs
 	$(BIN)/python tools/make_cli_docs.py
 	$(BIN)/python -m tools.draw_house
+	$(BIN)/python tools/run_docs.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open build/site/index.html"
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
@@ -74,4 +78,8 @@ $(VENV)/.stamp: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.stamp-dev: $(VENV)/.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	@touch $@
+
+$(VENV)/.stamp-docs: $(VENV)/.stamp-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	@touch $@

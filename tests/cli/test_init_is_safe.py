@@ -71,6 +71,7 @@ def attacked(shoal: Run, folder: Path, frame: pl.DataFrame) -> float:
     found = library.attack(
         folder / "release.csv",
         original=folder / "table.csv",
+        plan=folder / "plan.toml",
         known=known,
         kinds=["linkage"],
         seed=1,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.report.writing import try_attacks
+from shoal.report.release import try_attacks
 from shoal.tables import demo
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")

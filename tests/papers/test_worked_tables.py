@@ -86,9 +86,9 @@ TABLE_3 = sorted(
 )
 
 
-@pytest.mark.slow
-def test_kaim_table_3_comes_out_for_every_seed(patients):
-    for seed in range(200):
+def test_kaim_table_3_comes_out_whatever_the_seed(patients):
+    """As a whole run; tests/unit/test_losses.py asks the grouper alone for two hundred seeds."""
+    for seed in range(5):
         release = patients.anonymize(k=2, method="kaim", options={"weights": "unit"}, seed=seed)
         assert cells(release, "age", "gender", "zip") == TABLE_3
     assert release.achieved == {"k": 2}

@@ -10,7 +10,8 @@ from shoal.coding.encode import encode
 from shoal.engines.assigning import canonical_order
 from shoal.engines.spark.columns import _blanked
 from shoal.tables.cells import blank
-from shoal.tables.prepare import gather, load, merge, resolve
+from shoal.tables.gathering import gather
+from shoal.tables.prepare import load, merge, resolve
 from tests.spark.conftest import ROLES, counted, people, to_polars, to_spark
 
 PUBLISHED = ["age", "sex", "zip", "weight", "disease"]

@@ -42,6 +42,7 @@ people = st.tuples(
 
 @pytest.mark.compiled
 @pytest.mark.slow
+@settings(max_examples=50)
 @given(st.lists(people, min_size=2, max_size=14), st.integers(1, 3), st.randoms())
 def test_the_loop_finds_the_same(table, m, random):
     if all(row[2] is None for row in table):

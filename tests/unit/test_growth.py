@@ -33,7 +33,7 @@ def twin(data, space, k, seed, cost, distance=None):
     return {frozenset(group) for group in groups}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(24))  # every kind of table with every share of gaps
 @pytest.mark.parametrize("seeds", ["random", "furthest"])
 def test_k_member_equals_its_twin(seed, seeds):
     rng = np.random.default_rng(seed)
@@ -46,7 +46,7 @@ def test_k_member_equals_its_twin(seed, seeds):
     assert as_sets(got) == twin(data, make_space(data), k, seed, cost, distance)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("weights", ["balanced", "unit"])
 def test_kaim_equals_its_twin(seed, weights, monkeypatch):
     """Balanced: one start. Unit: equation 12 in full."""

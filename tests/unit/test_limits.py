@@ -57,8 +57,9 @@ def test_grown_groups_pass_before_any_repair(rule, seed, monkeypatch):
 @pytest.mark.parametrize("rule", CAPPED + UNCAPPED, ids=lambda rule: rule.describe()[:40])
 @pytest.mark.parametrize("method", [kaim, k_member], ids=["kaim", "k-member"])
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
-def test_every_rule_holds_in_the_end(rule, method, gaps):
-    data = table(7, gaps=gaps)
+def test_every_rule_holds_in_the_end(rule, method, gaps, monkeypatch):
+    monkeypatch.setattr(kaim, "PATIENCE", 2)
+    data = table(7, n=90, gaps=gaps)
     part = method.group(data, rule, np.random.default_rng(1))
     assert rule.holds(data.stats(part)).all()
     assert sorted(part.rows.tolist()) == list(range(data.rows))

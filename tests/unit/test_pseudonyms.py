@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused_with_the_way_out(given, told):
 
 
 def test_a_plan_says_which_ways_there_are():
-    with pytest.raises(PlanError, match="should be 'apart' or 'together'. Got 'never' instead"):
+    with pytest.raises(PlanError, match=r"must be 'apart' or 'together'. Got 'never' instead"):
         shoal.Plan.from_toml('[release]\nperson_rows = "never"')
     plan = shoal.Plan.from_toml("[release]\npseudonym = true")
     assert shoal.Plan.from_toml(plan.to_toml()).release.together
@@ -136,7 +136,7 @@ def test_a_key_is_a_file_of_ones_own(tmp_path):
     file = tmp_path / "key"
     file.write_bytes(KEY + b"\n")
     file.chmod(0o644)
-    with pytest.raises(ParameterError, match="The pseudonym key file .* others may open it"):
+    with pytest.raises(ParameterError, match=r"The pseudonym key file .* others may open it"):
         release(pseudonym=True, pseudonym_key=file)
     file.chmod(0o600)
     out = release(pseudonym=True, pseudonym_key=file)

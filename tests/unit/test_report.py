@@ -13,7 +13,7 @@ from shoal.base.errors import OutputError, ParameterError
 from shoal.report.comparison import render_comparison
 from shoal.report.page import Provenance
 from shoal.report.pages import AUDIENCES
-from shoal.report.writing import try_attacks
+from shoal.report.release import try_attacks
 
 VOID = {"meta", "br", "img", "input", "hr", "link"}
 NASTY = (
@@ -106,7 +106,7 @@ def test_the_report_says_what_was_promised_and_found(outcome, steward):
     for said in (
         "Release of people.csv",
         "The promise is kept.",
-        "Every group has at least 5 rows (k-anonymity).",
+        "Every class has at least 5 rows (k-anonymity).",
         f"Reached: k = {outcome.achieved['k']} .",
         "rows published 300 every row kept",
         "people look alike",
@@ -326,12 +326,12 @@ def test_a_report_is_written_whole_and_not_over_another(outcome, tmp_path):
 
 
 def test_a_report_says_why_no_attack_was_possible(outcome, monkeypatch):
-    from shoal.report import writing
+    from shoal.report import release as sections
 
     def refuse(*_, **__):
         raise shoal.InputError("there is nobody to attack.")
 
-    monkeypatch.setattr(writing, "attack", refuse)
+    monkeypatch.setattr(sections, "attack", refuse)
     found, why = try_attacks(outcome.here, outcome.original)
     assert found is None
     page = Page(outcome.page(attacks=False, warnings=[why]))

@@ -93,7 +93,7 @@ def test_the_start_that_refines_better_is_taken(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [4, 16])
 def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):
-    data, heard = encoded(np.random.default_rng(2), 400, "to" * (columns // 2)), []
+    data, heard = encoded(np.random.default_rng(2), 200, "to" * (columns // 2)), []
 
     def listening(*args):
         heard.append(grow_groups(*args))

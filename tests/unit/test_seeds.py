@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from shoal.catalog import METHODS
 from shoal.report.page import Provenance
 from shoal.tables.domain import flat
 from shoal.web.drafts import command
+from tests import inprocess
 
 SEED = 314159265358979323846264338327950288
 PEOPLE = pl.DataFrame(
@@ -152,29 +151,23 @@ def test_a_seed_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
             read_seed_file(path)
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    code = f"from shoal.cli import main; import sys; sys.argv = {['shoal', *words]!r}; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
-    )
-
-
 def test_a_seed_file_does_what_the_flag_does(tmp_path: Path) -> None:
     PEOPLE.write_csv(tmp_path / "people.csv")
     private(tmp_path / "seed.txt", f"{SEED}\n")
     words = ("anonymize", "people.csv", "--quasi", "age,zip", "--k", "3", "--method", "mondrian")
-    assert run(tmp_path, *words, "--seed", str(SEED), "-o", "a.csv").returncode == 0
-    done = run(tmp_path, *words, "--seed-file", "seed.txt", "-o", "b.csv")
+    assert inprocess.shoal(tmp_path, *words, "--seed", str(SEED), "-o", "a.csv").returncode == 0
+    done = inprocess.shoal(tmp_path, *words, "--seed-file", "seed.txt", "-o", "b.csv")
     assert done.returncode == 0, done.stderr
     assert "The seed of this run is short" not in done.stderr
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
-    both = run(tmp_path, *words, "--seed", "1", "--seed-file", "seed.txt", "-o", "c.csv")
+    twice = ("--seed", "1", "--seed-file", "seed.txt")
+    both = inprocess.shoal(tmp_path, *words, *twice, "-o", "c.csv")
     assert both.returncode == 2
     assert "Both --seed and --seed-file were given" in both.stderr
-    wrong = run(tmp_path, *words, "--seed", "31337x", "-o", "c.csv")
+    wrong = inprocess.shoal(tmp_path, *words, "--seed", "31337x", "-o", "c.csv")
     assert wrong.returncode == 2
     assert "31337" not in wrong.stderr
-    short = run(tmp_path, *words, "--seed", "31337", "-o", "d.csv")
+    short = inprocess.shoal(tmp_path, *words, "--seed", "31337", "-o", "d.csv")
     assert short.returncode == 0
     assert "The seed of this run is short" in " ".join(short.stderr.split())
     assert "31337" not in short.stderr

@@ -114,7 +114,7 @@ def test_patterns_come_cheapest_first_and_each_once(seed):
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
 @pytest.mark.parametrize("seed", range(3))
 def test_peel_equals_its_twin(rule, seed):
-    data = table(seed, kinds=["tot", "ts", "oo"][seed], gaps=0.15)
+    data = table(seed, n=40, kinds=["tot", "ts", "oo"][seed], gaps=0.15)
     k, conditions = conditions_of(data, rule)
     ladders = make_ladders(data, data.weights, k, 0.0)
     boxes = make_boxes(data, data.weights)

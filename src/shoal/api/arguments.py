@@ -15,7 +15,8 @@ from shoal.tables.prepare import merge
 if TYPE_CHECKING:
     from shoal.engines.spark.settings import Spark
     from shoal.privacy import Rule
-    from shoal.tables.prepare import Domains, Hierarchies, Names
+    from shoal.tables.gathering import Hierarchies
+    from shoal.tables.prepare import Domains, Names
     from shoal.verbs.anonymize import Progress
 
 
@@ -37,6 +38,7 @@ class Declared(Roles, total=False):
     kinds: Mapping[str, Kind | str] | None
     importance: Mapping[str, float] | None
     grids: Mapping[str, str | float] | None
+    sets: str | Mapping[str, str] | None
     domains: Domains | None
     missing: Names | None
     delimiter: str | None
@@ -133,6 +135,8 @@ class Opening(_Released, total=False):
 
 class Audited(Opening, Promised, total=False):
     """What :func:`audit` takes besides the release."""
+
+    against: Sequence[Any]
 
 
 class Risked(Opening, total=False):

@@ -25,11 +25,17 @@ from shoal.api.arguments import (
     roles_of,
     several,
 )
-from shoal.api.opening import look, open, open_release  # noqa: A004 -- shoal.open
+from shoal.api.opening import (
+    check_named_once,
+    look,
+    open,  # noqa: A004 -- shoal.open
+    open_release,
+)
 from shoal.api.release import Release
 from shoal.api.table import anonymize_on_spark, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
-from shoal.tables.prepare import Hierarchies, extra_rules, merge
+from shoal.tables.gathering import Hierarchies
+from shoal.tables.prepare import extra_rules, merge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,7 +139,12 @@ def audit(released: Any, **given: Unpack[Audited]) -> Verdict:
     The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.audit`.
     """
     opening, promise = parted(given, Opening)
-    return _released(released, opening).audit(**promise)
+    # What is declared of a release is declared of the earlier ones; their other tables are theirs.
+    alike = {key: value for key, value in opening.items() if key not in ("original", "st")}
+    against = several(promise.pop("against", ()))
+    check_named_once([released, *against])
+    before = [_released(place, alike) for place in against]
+    return _released(released, opening).audit(**promise, against=before)
 
 
 def risk(released: Any, **given: Unpack[Risked]) -> Risks:
@@ -175,7 +186,7 @@ def estimate(
     """
     split = [by] if isinstance(by, str) else by
     if is_spark_frame(released):
-        from shoal.engines.spark.counting import rows_of
+        from shoal.engines.spark.looking import rows_of
         from shoal.verbs.estimate import columns_asked
 
         released = rows_of(released, *columns_asked(of, split, released.columns))

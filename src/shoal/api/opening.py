@@ -19,19 +19,18 @@ from shoal.engines.spark.settings import is_spark_frame
 from shoal.plan.plan import Plan
 from shoal.releases import foreign
 from shoal.releases.reading import open_published
+from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
     Domains,
-    Hierarchies,
     Names,
-    gather,
-    is_path,
     load,
     locate,
     merge,
     settled,
     with_domains,
 )
+from shoal.tables.sources.source import place
 
 FrameT = TypeVar("FrameT")
 Named = Callable[[Sequence[str]], Mapping[Role, list[str]]]
@@ -91,6 +90,9 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
     grids
         Per ordered quasi-identifier what the ends of its intervals are multiples of: a step
         (``5``, ``"month"``), ``"auto"``, or ``"off"`` for ends that are values of the table.
+    sets
+        Whether names without a hierarchy may be published as sets of values: ``"allowed"``, or
+        ``"never"`` (one value or ``*``); of all columns, or by column.
     domains
         Per sensitive column every value that it can have, those that nobody has included: a list,
         or a text file with one a line. Dummy values are drawn from it; by default from the values
@@ -151,6 +153,20 @@ def read_release(
     kind = Native() if is_path(released) else Native.of(released)
     release: Release[Any] = Release(opened, None, kind)
     return release if original is None else release.beside(original)
+
+
+def check_named_once(releases: Sequence[Any]) -> None:
+    """Refuse a release that is named twice: it narrows nothing down, and another is forgotten."""
+    seen: set[object] = set()
+    for name in filter(is_path, releases):
+        where = place(name)
+        key = where.resolve() if isinstance(where, Path) else where
+        if key in seen:
+            raise ParameterError(
+                f"The release {where} is named twice. Name the newest release once, and every "
+                "earlier one once with --against (against=[...])."
+            )
+        seen.add(key)
 
 
 @overload

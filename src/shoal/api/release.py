@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 import polars as pl
 
-from shoal.api.arguments import Promised, Tried, asked_for, check_known
+from shoal.api.arguments import Promised, Tried, asked_for, check_known, several
 from shoal.base.errors import ParameterError, ShoalError
+from shoal.base.partition import Ints
 from shoal.base.plain import as_json
 from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases import foreign
-from shoal.releases.base import By, Ints, View
+from shoal.releases.base import By, View
 from shoal.releases.opened import Opened, check_release
+from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
 from shoal.tables.files import write_release
 from shoal.tables.native import Native
@@ -151,7 +153,7 @@ class Release(Generic[FrameT]):
         """Return a table of people as it is read beside this release."""
         return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
-    def audit(self, **promise: Unpack[Promised]) -> Verdict:
+    def audit(self, *, against: Sequence[Any] = (), **promise: Unpack[Promised]) -> Verdict:
         """Say what the release achieves, from its published cells alone.
 
         Beside the original every released cell must also cover its source.
@@ -163,12 +165,24 @@ class Release(Generic[FrameT]):
             plan promises, k-anonymity with k = 10 without one, whatever the shape.
         rules
             Rules instead of the plan's, one or several.
+        against
+            Earlier releases of the same people, each a release or what :func:`shoal.open_release`
+            takes: then the promise must hold for somebody who has them all.
         """
         from shoal.verbs.audit import audit
 
         check_known(promise, Promised)
-        rules = promise.get("rules")
-        return audit(self.here, asked_for(self.plan, **promise), extra_rules(rules), self.original)
+        plan, extra = asked_for(self.plan, **promise), extra_rules(promise.get("rules"))
+        before = [self._alike(released) for released in several(against)]
+        return audit(self.here, plan, extra, self.original, before)
+
+    def _alike(self, released: Any) -> Opened:
+        """Open another release of the same table, unless it is open already."""
+        if isinstance(released, Release):
+            return released.here
+        declared, trees = self.here.plan, dict(self.here.taxonomies)
+        complete = self.here.complete
+        return open_published(released, declared, hierarchies=trees, complete=complete)
 
     def risk(self, *, population: Any = None, threshold: float = 0.2, belief: float = 0.5) -> Risks:
         """Measure how likely people are found in the release, and what is then believed of them.

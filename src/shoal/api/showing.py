@@ -10,8 +10,8 @@ from shoal.base.atomic import atomic_file
 from shoal.measures.risks.results import Attacks
 from shoal.releases.verdict import Verdict
 from shoal.report.page import Provenance, audited, render_release
-from shoal.report.pages import check_audience
-from shoal.report.writing import check_name, try_attacks
+from shoal.report.pages import check_audience, check_name
+from shoal.report.release import try_attacks
 from shoal.show.charts.words import say
 from shoal.show.figures.summary import summary
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,8 +21,8 @@ from shoal.api.arguments import (
     several,
 )
 from shoal.api.release import Release
-from shoal.base.errors import ShoalWarning
-from shoal.base.notebook import table_html
+from shoal.base.errors import warn
+from shoal.base.plain import table_html
 from shoal.base.pseudonyms import read_key
 from shoal.base.roles import Role
 from shoal.base.threads import limit
@@ -34,21 +33,20 @@ from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
+from shoal.tables.gathering import Hierarchies, is_path
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
-    Hierarchies,
     Names,
     Taken,
     check_no_database,
     extra_rules,
-    is_path,
     merge,
     take,
 )
 from shoal.tables.schema import Schema
 
 if TYPE_CHECKING:
-    from shoal.verbs.anonymize import Made, Progress
+    from shoal.verbs.anonymize import Progress
     from shoal.verbs.compare.comparison import Comparison
     from shoal.verbs.inspect import Inspection
 
@@ -195,11 +193,11 @@ class Table(Generic[FrameT]):
         exposed = exposure(opened.published, opened.sensitive, opened.names(Role.PERSON))
         if exposed is not None and exposed.warns:
             texts.append(exposed.describe())
-            warnings.warn(exposed.describe(), ShoalWarning, stacklevel=2)
+            warn(exposed.describe())
         told = read_off(made.opened)
         if told is not None and told.warns:
             texts.append(told.describe())
-            warnings.warn(told.describe(), ShoalWarning, stacklevel=2)
+            warn(told.describe())
         refuse_if(texts if strict else ())
         texts += advice(plan)
         texts = list(dict.fromkeys(texts))
@@ -283,13 +281,10 @@ class Table(Generic[FrameT]):
             extra_rules(rules),
             methods=None if methods is None else several(methods),
             grid=grid_of(k, l, grid),
-            keep=self._kept if keep else None,
+            keep=(lambda made: Release(made.opened, made.run, self._kind)) if keep else None,
             **weighed,
         )
         return replace(comparison, warnings=tuple(dict.fromkeys([*said, *comparison.warnings])))
-
-    def _kept(self, made: Made) -> Release[FrameT]:
-        return Release(made.opened, made.run, self._kind)
 
     def __repr__(self) -> str:
         return f"Table({self.rows:,} rows, {self.frame.width} columns{self._told()})"

@@ -6,6 +6,7 @@ Every message names the cause, what was got, what is allowed, and the next step.
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Iterable, Sequence
 
 
@@ -15,6 +16,11 @@ class ShoalError(Exception):
 
 class ShoalWarning(UserWarning):
     """Something legal that the reader should know about: the run goes on."""
+
+
+def warn(text: str) -> None:
+    """Say what the reader should know although the run goes on."""
+    warnings.warn(text, ShoalWarning, stacklevel=3)
 
 
 class InputError(ShoalError):

@@ -81,9 +81,10 @@ class Param:
             return text
 
     def _error(self, value: Any, owner: str, hint: str = "") -> ParameterError:
+        usual = "" if self.default is None else f" ({self.default!r} if left out)"
         return ParameterError(
             f"The {self.name!r} parameter of {owner} must be {self.allowed()}. "
-            f"Got {value!r} instead.{hint}"
+            f"Got {value!r} instead.{hint} Meant is: {self.meaning}{usual}."
         )
 
 

@@ -10,6 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int32]
 
 _DENSE = 8
 """Counts are made in a full table while it has at most so many cells per value counted."""

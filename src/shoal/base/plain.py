@@ -1,10 +1,14 @@
-"""Results as plain data and as JSON text."""
+"""Results as plain data, as JSON text, and as a small table in a notebook."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any, Protocol
+
+_STYLE = "text-align:left"
 
 
 class _Told(Protocol):
@@ -27,3 +31,25 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def table_html(
+    title: str, heads: Sequence[str], rows: Iterable[Sequence[object]], note: str = ""
+) -> str:
+    """Return a table as HTML; whatever comes from data is escaped."""
+    head = "".join(f"<th style='{_STYLE}'>{escape(name)}</th>" for name in heads)
+    lines = (
+        "".join(f"<td style='{_STYLE}'>{escape(_said(cell))}</td>" for cell in row) for row in rows
+    )
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    told = f"<p>{escape(note)}</p>" if note else ""
+    return (
+        f"<div><p><strong>{escape(title)}</strong></p><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{told}</div>"
+    )
+
+
+def _said(cell: object) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

@@ -87,7 +87,7 @@ GENERALIZED = Shape(
     promise="k-anonymity",
     exact=False,
     drawn=False,
-    spark="shoal.engines.spark.generalizing:stage_generalized",
+    spark="shoal.engines.spark.shards:stage_generalized",
 )
 
 # In the order in which their marks are looked for; whatever has none is read as generalized.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import RULES
-from shoal.cli import on_spark, persons, reporting, say
+from shoal.cli import cells, on_spark, persons, reporting, say
 from shoal.cli import options as opt
 
 if TYPE_CHECKING:
@@ -91,16 +91,9 @@ def command(
             "formulas (=, +, -, @); Shoal takes it off again.",
         ),
     ] = None,
-    grid: opt.Grid = None,
-    slack: Annotated[
-        float | None,
-        typer.Option(
-            "--slack",
-            metavar="P",
-            help="How likely a cell is published wider than it need be, so that it does not prove "
-            "its ends: 0 (never, the default) to 1.",
-        ),
-    ] = None,
+    grid: cells.Grid = None,
+    sets: cells.Sets = None,
+    slack: cells.Slack = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
@@ -179,6 +172,7 @@ def command(
     base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
     name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
+    sets_at_all, settings_by_column = cells.named(grid, sets)
     full = merge(
         base,
         missing=missing,
@@ -193,21 +187,21 @@ def command(
         slack=slack,
         person_rows=person_rows,
         pseudonym=None if pseudonym is None else True,
+        sets=sets_at_all,
     )
     source = opt.located(data, full, table, query, query_file)
     roles = opt.named_roles(quasi, sensitive, identifier, other, persons.whose(person, pseudonym))
     domains = opt.named_domains(domain)
-    grids = {"grid": opt.named_pairs(grid, "grid", "COLUMN=STEP, each column once")}
     if spark:
         order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
-        named = with_domains(full.with_roles(roles(())), domains).with_settings(grids)
+        named = with_domains(full.with_roles(roles(())), domains).with_settings(settings_by_column)
         on_spark.carry_out(order, named, started)
         return
     inputs = [source, *([plan] if plan else []), *domains.values()]
     goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain)
     goal.check()
     settings = {"time_limit": time_limit, "strict": strict, "pseudonym_key": pseudonym_key}
-    declared = {"roles": roles, "domains": domains, "settings": grids}
+    declared = {"roles": roles, "domains": domains, "settings": settings_by_column}
     _release(source, full, declared, settings, reader, goal, started)
 
 

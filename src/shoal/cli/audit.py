@@ -47,6 +47,15 @@ def command(
             help="Say what the cells give away for certain: values and whole rows of the original.",
         ),
     ] = False,
+    against: Annotated[
+        list[str] | None,
+        opt.flag(
+            "--against",
+            "DATA",
+            "An earlier release of the same people; repeat it for each. The promise must hold for "
+            "somebody who has them all.",
+        ),
+    ] = None,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
@@ -78,36 +87,37 @@ def command(
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
-    from shoal.api.opening import read_release
+    from shoal.api.opening import check_named_once, read_release
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import merge
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)
-    inputs = [path for path in (released, plan, original, st) if path is not None]
+    before = [place(name) for name in against or ()]
+    inputs = [path for path in (released, plan, original, st, *before) if path is not None]
     extras = check_named({"--json": json, "--report": report}, force, inputs)
     to = reporting.reader(report, audience)
+    check_named_once([released, *before])
+    full = merge(
+        plan,
+        trust=trust_plan,
+        missing=missing,
+        delimiter=delimiter,
+        hierarchies=hierarchies,
+        rules=rules,
+    )
+    declared: dict[str, Any] = {
+        "roles": opt.named_roles(quasi, sensitive, identifier, person=person),
+        "domains": opt.named_domains(domain),
+        "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
+    }
     with warned_last():
-        release = read_release(
-            released,
-            merge(
-                plan,
-                trust=trust_plan,
-                missing=missing,
-                delimiter=delimiter,
-                hierarchies=hierarchies,
-                rules=rules,
-            ),
-            roles=opt.named_roles(quasi, sensitive, identifier, person=person),
-            st=st,
-            domains=opt.named_domains(domain),
-            notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
-            original=original,
-        )
-    verdict = release.verdict
+        release = read_release(released, full, st=st, original=original, **declared)
+        earlier = [read_release(where, full, **declared) for where in before]
+    verdict = release.audit(against=earlier)
     texts = {"--json": verdict.to_json()}
     if to is not None:
-        texts["--report"] = reporting.of_release(release, released, to, "Audit")
+        texts["--report"] = reporting.of_release(release, released, to, "Audit", verdict)
     tell(verdict, detailed=read_off)
     for flag, file in extras.items():
         keep(file, texts.get(flag, ""), force, inputs)
@@ -137,6 +147,7 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
             f"{'may' if told['assumed'] else 'must'} occur; {told['exact']:,} rows are published "
             "exactly, in classes of equal rows."
         )
+    _earlier(verdict)
     for text in verdict.models.get("cautions", ()):
         say.warning(text)
     for fault in verdict.faults:
@@ -153,6 +164,23 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
         )
     words = verdict.headline.replace("The promise is kept", "The file keeps its promise")
     say.line(words.replace("The promise is broken", "The file breaks its promise"))
+
+
+def _earlier(verdict: Verdict) -> None:
+    """Show what earlier releases leave of the sensitive columns."""
+    for name, figures in verdict.models.get("earlier", {}).items():
+        say.line(f"\nWith {figures['releases']} earlier release{'s' * (figures['releases'] > 1)}:")
+        say.line(figures["sentence"])
+        unit = figures["unit"]
+        say.table(
+            (f"values of {name} left", f"{unit} in all of them", f"{unit} in some of them"),
+            [
+                (left, *(f"{figures[who]['left'].get(left, 0):,}" for who in ("all", "some")))
+                for left in figures["counts"][:10]
+            ],
+        )
+        if figures["beyond"]:
+            say.line(figures["beyond"])
 
 
 def _models(verdict: Verdict) -> None:

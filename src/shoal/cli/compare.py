@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import LOSSES, METHODS
+from shoal.cli import cells, reporting, say
 from shoal.cli import options as opt
-from shoal.cli import reporting, say
 
 if TYPE_CHECKING:
     from shoal.tables.sources.source import Place
@@ -96,6 +96,9 @@ def command(
             "share of the commonest value to certainty.",
         ),
     ] = None,
+    steps: cells.Grid = None,
+    sets: cells.Sets = None,
+    slack: cells.Slack = None,
     seed: opt.Seed = None,
     seed_file: opt.SeedFile = None,
     missing: opt.Missing = None,
@@ -138,6 +141,7 @@ def command(
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
+    sets_at_all, settings = cells.named(steps, sets)
     full = merge(
         plan,
         trust=trust_plan,
@@ -145,13 +149,16 @@ def command(
         delimiter=delimiter,
         hierarchies=hierarchies,
         seed=opt.chosen_seed(seed, seed_file),
+        slack=slack,
+        sets=sets_at_all,
     )
     wanted = opt.split_names(methods, ())
     labels = tuple(choice.label for choice in choices(full, wanted, grid))
 
     def work(progress: Any) -> Comparison:
         progress("reading")
-        table = read(data, full, roles=opt.named_roles(quasi, sensitive, identifier, other, person))
+        roles = opt.named_roles(quasi, sensitive, identifier, other, person)
+        table = read(data, full, roles=roles, settings=settings)
         return table.compare(
             methods=wanted,
             grid=grid,

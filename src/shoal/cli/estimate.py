@@ -65,7 +65,7 @@ def command(
     from shoal.api.opening import read_release
     from shoal.cli.output import check_named, keep
     from shoal.show.charts.paper import check_picture
-    from shoal.show.figures.estimates import estimates_chart
+    from shoal.show.figures.plots import estimates_chart
     from shoal.tables.prepare import merge
 
     if plot is not None:

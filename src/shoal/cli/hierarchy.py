@@ -31,7 +31,7 @@ def make(
         typer.Option(
             "--how",
             help="intervals (equal width), quantiles (equally filled), prefixes (zip codes), "
-            "dates (month, quarter, year) or flat.",
+            "dates (month, quarter, year), frequency (names of equal frequency) or flat.",
         ),
     ],
     out: Annotated[Path, opt.flag("--out -o", "FILE", "Where it goes, such as age.csv.")],

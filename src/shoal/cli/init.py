@@ -1,12 +1,24 @@
-"""``shoal init``: a commented plan with the guesses."""
+"""``shoal init``: a commented plan with the guesses, and hierarchies for names beside it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+from shoal.cli import cells, say
 from shoal.cli import options as opt
-from shoal.cli import say
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.plan.plan import Plan
+    from shoal.tables.domain import Taxonomy
+    from shoal.tables.schema import Schema
+    from shoal.tables.sources.source import Source
 
 
 def command(
@@ -16,6 +28,15 @@ def command(
     query: opt.Query = None,
     query_file: opt.QueryFile = None,
     hierarchies: opt.Hierarchies = None,
+    sets: Annotated[
+        list[str] | None,
+        opt.flag(
+            "--sets",
+            "[COLUMN=]WORD",
+            "allowed: make no hierarchies for names, which are then published as sets of values. "
+            "never (default): guess one for every column of names; of all columns, or of one.",
+        ),
+    ] = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
@@ -25,26 +46,31 @@ def command(
 
     Example: shoal init patients.csv -o plan.toml
 
-    Read the guesses before you use them: a name says little about what others know.
+    Read the guesses before you use them: a name says little about what others know. Columns of
+    names get a guessed hierarchy, written beside the plan (plan.hierarchies): look at each, and put
+    together what belongs together.
     """
     import os
 
     from shoal.api.opening import read
     from shoal.base.atomic import atomic_file, check_output
     from shoal.base.roles import Role
-    from shoal.plan.origin import leads_out
     from shoal.tables.prepare import merge
     from shoal.tables.sources.source import Source
 
     check_output(out, force=force, inputs=[data])
-    plan = merge(None, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    word, by_column = cells.named(None, sets)
+    reading: dict[str, Any] = {"missing": missing, "delimiter": delimiter}
+    plan = merge(None, sets=word or "never", hierarchies=hierarchies, **reading)
     where = opt.located(data, plan, table, query, query_file)
-    profile = read(where, plan).inspect()
+    opened = read(where, plan)
+    profile = opened.inspect()
     columns = {
         column.name: {"role": column.role.value}
         | ({"kind": column.kind.value} if column.kind else {})
         for column in profile.schema.columns
     }
+    plan = plan.with_columns(columns).with_settings(by_column)
     folder = out.absolute().parent
     if hierarchies is not None:
         # Paths in a plan start at the plan's own folder, so that both can move together.
@@ -53,19 +79,91 @@ def command(
         )
     if isinstance(where, Source):
         plan = plan.override(data=where.plan_keys(folder))
-    plan = plan.with_columns(columns).filled()
+    trees = _guessed(opened.frame, profile.schema, plan, out.with_suffix(".hierarchies"))
+    named = {name: f"{tree.file.parent.name}/{tree.file.name}" for name, tree in trees.items()}
+    guessed = {"kind": dict.fromkeys(trees, "taxonomy"), "hierarchy": named}
+    plan = plan.with_settings(guessed).filled()
     reasons = {column.name: column.reason for column in profile.schema.columns}
-    with atomic_file(out, force=force, inputs=[data]) as stream:
+    for name, tree in trees.items():
+        reasons[name] += f"; hierarchy guessed, check it: {tree.how}"
+    files = _written(list(trees.values()), force=force)
+    with files, atomic_file(out, force=force, inputs=[data]) as stream:
         stream.write(plan.to_toml(reasons).encode())
     say.line(f"Wrote {out}: {len(columns)} columns, roles guessed. Check them, then run:")
     for column in profile.schema.columns:
         if column.role is Role.UNDECIDED:
             say.line(f"  undecided, not released: {column.name} ({column.reason})")
+    for name, tree in trees.items():
+        say.line(f"  hierarchy guessed: {name} ({tree.how}), {named[name]}: {tree.path}")
     if profile.not_people:
         say.warning(profile.not_people)
-    named = "" if isinstance(where, Source) else f"{where} "
-    places = [hierarchies, where.address.path] if isinstance(where, Source) else [hierarchies]
-    server = isinstance(where, Source) and where.address.path is None
+    say.line(f"  shoal anonymize {_again(where, hierarchies, out)} -o release.csv")
+
+
+def _again(where: Path | Source, hierarchies: Path | None, out: Path) -> str:
+    """Return the words that name the table and the plan, and whether the plan has to be trusted."""
+    from shoal.plan.origin import leads_out
+
+    file = isinstance(where, Path)
+    places = [hierarchies, None if isinstance(where, Path) else where.address.path]
+    server = not isinstance(where, Path) and where.address.path is None
+    folder = out.absolute().parent
     outside = server or any(path is not None and leads_out(path, folder) for path in places)
-    trust = " --trust-plan" if outside else ""
-    say.line(f"  shoal anonymize {named}--plan {out}{trust} -o release.csv")
+    return f"{f'{where} ' if file else ''}--plan {out}{' --trust-plan' if outside else ''}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """A guessed hierarchy: how it was made, and where it goes."""
+
+    taxonomy: Taxonomy
+    how: str
+    file: Path
+
+    @property
+    def path(self) -> str:
+        """The way of the first value to the top, as an example."""
+        labels, nodes = self.taxonomy.labels, self.taxonomy.levels[:, 0].tolist()
+        return " > ".join(dict.fromkeys(labels[node] for node in nodes))
+
+
+def _guessed(frame: pl.DataFrame, schema: Schema, plan: Plan, folder: Path) -> dict[str, _Tree]:
+    """Make a hierarchy for every column of names that may not be published as sets."""
+    from shoal.base.roles import Kind, Role
+    from shoal.tables.guessing.hierarchies import guess_hierarchy
+
+    trees: dict[str, _Tree] = {}
+    for number, column in enumerate(schema.columns, 1):
+        names = column.role is Role.QUASI and column.kind is Kind.SET
+        if not names or plan.allows_sets(column.name):
+            continue
+        if tree := guess_hierarchy(column.clean(frame[column.name]), column.name):
+            plain = re.sub(r"[^\w-]+", "_", column.name)[:60]
+            file = f"{plain}.csv" if plain == column.name else f"{number}_{plain}.csv"
+            trees[column.name] = _Tree(*tree, folder / file)
+    return trees
+
+
+@contextmanager
+def _written(trees: Sequence[_Tree], *, force: bool) -> Iterator[None]:
+    """Write the hierarchies, and take them back if the plan cannot be written after them."""
+    from shoal.base.atomic import check_output
+    from shoal.tables.hierarchy import write_hierarchy
+
+    fresh = [folder for folder in {tree.file.parent for tree in trees} if not folder.exists()]
+    made: list[Path] = []
+    try:
+        for folder in fresh:
+            folder.mkdir()
+        for tree in trees:
+            check_output(tree.file, force=force)
+        for tree in trees:
+            made += [] if tree.file.exists() else [tree.file]
+            write_hierarchy(tree.taxonomy, tree.file, force=force)
+        yield
+    except BaseException:
+        for file in made:
+            file.unlink(missing_ok=True)
+        for folder in fresh:
+            folder.rmdir()
+        raise

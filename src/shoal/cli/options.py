@@ -127,15 +127,6 @@ Missing = Annotated[
     list[str] | None,
     flag("--missing", "TEXT", "A text that means missing, such as '?'; may be repeated."),
 ]
-Grid = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--grid",
-        metavar="COLUMN=STEP",
-        help="What the ends of an ordered column's intervals are multiples of: a number, for dates "
-        "and times hour, day, week, month, quarter or year, or auto, or off; may be repeated.",
-    ),
-]
 Notation = Annotated[
     list[str] | None,
     flag(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,8 @@ class Output:
         return {flag: file for flag, file in named.items() if file is not None}
 
     def __str__(self) -> str:
-        return " and ".join(map(str, [*self.tables.values(), *self.extras.values()]))
+        files = [str(file) for file in (*self.tables.values(), *self.extras.values())]
+        return " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
 
     def check_files(self, inputs: Sequence[Place]) -> None:
         """Refuse what can be refused at once: wrong files, before anything heavy is loaded."""
@@ -131,11 +132,15 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
+        from shoal.tables.files import writing
+
         begun = time.perf_counter()
         fresh = [file for file in self.extras.values() if not file.exists()]
         made: list[Path] = []
         try:
-            with self._written(release):
+            csv_safe = release.plan.release.csv_safe
+            tables = release.here.tables
+            with writing(self.tables, tables, self.force, self.inputs, csv_safe=csv_safe):
                 release.made.seconds["write"] = time.perf_counter() - begun
                 release.made.seconds["total"] = time.perf_counter() - started
                 texts = {"--json": release.to_json(), "--report": page}
@@ -146,32 +151,6 @@ class Output:
             for file in made:
                 if file in fresh:
                     file.unlink(missing_ok=True)
-            raise
-
-    def _written(self, release: Release[pl.DataFrame]) -> AbstractContextManager[None]:
-        tables = release.here.tables
-        if isinstance(self.place, Source):
-            from shoal.tables.sources.writing import written
-
-            placed = {
-                to: tables[name] for name, to in self.tables.items() if isinstance(to, Source)
-            }
-            return written(placed, force=self.force, inputs=self.inputs)
-        files = {to: tables[name] for name, to in self.tables.items() if isinstance(to, Path)}
-        return self._files(files, csv_safe=release.plan.release.csv_safe)
-
-    @contextmanager
-    def _files(self, files: Mapping[Path, pl.DataFrame], *, csv_safe: bool) -> Iterator[None]:
-        from shoal.tables.files import write_tables
-
-        fresh = [file for file in files if not file.exists()]
-        write_tables(files, force=self.force, inputs=self.inputs, csv_safe=csv_safe)
-        try:
-            yield
-        except BaseException:
-            # Both or neither; a file that was replaced with --force is gone already.
-            for file in fresh:
-                file.unlink(missing_ok=True)
             raise
 
     def _extra(self, file: Path, text: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
+    from shoal.releases.verdict import Verdict
     from shoal.report.page import Provenance
     from shoal.tables.sources.source import Place, Source
     from shoal.verbs.compare import Comparison
@@ -26,8 +27,7 @@ def reader(report: Path | None, audience: str | None) -> str | None:
                 "with --report FILE.html, or leave --audience out."
             )
         return None
-    from shoal.report.pages import check_audience
-    from shoal.report.writing import check_name
+    from shoal.report.pages import check_audience, check_name
 
     check_name(report)
     return check_audience("steward" if audience is None else audience)
@@ -45,11 +45,18 @@ def refuse_on_spark(report: Path | None, audience: str | None) -> None:
         )
 
 
-def of_release(release: Release[Any], data: Path | Source, audience: str, what: str) -> str:
+def of_release(
+    release: Release[Any],
+    data: Path | Source,
+    audience: str,
+    what: str,
+    verdict: Verdict | None = None,
+) -> str:
     """Return the report of a run or an audit; attacks are tried for the steward only."""
     steward = audience == "steward"
     return release.page(
         audience=audience,
+        verdict=verdict,
         origin=_origin(data) if steward else None,
         title=f"{what} of {_named(data)}" if steward else _PUBLIC[what],
     )

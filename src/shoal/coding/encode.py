@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from shoal.base.errors import SchemaError, ShoalWarning, listed
-from shoal.base.partition import GroupStats, Partition, histogram
+from shoal.base.errors import SchemaError, listed, warn
+from shoal.base.partition import Bools, Codes, Floats, GroupStats, Ints, Partition, histogram
 from shoal.base.people import People
 from shoal.base.roles import Kind
 from shoal.base.threads import share
@@ -20,8 +18,6 @@ from shoal.tables.domain import Domain, Nominal, Ordered, Taxonomy, flat
 from shoal.tables.grid import ends, step_of
 from shoal.tables.hierarchy import uncovered
 from shoal.tables.schema import Column, Schema
-
-Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +59,15 @@ class Encoded:
         return int(self.codes.shape[0])
 
     @property
-    def weights(self) -> npt.NDArray[np.float64]:
+    def weights(self) -> Floats:
         """How much each quasi-identifier counts."""
         return np.array(self.importance or [1.0] * len(self.domains))
 
     @property
-    def missing(self) -> npt.NDArray[np.bool_]:
+    def missing(self) -> Bools:
         """Which cells are missing, ``[n, m]``."""
         sizes = np.array([domain.size for domain in self.domains], np.int32)
-        gaps: npt.NDArray[np.bool_] = self.codes == sizes
+        gaps: Bools = self.codes == sizes
         return gaps
 
     def stats(self, partition: Partition) -> GroupStats:
@@ -95,7 +91,7 @@ class Encoded:
             },
         )
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Encoded:
+    def take(self, rows: Ints) -> Encoded:
         """Return the table of some of the rows, over the same domains."""
         codes = np.ascontiguousarray(self.codes[rows])
         codes.setflags(write=False)  # as all codes: kernels are compiled for one kind of array
@@ -227,11 +223,9 @@ def _quasi(
 ) -> tuple[Domain, Codes]:
     """Return a quasi-identifier's domain and the position of every cell in it."""
     if series.null_count() == len(series):
-        warnings.warn(
+        warn(
             f"Column {column.name!r} is entirely missing: it is released as '*' throughout. "
             "Leave it out of the quasi-identifiers if it is of no use.",
-            ShoalWarning,
-            stacklevel=3,
         )
     if column.kind is Kind.TAXONOMY:
         assert taxonomy is not None
@@ -240,17 +234,16 @@ def _quasi(
         return _ordered(series, column)
     mixed = holds_numbers(series)
     if mixed:
-        warnings.warn(
+        warn(
             f"Column {column.name!r} mixes numbers, for instance {mixed[0]!r}, with texts, for "
             f"instance {mixed[1]!r}: it is treated as names without an order. "
             "If a text means missing, list it as missing.",
-            ShoalWarning,
-            stacklevel=3,
         )
     texts = as_text(series)
     known = texts.drop_nulls().unique().sort()
     values = tuple(known.to_list())
-    domain = flat(values, column.name) if flat_sets else Nominal(values)
+    single = flat_sets or not column.sets
+    domain = flat(values, column.name) if single else Nominal(values)
     return domain, _positions(texts, known)
 
 

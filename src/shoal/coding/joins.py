@@ -11,12 +11,10 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ShoalError
-from shoal.base.partition import Cover, Ints, Partition
+from shoal.base.partition import Bools, Cover, Floats, Ints, Partition
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.tables.domain import STAR, Domain, Nominal, Ordered, Taxonomy
-
-Floats = npt.NDArray[np.float64]
 
 _JOINS: WeakKeyDictionary[Partition, tuple[Encoded, tuple[Join, ...]]] = WeakKeyDictionary()
 """Recoding and every loss ask for the joins of the same partition: they live as long as it does."""
@@ -54,7 +52,7 @@ class Join:
     members: Ints
 
     @property
-    def star(self) -> npt.NDArray[np.bool_]:
+    def star(self) -> Bools:
         """Which groups say nothing: published as ``*``, or as the top of their hierarchy."""
         if isinstance(self.domain, Taxonomy):
             return np.asarray(self.node == self.domain.root)

@@ -8,14 +8,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import Partition
+from shoal.base.partition import Floats, Ints, Partition
 from shoal.coding.encode import Encoded
 from shoal.kernels.space.costs import Space
 from shoal.kernels.space.covers import cover_groups, new_covers
 from shoal.tables.domain import SET, Domain, Ordered, Taxonomy
 
 Measure = Literal["ncp", "entropy"]
-Floats = npt.NDArray[np.float64]
 
 UNSEEN = 1e-12
 """Share given to a value that does not occur, so that nothing divides by zero."""
@@ -152,5 +151,5 @@ def _entropy(domain: Domain, codes: npt.NDArray[np.int32]) -> _Part:
     return part
 
 
-def _starts(sizes: Sequence[int]) -> npt.NDArray[np.int64]:
+def _starts(sizes: Sequence[int]) -> Ints:
     return np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)

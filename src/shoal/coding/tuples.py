@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+from shoal.base.partition import Ints
 
 
 def entries(codes: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], Ints, Ints]:

@@ -102,11 +102,11 @@ def doubtful(name: str, texts: pl.Series) -> Iterator[str]:
     missing = texts.str.strip_chars().str.to_lowercase().is_in(PLACEHOLDERS)
     words = texts.filter(missing).sort()
     if len(words):
-        shown = ", ".join(repr(word.strip()) for word in words)
+        shown = listed([word.strip() for word in words], len(words))
         yield (
             f"The sensitive column {name!r} holds {shown}, which counts as a value like any "
             "other when diversity is measured. If it stands for a missing value, say so with "
-            f"--missing ({_missing(words)})."
+            f"--missing (missing=[{shown}])."
         )
     values = texts.filter(~missing)
     if spare := len(values) - _spelled(values).n_unique():
@@ -125,10 +125,6 @@ def _spelled(values: pl.Series) -> pl.Series:
     # More than 15 digits would be rounded, and different numbers become one.
     exact = sizes.is_finite().fill_null(value=False) & (plain.str.len_chars() <= 15)
     return as_text(sizes).zip_with(exact, plain)
-
-
-def _missing(words: pl.Series) -> str:
-    return "missing=[" + ", ".join(repr(word.strip()) for word in words) + "]"
 
 
 def _named_leaves(matter: Matter) -> Iterator[str]:

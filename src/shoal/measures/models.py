@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from shoal.base.partition import GroupStats
-from shoal.catalog import RULES, Reading, RuleEntry
+from shoal.catalog import RULES, RuleEntry
 from shoal.privacy import RecursiveLDiversity, Rule
 from shoal.privacy.base import safer, worse
 from shoal.privacy.closeness import gains
@@ -31,12 +31,9 @@ _DELTA = "delta"  # delta-disclosure is measured and cannot be promised: no rule
 
 def shown() -> dict[str, str]:
     """Return the figures of a sensitive column that tables show, with what they are called."""
-    names = [reading.name for entry in RULES.values() for reading in _readings(entry)]
+    measuring = [entry for entry in RULES.values() if entry.sensitive]
+    names = [reading.name for entry in measuring for reading in entry.readings if reading.shown]
     return {name: name.replace("_", " ") for name in [*names, _DELTA]}
-
-
-def _readings(entry: RuleEntry) -> list[Reading]:
-    return [reading for reading in entry.readings if reading.shown and entry.sensitive]
 
 
 def models(

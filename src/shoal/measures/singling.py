@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.base.partition import Codes, Ints
 from shoal.base.threads import share
-from shoal.kernels.uniques import Bits, Codes, Ints, crowds, pair, triple
+from shoal.kernels.uniques import Bits, crowds, pair, triple
 from shoal.tables.schema import plain
 
 SIZE = 3  # columns that are put together at most

@@ -13,6 +13,12 @@ from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
 from shoal.plan import text as plan_text
 
+_NUMBERS = {
+    "slack": "the chance that a cell is published wider than it need be: a number from 0 (never) "
+    "to 1 (always), for instance 0.2; leave it out for none",
+    "importance": "how much a column's loss counts: a number above 0, 1 for an ordinary column",
+}
+
 
 def said(fault: Any, fields: Mapping[str, Iterable[str]], source: str, text: str) -> str:
     """Turn one pydantic fault into our sentence: where, what was got, what is allowed.
@@ -39,8 +45,12 @@ def said(fault: Any, fields: Mapping[str, Iterable[str]], source: str, text: str
             f"{where}{key!r} must be one of {', '.join(map(repr, choices))}. "
             f"Got {fault['input']!r} instead.{nearest(str(fault['input']), choices)}"
         )
+    if fault["type"] == "literal_error":
+        return f"{where}{key!r} must be {fault['ctx']['expected']}. Got {fault['input']!r} instead."
     if fault["type"] == "missing":
         return f"{where}{key!r} is missing."
+    if (last := loc[-1]) in _NUMBERS:
+        return f"{where}{key!r} is {_NUMBERS[last]}. Got {fault['input']!r} instead."
     return f"{where}{key!r}: {fault['msg']}. Got {fault['input']!r} instead."
 
 

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD
 
+Sets = Literal["allowed", "never"]
+
 
 class Part(BaseModel):
     """A table of a plan: no key that is not declared."""
@@ -34,7 +36,8 @@ class ColumnPart(Part):
     the texts of an ordered column, lowest first. ``domain``: every value that a sensitive column
     can have, those that nobody has included; dummy values are drawn from it. ``importance``: how
     much its loss counts while rows are grouped, 1 for an ordinary column. ``grid``: what the ends
-    of an ordered column's intervals are multiples of.
+    of an ordered column's intervals are multiples of. ``sets``: whether names without a hierarchy
+    may be published as sets of values, if that is not as the release has it.
     """
 
     role: Role
@@ -45,6 +48,7 @@ class ColumnPart(Part):
     domain: tuple[str, ...] | None = None
     importance: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     grid: str | float | None = None
+    sets: Sets | None = None
 
 
 class MethodPart(BaseModel):
@@ -81,15 +85,17 @@ class ReleasePart(Part):
     ``typed``: ordered columns as two columns ``x_lo`` and ``x_hi``. ``shuffle``: break the link to
     the order of the input. ``csv_safe``: an apostrophe before texts of a CSV file that a
     spreadsheet would run as formulas. ``slack``: how likely a cell is published
-    wider than it need be. ``person_rows``: ``together`` publishes all rows of a person with the
-    same quasi-identifiers. ``pseudonym``: a keyed pseudonym in place of the column of the persons,
-    which needs that.
+    wider than it need be. ``sets``: whether names without a hierarchy may be published as sets of
+    values, which all occur; if never, as one value or ``*``. ``person_rows``: ``together``
+    publishes all rows of a person with the same quasi-identifiers. ``pseudonym``: a keyed pseudonym
+    in place of the column of the persons, which needs that.
     """
 
     typed: bool = False
     shuffle: bool = True
     csv_safe: bool = False
     slack: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
+    sets: Sets | None = None
     person_rows: Literal["apart", "together"] | None = None
     pseudonym: bool | None = None
 

@@ -112,6 +112,11 @@ class Plan(Part):
         """Return the columns of one role, in the order of the plan."""
         return [name for name, part in self.columns.items() if part.role == role]
 
+    def allows_sets(self, name: str) -> bool:
+        """Tell whether a column of names may be published as sets of values."""
+        own = self.columns[name].sets if name in self.columns else None
+        return (own or self.release.sets) != "never"
+
     @property
     def trusted(self) -> bool:
         """Whether the plan is the caller's own word, and not a file that others may have made."""

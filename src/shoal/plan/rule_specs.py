@@ -67,7 +67,10 @@ def rules_asked(values: Mapping[str, Any]) -> list[dict[str, Any]]:
                 for column, texts in _by_column(flag, given[flag]).items():
                     of_columns.setdefault(column, {})[name] = texts
             else:
-                spec[name] = _whole(given[flag]) if declared[name].type is int else given[flag]
+                value = given[flag]
+                # A flag shared by a whole and a real parameter is read as a real number.
+                real = declared[name].type is int and isinstance(value, float)
+                spec[name] = int(value) if real and value.is_integer() else value
         asked += [spec] if first in given else []
         asked += [
             {**spec, "column": column, **(own.get(column) or values)}
@@ -127,11 +130,6 @@ def _by_column(flag: str, texts: Sequence[str]) -> dict[str, list[str]]:
             )
         by_column.setdefault(column, []).append(value)
     return by_column
-
-
-def _whole(value: Any) -> Any:
-    # A flag shared by a whole and a real parameter is read as a real number.
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def build_rules(specs: Sequence[Mapping[str, Any]], sensitive: Sequence[str]) -> tuple[Rule, ...]:

@@ -35,6 +35,7 @@ _RELEASE = """
 # csv_safe: an apostrophe before texts of a CSV file that a spreadsheet would run as formulas.
 # person_rows = "together": all rows of a person with the same quasi-identifiers.
 # pseudonym = true: a keyed pseudonym in place of the column of the persons; needs the former.
+# sets = "never": names without a hierarchy as one value or *, never as a set; also of one column.
 """
 
 

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, listed, nearest
-from shoal.releases.base import By, Ints
+from shoal.base.partition import Bools, Ints
+from shoal.releases.base import By
 from shoal.tables.cells import as_text, natural, typed
 
 MISSING = "(missing)"
@@ -56,7 +56,7 @@ class Sorted:
     category: Ints
 
 
-def chosen(values: pl.Series, wanted: Collection[str]) -> npt.NDArray[np.bool_]:
+def chosen(values: pl.Series, wanted: Collection[str]) -> Bools:
     """Say which of the values are asked for; the last entry is missing, never asked for."""
     inside = as_text(values).is_in(list(wanted)).to_numpy()
     return np.append(inside, False)

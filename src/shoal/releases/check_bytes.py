@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
+
+from shoal.base.partition import Bools
 
 _INLINE = 12  # bytes of a text that stand in its view
 
@@ -58,7 +59,7 @@ def _inside(array: Any) -> Iterator[str]:
             yield "values under nulls"
 
 
-def _texts(array: Any, gaps: npt.NDArray[np.bool_]) -> Iterator[str]:
+def _texts(array: Any, gaps: Bools) -> Iterator[str]:
     """Check that the texts stand one after the other, as the rows do, and nothing besides."""
     _, views, *buffers = array.buffers()
     words = np.frombuffer(views, np.uint32).reshape(-1, 4)[array.offset :][: gaps.size]

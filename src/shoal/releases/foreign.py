@@ -8,7 +8,6 @@ Only what covers values is translated; a cell of no notation that is known here 
 from __future__ import annotations
 
 import re
-import warnings
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning, listed
+from shoal.base.errors import InputError, ParameterError, SchemaError, listed, warn
 from shoal.base.roles import Kind
 from shoal.releases import notation
 from shoal.releases.opened import Opened
@@ -110,20 +109,16 @@ def _say(name: str, ours: Mapping[str, str], lost: Sequence[str]) -> None:
         for cell in ours:
             forms.setdefault(re.sub(r"[\w.]+", "a", cell), cell)
         told = ", ".join(f"{cell!r} for {ours[cell]}" for cell in list(forms.values())[:5])
-        warnings.warn(
+        warn(
             f"Column {name!r}: {len(ours):,} different cells are written as other tools do, and "
             f"were taken for what they cover of the original: {told}. If that is wrong, say how "
             f"they are written with --notation '{name}=LO to HI', or '{name}={EXACT}'.",
-            ShoalWarning,
-            stacklevel=3,
         )
     if lost:
-        warnings.warn(
+        warn(
             f"Column {name!r}: {len(lost):,} different cells are in no notation that is known, "
             f"such as {listed(lost, 3)}. Say how they are written with --notation "
             f"'{name}=LO to HI', LO and HI standing for the ends.",
-            ShoalWarning,
-            stacklevel=3,
         )
 
 

@@ -9,10 +9,11 @@ from functools import cached_property
 import polars as pl
 
 from shoal.base.errors import InputError, SchemaError, listed, nearest
+from shoal.base.partition import Ints
 from shoal.base.roles import Role
 from shoal.catalog import GENERALIZED, SHAPES, Shape
 from shoal.plan.plan import Plan
-from shoal.releases.base import Ints, ShapeWords, View
+from shoal.releases.base import ShapeWords, View
 from shoal.releases.notation import top_label
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from shoal.base.partition import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,18 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import SchemaError
-from shoal.base.partition import Ints
+from shoal.base.partition import Bools, Ints
 from shoal.base.roles import Kind
 from shoal.releases import notation
 from shoal.tables.cells import as_text, blank, typed, zoned
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
-
-Bools = npt.NDArray[np.bool_]
 
 # What covers nothing: an interval that ends before it begins.
 _NOTHING = (1, 0)

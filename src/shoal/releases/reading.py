@@ -15,8 +15,9 @@ from shoal.plan.plan import Plan
 from shoal.releases.anatomy import GROUP
 from shoal.releases.opened import Opened
 from shoal.tables.files import read_table, second_path
+from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.native import from_native
-from shoal.tables.prepare import Hierarchies, gather, is_path, load_released
+from shoal.tables.prepare import load_released
 from shoal.tables.schema import Column
 from shoal.tables.set_cells import read_sets
 from shoal.tables.sources.source import Source, beside, place

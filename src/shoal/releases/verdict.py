@@ -8,9 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.notebook import table_html
 from shoal.base.partition import GroupStats, Ints
-from shoal.base.plain import as_json, plain
+from shoal.base.plain import as_json, plain, table_html
 from shoal.base.roles import Role
 from shoal.privacy.base import reached
 from shoal.tables.domain import Taxonomy

@@ -106,7 +106,7 @@ def _of_run(run: Run, subject: Subject, origin: Provenance, public: bool) -> dic
         "lost": [] if public else [*lost, *losses_shown(run.loss)],
         "worst": (),
         "models": None,
-        "notes": [] if public else _notes(run.notes),
+        "notes": [] if public else [(name, _note(value)) for name, value in run.notes.items()],
         "repeat": _repeat(run, origin, public),
     }
 
@@ -147,10 +147,6 @@ def _subline(run: Run, subject: Subject, public: bool) -> str:
     what = subject.opened.words.made.format(quasi=len(subject.opened.quasi))
     rows = f"{run.rows_out:,} rows" if public else f"{run.rows_in:,} rows in"
     return f"{rows}; {what}; method {run.method}"
-
-
-def _notes(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(str(name), _note(value)) for name, value in notes.items()]
 
 
 def _note(value: Any) -> str:

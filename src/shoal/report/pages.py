@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from shoal.base.errors import ParameterError
+from shoal.base.errors import OutputError, ParameterError
 from shoal.show.charts.paper import Chart
 from shoal.show.charts.style import CSS, FIGURE_CSS, THEME
 from shoal.show.charts.words import clean, say
@@ -26,6 +26,15 @@ def check_audience(audience: str) -> str:
             "computed from the original, and 'public', who may not."
         )
     return audience
+
+
+def check_name(path: Path) -> None:
+    """Refuse a name that no browser would take for a page."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise OutputError(
+            f"A report is an HTML page, and {str(path)!r} does not end in .html. Give it that "
+            "ending."
+        )
 
 
 def render(template: str | Path, **context: Any) -> str:
@@ -62,21 +71,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters |= {
-        "share": _share,
-        "count": _count,
-        "verbatim": _verbatim,
-        "short": _short,
-    }
+    forms = {form: partial(say, form=form) for form in ("share", "count")}
+    environment.filters |= {**forms, "verbatim": _verbatim, "short": _short}
     return environment
-
-
-def _share(value: float | None) -> str:
-    return say(value, "share")
-
-
-def _count(value: float | None) -> str:
-    return say(value, "count")
 
 
 def _finalize(value: Any) -> Any:

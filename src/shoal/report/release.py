@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
+
+from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.results import Attacks
 from shoal.measures.telling import telling
+from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report import parts
 from shoal.report.words import GLOSSARY
 from shoal.show.charts.words import say
 from shoal.show.figures.plots import Plots, attacks_chart
 from shoal.show.figures.subject import Subject
+from shoal.verbs.attack import attack
 
+TARGETS = 1000  # people attacked for a report: enough for an interval of a few percent
 HALF = 490.0  # paper of a chart that shares its line with another
 
 _NAMES = {
@@ -25,6 +31,7 @@ _NAMES = {
     "crowds": "Loss and classes",
     "risk": "Risk",
     "values": "What classes tell",
+    "earlier": "With earlier releases",
     "attacks": "Attacks",
     "models": "Privacy models",
     "distributions": "Distributions",
@@ -47,6 +54,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
     told = [*telling(subject.opened, verdict.stats).values()]
     has: dict[str, Any] = {"worst": verdict.worst, "values": told, "attacks": results}
     has["models"] = verdict.models.get("columns")
+    has["earlier"] = verdict.models.get("earlier", {})
     opened = subject.opened
     words = opened.words
     lossy = subject.loss is not None and not subject.exact
@@ -87,6 +95,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
         "risk_story": words.risk,
         "belief_chart": half.belief() if opened.sensitive else None,
         "told": told,
+        "earlier": has["earlier"],
         "attacks": results,
         "attacks_chart": attacks_chart(results) if results else None,
         "attacks_story": _attacks_story(attacks) if attacks is not None else "",
@@ -127,3 +136,19 @@ def _distributions_story(subject: Subject) -> str:
         f"{told} Values of the original are named only where the release names them too and at "
         f"least {subject.crowd} rows have them; bins hold that many rows or none."
     )
+
+
+def try_attacks(
+    opened: Opened, original: pl.DataFrame, *, targets: int = TARGETS
+) -> tuple[Attacks | None, str]:
+    """Attack some people of the original through a release, knowing all quasi-identifiers.
+
+    Returns what was found, or None and why no attack was possible: a report without attacks must
+    say so.
+    """
+    try:
+        # The seed is of the sample of targets only: the same report for the same release.
+        attacks = attack(opened, original, targets=min(targets, original.height), seed=0)
+    except ShoalError as fault:
+        return None, f"No attack could be tried on this release: {fault}"
+    return attacks, ""

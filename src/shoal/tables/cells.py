@@ -11,10 +11,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-Bools = npt.NDArray[np.bool_]
+from shoal.base.partition import Bools
 
 # Zeros in front carry meaning (zip codes, account numbers); more than 15 digits would be rounded.
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?$"

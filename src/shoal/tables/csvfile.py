@@ -7,7 +7,6 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +129,8 @@ def sniff(content: bytes) -> str:
     best, score = ",", (0.0, 0)
     for delimiter in _DELIMITERS:
         try:
-            counts = [len(row) for row in _rows(head, delimiter) if row]
+            rows = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+            counts = [len(row) for row in rows if row]
         except csv.Error:
             continue
         if not counts or counts[0] < 2:
@@ -139,10 +139,6 @@ def sniff(content: bytes) -> str:
         if (fitting, counts[0]) > score:
             best, score = delimiter, (fitting, counts[0])
     return best
-
-
-def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
 
 
 def _header(path: Path, content: bytes, delimiter: str) -> list[str]:

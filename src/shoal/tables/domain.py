@@ -17,6 +17,7 @@ import polars as pl
 
 from shoal.base.errors import SchemaError
 from shoal.base.names import check_unicode
+from shoal.base.partition import Floats, Ints
 
 STAR = "*"
 
@@ -66,7 +67,7 @@ class Taxonomy:
         return self.labels[: self.size]
 
     @cached_property
-    def width(self) -> npt.NDArray[np.float64]:
+    def width(self) -> Floats:
         """Share of the leaves under each node; 0 for a leaf."""
         share = (self.hi - self.lo + 1) / max(self.size, 1)
         share[: self.size] = 0.0
@@ -150,7 +151,7 @@ def _parents(codes: npt.NDArray[np.int32], labels: int) -> npt.NDArray[np.int32]
     return parent
 
 
-def _depth_first(codes: npt.NDArray[np.int32], labels: int) -> npt.NDArray[np.int64]:
+def _depth_first(codes: npt.NDArray[np.int32], labels: int) -> Ints:
     """Order the leaves so that every subtree's leaves stand side by side.
 
     Paths are compared from the top down, labels by where the file first names them, and *without
@@ -240,7 +241,7 @@ class Ordered:
     """
 
     values: pl.Series
-    points: npt.NDArray[np.float64]
+    points: Floats
     ends: tuple[pl.Series, pl.Series] | None = None
 
     kind = ORDERED
@@ -258,7 +259,7 @@ class Ordered:
         return float(self.points[-1] - self.points[0])
 
     @cached_property
-    def reach(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def reach(self) -> tuple[Floats, Floats]:
         """From where to where an interval with such an end reaches, within the column's range."""
         if self.ends is None:
             return self.points, self.points
@@ -266,15 +267,13 @@ class Ordered:
         low, high = (end.to_physical().cast(pl.Float64).to_numpy() for end in self.ends)
         return np.maximum(low, least), np.minimum(high, most)
 
-    def width(
-        self, lo: npt.NDArray[np.integer], hi: npt.NDArray[np.integer]
-    ) -> npt.NDArray[np.float64]:
+    def width(self, lo: npt.NDArray[np.integer], hi: npt.NDArray[np.integer]) -> Floats:
         """Return the share of the column's range between known positions, 0 for one alone."""
         left, right = self.reach
         return np.where(lo == hi, 0.0, (right[hi] - left[lo]) / self.span)
 
     @cached_property
-    def covered(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def covered(self) -> tuple[Ints, Ints]:
         """First and last position that an interval with such an end covers."""
         left, right = self.reach
         first = np.searchsorted(self.points, left)
@@ -298,7 +297,7 @@ class Nominal:
 Domain = Taxonomy | Ordered | Nominal
 
 
-def numbers(domain: Domain) -> npt.NDArray[np.float64] | None:
+def numbers(domain: Domain) -> Floats | None:
     """Return the values of a domain as numbers, None when they are names."""
     if isinstance(domain, Ordered):
         return domain.points

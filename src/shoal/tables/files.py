@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, cast
 
@@ -59,6 +59,12 @@ def read_table(
 
         return read_source(where, missing)
     path = where
+    if path.suffix == ".toml":
+        raise InputError(
+            f"{path} is a plan by its name, and a table is needed here: one of "
+            f"{', '.join(FORMATS)}, or the address of a database. Give the table first and the "
+            f"plan as --plan {path}."
+        )
     try:
         with path.open("rb") as stream:
             magic = stream.peek(6)[:6]
@@ -185,16 +191,39 @@ def write_release(
     csv_safe: bool = False,
 ) -> None:
     """Write the tables of a release, all of them or none: the second one next to the first."""
-    goals = placed(path, tables, into)
-    files = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Path)}
-    if files:
-        write_tables(files, force, inputs, csv_safe=csv_safe)
-        return
-    from shoal.tables.sources.writing import written
-
-    sources = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Source)}
-    with written(sources, force=force, inputs=[place(source) for source in inputs]):
+    with writing(placed(path, tables, into), tables, force, inputs, csv_safe=csv_safe):
         pass
+
+
+@contextlib.contextmanager
+def writing(
+    goals: Mapping[str, Path | Source],
+    tables: Mapping[str, pl.DataFrame],
+    force: bool,
+    inputs: Sequence[Pathlike],
+    *,
+    csv_safe: bool,
+) -> Iterator[None]:
+    """Write tables where they go; if the block then goes wrong, nothing new is left of them.
+
+    A file that was replaced with ``force`` is gone all the same.
+    """
+    sources = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Source)}
+    if sources:
+        from shoal.tables.sources.writing import written
+
+        with written(sources, force=force, inputs=[place(source) for source in inputs]):
+            yield
+        return
+    files = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Path)}
+    fresh = [file for file in files if not file.exists()]
+    write_tables(files, force, inputs, csv_safe=csv_safe)
+    try:
+        yield
+    except BaseException:
+        for file in fresh:
+            file.unlink(missing_ok=True)
+        raise
 
 
 def placed(

@@ -37,10 +37,11 @@ def check_grid(grid: str | float, column: str) -> str | float:
     except ValueError:
         step = math.nan
     if not (math.isfinite(step) and step > 0):
+        hint = " Write decimals with a point, and give each column a --grid of its own."
         raise SchemaError(
             f"The grid of column {column!r} is {grid!r}.{nearest(str(grid), [AUTO, OFF, *SPANS])} "
             f"It is {AUTO!r}, {OFF!r}, a step above 0, or for dates and times one of "
-            f"{', '.join(SPANS)}."
+            f"{', '.join(SPANS)}.{hint if ',' in str(grid) else ''}"
         )
     return step
 

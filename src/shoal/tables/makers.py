@@ -1,4 +1,4 @@
-"""Make hierarchies from the values themselves: intervals, prefixes, dates, or a flat one."""
+"""Make hierarchies from the values themselves: intervals, prefixes, dates, frequencies."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
+from shoal.base.partition import Floats, Ints
 from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import STAR, Taxonomy, flat
 
 _FINEST = 20  # intervals that the finest automatic level aims at
+_TOGETHER = 3  # names in the smallest group by frequency
+_LABEL = 60  # characters of a group's label that lists all of its members
 
 
 def intervals(
@@ -106,7 +108,7 @@ def _numbers(values: pl.Series | Sequence[Any], column: str) -> pl.Series:
     return known
 
 
-def _distinct(series: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int64]]:
+def _distinct(series: pl.Series) -> tuple[pl.Series, Ints]:
     """Return the distinct values in ascending order and how often each occurs."""
     counted = series.rename("value").value_counts(name="count").sort("value")
     return counted["value"], counted["count"].to_numpy().astype(np.int64)
@@ -153,7 +155,7 @@ def _nice(span: float, whole: bool) -> list[float]:
 
 
 def _equal_widths(
-    points: npt.NDArray[np.float64], steps: Sequence[int] | None, widths: Sequence[float] | None
+    points: Floats, steps: Sequence[int] | None, widths: Sequence[float] | None
 ) -> list[pl.Series]:
     """Label each point with its interval on every level."""
     whole = bool((points == np.floor(points)).all())
@@ -178,7 +180,7 @@ def _equal_widths(
 
 
 def _intervals(
-    place: npt.NDArray[np.float64], origin: float, width: float, whole: bool, last: int | None
+    place: Floats, origin: float, width: float, whole: bool, last: int | None
 ) -> pl.Series:
     low, high = origin + place * width, origin + (place + 1) * width
     if whole and float(width).is_integer():
@@ -196,9 +198,7 @@ def _format(first: pl.Series, end: pl.Series, bracket: str) -> pl.Series:
     return "[" + first + "-" + end + bracket
 
 
-def _quantiles(
-    texts: pl.Series, counts: npt.NDArray[np.int64], steps: Sequence[int]
-) -> list[pl.Series]:
+def _quantiles(texts: pl.Series, counts: Ints, steps: Sequence[int]) -> list[pl.Series]:
     """Label each value with the first and last value of its share of the cells."""
     middle = np.cumsum(counts) - counts / 2
     finest = np.minimum((middle / counts.sum() * steps[0]).astype(np.int64), steps[0] - 1)
@@ -259,6 +259,45 @@ def _texts(values: pl.Series | Sequence[Any], column: str) -> pl.Series:
     return texts
 
 
+def frequencies(values: pl.Series | Sequence[Any], column: str = "values") -> Taxonomy:
+    """Put names of about equal frequency together, three or more in a group: ``Cuba, Haiti, Peru``.
+
+    Values that are often met in one class are then near each other, and rare ones hide each other.
+
+    Notes
+    -----
+    No group below ``*`` has two members: of two that are published as one both must occur, of three
+    nobody can tell which. A column of fewer than six values has no group but ``*``.
+    """
+    series = values if isinstance(values, pl.Series) else pl.Series("values", values, strict=False)
+    known = as_text(series).drop_nulls().rename("value")
+    _texts(known, column)
+    counted = known.value_counts(name="count").sort(["count", "value"], descending=[True, False])
+    leaves = counted["value"].to_list()
+    taken = set(leaves)
+    groups = [[place] for place in range(len(leaves))]
+    levels = [counted["value"]]
+    while len(groups) >= 2 * _TOGETHER:
+        edges = np.linspace(0, len(groups), len(groups) // _TOGETHER + 1).astype(int)
+        groups = [list(itertools.chain(*groups[a:b])) for a, b in itertools.pairwise(edges)]
+        labels: list[str] = []
+        for group in groups:
+            labels += [_named([leaves[place] for place in group], taken)] * len(group)
+        levels.append(pl.Series(labels, dtype=pl.String))
+    return _build(levels, column)
+
+
+def _named(members: Sequence[str], taken: set[str]) -> str:
+    """Name a group by its members, or the first two of many, as nothing else is named."""
+    label = ", ".join(members)
+    if len(label) > _LABEL:
+        label = f"{', '.join(members[:2])} and {len(members) - 2:,} more"
+    while label in taken:
+        label = f"({label})"
+    taken.add(label)
+    return label
+
+
 def dates(values: pl.Series | Sequence[Any], column: str = "values") -> Taxonomy:
     """Group dates by month, quarter and year: ``2020-03-14``, ``2020-03``, ``2020-Q1``, ``2020``.
 
@@ -314,6 +353,7 @@ MAKERS = {
         "1, 2, 3",
     ),
     "dates": Maker("dates, into months, quarters and years", dates),
+    "frequency": Maker("names, those of about equal frequency together", frequencies),
     "flat": Maker("names, each right under *, to be grouped by hand", _flat),
 }
 

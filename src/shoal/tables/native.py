@@ -40,7 +40,8 @@ def _foreign(frame: Any) -> list[pl.Series]:
             "Give a pandas, polars or pyarrow frame, or the path of a file."
         ) from None
     except nw.exceptions.DuplicateError:
-        check_twice(_names(frame), "The frame")
+        # pyarrow's `columns` are the columns themselves.
+        check_twice(getattr(frame, "column_names", None) or frame.columns, "The frame")
         raise
     if isinstance(wrapped, nw.LazyFrame):
         wrapped = wrapped.collect("polars")
@@ -52,11 +53,6 @@ def _foreign(frame: Any) -> list[pl.Series]:
     check_twice(names, "The frame")
     check_unicode(names, "A column name")
     return [_column(wrapped, position).rename(name) for position, name in enumerate(names)]
-
-
-def _names(frame: Any) -> list[str]:
-    # pyarrow's `columns` are the columns themselves.
-    return list(getattr(frame, "column_names", None) or frame.columns)
 
 
 def _column(frame: Any, position: int) -> pl.Series:

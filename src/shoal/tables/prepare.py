@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import polars as pl
 
 from shoal.base.address import is_database
-from shoal.base.errors import InputError, ParameterError, SchemaError, ShoalWarning
+from shoal.base.errors import InputError, ParameterError, SchemaError, warn
 from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
 from shoal.plan.origin import mistrust
@@ -23,15 +21,14 @@ from shoal.privacy import Rule, flatten
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_table
+from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.grid import DEFAULT_GRID
 from shoal.tables.guessing import guess
 from shoal.tables.guessing.whose import not_people
-from shoal.tables.hierarchy import read_directory, read_hierarchy
 from shoal.tables.native import from_native
 from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
 
-Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
 Domains = Mapping[str, Sequence[Any] | str | Path]
 Names = Sequence[str] | str
 
@@ -68,6 +65,7 @@ def merge(
     slack: float | None = None,
     person_rows: str | None = None,
     pseudonym: bool | None = None,
+    sets: str | Mapping[str, str] | None = None,
     trust: bool = False,
     **parts: Any,
 ) -> Plan:
@@ -89,7 +87,10 @@ def merge(
     if instead is not None:
         specs = [spec for rule in flatten(one_or_more(instead)) if (spec := rule_spec(rule))]
         base = base.with_rules(specs)
-    asked: dict[str, Any] = {"typed": typed, "csv_safe": csv_safe, "slack": slack}
+    word, by_column = (None, sets) if isinstance(sets, Mapping) else (sets, {})
+    if word is not None:
+        by_column = {name: word for name, part in base.columns.items() if part.sets}
+    asked: dict[str, Any] = {"typed": typed, "csv_safe": csv_safe, "slack": slack, "sets": word}
     asked |= {"person_rows": person_rows, "pseudonym": pseudonym}
     release = {key: value for key, value in asked.items() if value is not None}
     given = {key: value for key, value in parts.items() if value} | (
@@ -97,7 +98,12 @@ def merge(
     )
     if data or release or given:
         base = base.override(data=data, release=release, **given)
-    settings = {"kind": kinds or {}, "importance": importance or {}, "grid": grids or {}}
+    settings: dict[str, Mapping[str, Any]] = {
+        "kind": kinds or {},
+        "importance": importance or {},
+        "grid": grids or {},
+        "sets": by_column,
+    }
     return with_domains(base.with_roles(settled(roles or {})).with_settings(settings), domains)
 
 
@@ -156,7 +162,7 @@ def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) ->
     schema = with_reasons(schema, frame)
     warn_undecided(schema)
     if repeated := not_people(schema, frame):
-        warnings.warn(repeated, ShoalWarning, stacklevel=2)
+        warn(repeated)
     return Taken(frame, plan, schema, taxonomies)
 
 
@@ -187,18 +193,11 @@ def warn_undecided(schema: Schema) -> None:
         return
     told = "; ".join(f"{name!r}: {schema[name].reason}" for name in schema.undecided)
     many = len(schema.undecided)
-    warnings.warn(
+    warn(
         f"{many} column{'s are' if many > 1 else ' is'} not released, because nobody has decided "
         f"what {'they are' if many > 1 else 'it is'} ({told}). Give each a role in the plan, or "
         "name it with --quasi, --sensitive, --identifier or --other.",
-        ShoalWarning,
-        stacklevel=3,
     )
-
-
-def is_path(value: object) -> TypeGuard[str | Path]:
-    """Tell whether a value names a file or a folder."""
-    return isinstance(value, (str, os.PathLike))
 
 
 def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = None) -> Any:
@@ -301,33 +300,6 @@ def check_columns(frame: pl.DataFrame | None, what: str, names: Sequence[str]) -
         raise SchemaError(faults)
 
 
-def gather(
-    plan: Plan, columns: Sequence[str], given: Hierarchies | None = None
-) -> dict[str, Taxonomy]:
-    """Read the hierarchies of the plan and of the call; the call's come last and win."""
-    quasi = [name for name in plan.names(Role.QUASI) if name in columns]
-    wanted = quasi or columns
-    trees: dict[str, Taxonomy] = {}
-    if plan.data.hierarchies is not None:
-        trees |= read_directory(plan.path(plan.data.hierarchies), wanted)
-    for name, column in plan.columns.items():
-        if column.hierarchy is not None:
-            trees[name] = read_hierarchy(plan.path(column.hierarchy), name)
-    if isinstance(given, Mapping):  # a folder stands in the plan already
-        if unknown := [name for name in given if name not in columns]:
-            raise SchemaError([unknown_column(name, columns) for name in unknown])
-        trees |= {
-            name: value if isinstance(value, Taxonomy) else read_hierarchy(value, name)
-            for name, value in given.items()
-        }
-    # A column that the plan declares ordered or a set stays so, whatever the folder holds.
-    return {
-        name: taxonomy
-        for name, taxonomy in trees.items()
-        if name not in plan.columns or plan.columns[name].kind in (None, Kind.TAXONOMY)
-    }
-
-
 def resolve(
     frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]
 ) -> tuple[Plan, Schema]:
@@ -346,8 +318,14 @@ def resolve(
         **_declared(plan.columns),
     )
     columns = tuple(
-        replace(c, importance=p.importance, domain=p.domain or (), grid=p.grid or DEFAULT_GRID)
-        for c, p in ((column, plan.columns[column.name]) for column in schema.columns)
+        replace(
+            column,
+            importance=part.importance,
+            domain=part.domain or (),
+            grid=part.grid or DEFAULT_GRID,
+            sets=plan.allows_sets(column.name),
+        )
+        for column, part in ((column, plan.columns[column.name]) for column in schema.columns)
     )
     Schema(columns).check(frame, taxonomies)
     schema = Schema(tuple(column.on_grid(frame[column.name]) for column in columns))
@@ -386,10 +364,8 @@ def _guessed(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]
         )
     roles = {role: schema.names(role) for role in _GUESSED if schema.names(role)}
     told = "; ".join(f"{role.value}: {', '.join(names)}" for role, names in roles.items())
-    warnings.warn(
+    warn(
         f"Roles were guessed ({told}). A guess does not know what others know: check them "
         "with 'shoal inspect', and declare them.",
-        ShoalWarning,
-        stacklevel=2,
     )
     return plan.with_roles({**roles, Role.UNDECIDED: schema.undecided})

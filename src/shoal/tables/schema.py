@@ -40,6 +40,8 @@ class Column:
         How much a quasi-identifier's loss counts while rows are grouped.
     grid
         For an ordered column: what the ends of its intervals are multiples of.
+    sets
+        For names without a hierarchy: whether they may be published as a set of values.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Column:
     domain: tuple[str, ...] = ()
     importance: float = 1.0
     grid: str | float = OFF
+    sets: bool = True
 
     def clean(self, series: pl.Series) -> pl.Series:
         """Return the column's cells with everything that means missing as null."""

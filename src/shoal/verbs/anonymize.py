@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.compiling import announced
-from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning
+from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning, warn
 from shoal.base.params import Param, check_options
-from shoal.base.partition import Partition
+from shoal.base.partition import Ints, Partition
 from shoal.base.pseudonyms import pseudonyms
 from shoal.base.roles import Role
 from shoal.base.seeds import LONG, SHORT_SEED, stretched
@@ -33,12 +32,12 @@ from shoal.measures.losses.grouped import Grouped
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import All, Rule
-from shoal.releases.base import Ints
 from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
-from shoal.tables.prepare import Hierarchies, Taken, warn_undecided
+from shoal.tables.gathering import Hierarchies
+from shoal.tables.prepare import Taken, warn_undecided
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
 
@@ -116,7 +115,7 @@ def on_spark(
         warn_undecided(made.schema)
         rules = build_rules([part.spec for part in plan.rules], made.schema.sensitive)
         for text in planned(made.schema, plan, (*rules, *extra)):
-            warnings.warn(text, ShoalWarning, stacklevel=3)
+            warn(text)
     clock.seconds["total"] = time.perf_counter() - start
     texts = tuple(dict.fromkeys([*said, *advice(plan)]))
     return replace(made, seconds=clock.seconds, warnings=texts), release
@@ -176,6 +175,7 @@ def execute(
             verdict = check(opened, rules, Original(frame, schema, release.order, taken.taxonomies))
     if verdict.people is not None and verdict.stats is not None:
         opened = replace(opened, people=verdict.stats.sizes)
+    quoted = {QUOTED: counted(opened.tables)} if plan.release.csv_safe else {}
     run = Run(
         loss=loss,
         verdict=verdict,
@@ -185,16 +185,11 @@ def execute(
         rows_in=frame.height,
         rows_out=release.frame.height,
         groups=getattr(made, "groups", frame.height),
-        notes={**getattr(made, "notes", {}), **_quoted(opened)},
+        notes={**getattr(made, "notes", {}), **quoted},
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
     )
     return Made(run, opened, release.order)
-
-
-def _quoted(opened: Opened) -> dict[str, int]:
-    """Say how many texts of a CSV file are quoted, where that was asked for."""
-    return {QUOTED: counted(opened.tables)} if opened.plan.release.csv_safe else {}
 
 
 def check_slack(plan: Plan, entry: Method, person: str | None = None) -> None:
@@ -304,7 +299,7 @@ def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) 
     texts = cautions(matter)
     refuse_if(texts if strict else ())
     for text in texts:
-        warnings.warn(text, ShoalWarning, stacklevel=3)
+        warn(text)
 
 
 def advice(plan: Plan) -> list[str]:
@@ -329,7 +324,7 @@ def refuse_if(texts: Sequence[str]) -> None:
 
 def _generators(
     plan: Plan, entry: Method
-) -> tuple[np.random.Generator | None, Callable[[int], npt.NDArray[np.int64]]]:
+) -> tuple[np.random.Generator | None, Callable[[int], Ints]]:
     """Return the randomness for grouping, and what shuffles the rows.
 
     Without a seed the order comes from the operating system's secure source: nobody who knows the
@@ -340,11 +335,9 @@ def _generators(
     if plan.seed is None:
         return None if drawn else np.random.default_rng(), _secure_order
     if drawn:
-        warnings.warn(
+        warn(
             f"The method {entry.name!r} was run with a seed: whoever knows the seed can undo it. "
             "A seed is for tests only; publish a run without one.",
-            ShoalWarning,
-            stacklevel=2,
         )
     _warn_of_short(plan)
     grouping, shuffling = np.random.SeedSequence(stretched(plan.seed)).spawn(2)
@@ -353,10 +346,10 @@ def _generators(
 
 def _warn_of_short(plan: Plan) -> None:
     if plan.seed is not None and plan.seed < LONG:
-        warnings.warn(SHORT_SEED, ShoalWarning, stacklevel=3)
+        warn(SHORT_SEED)
 
 
-def _secure_order(rows: int) -> npt.NDArray[np.int64]:
+def _secure_order(rows: int) -> Ints:
     keys = np.frombuffer(os.urandom(8 * rows), np.uint64)
     return np.argsort(keys, kind="stable").astype(np.int64)
 

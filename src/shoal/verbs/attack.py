@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -13,9 +12,9 @@ from shoal.base.errors import (
     InputError,
     ParameterError,
     SchemaError,
-    ShoalWarning,
     listed,
     nearest,
+    warn,
 )
 from shoal.base.params import Param
 from shoal.base.partition import Ints
@@ -229,12 +228,10 @@ def _unmatched(main: Scores, source: pl.DataFrame, published: pl.DataFrame) -> i
             "from this original, or with other hierarchies. Give the two that belong together."
         )
     if lost and published.height >= source.height:
-        warnings.warn(
+        warn(
             f"{lost:,} of {main.present.size:,} targets fit no released row, although the release "
             "has as many rows as the original: was it made from this table? They count as not "
             "found.",
-            ShoalWarning,
-            stacklevel=3,
         )
     return lost
 

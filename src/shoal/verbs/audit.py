@@ -13,6 +13,7 @@ from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_rule
 from shoal.measures.cautions import doubtful
+from shoal.measures.earlier.measuring import check_against, earlier
 from shoal.measures.exposure import exposure
 from shoal.measures.models import models
 from shoal.measures.readoff import read_off
@@ -33,6 +34,7 @@ def audit(
     plan: Plan,
     extra: Sequence[Rule] = (),
     original: pl.DataFrame | None = None,
+    against: Sequence[Opened] = (),
 ) -> Verdict:
     """Say what a release achieves, from its published cells alone.
 
@@ -47,6 +49,8 @@ def audit(
         Rules that no plan can hold.
     original
         The table it was made from: then every released cell must also cover its source.
+    against
+        Earlier releases of the same people: then the promise must hold over all of them.
     """
     if not opened.quasi:
         raise SchemaError(
@@ -76,7 +80,20 @@ def audit(
     if certain := read_off(opened, original):
         measured["read_off"] = certain.to_dict()
     measured["cautions"] = cautions(opened)
-    return replace(verdict, models=measured)
+    verdict = replace(verdict, models=measured)
+    return verdict if not against else _over_all(verdict, opened, against, rules)
+
+
+def _over_all(
+    verdict: Verdict, opened: Opened, against: Sequence[Opened], rules: Sequence[Rule]
+) -> Verdict:
+    """Return the verdict over this and earlier releases."""
+    check_against(opened, against)
+    columns = [earlier(opened, against, name, rules) for name in opened.sensitive]
+    told = {column.column: column.to_dict() for column in columns}
+    faults = (*verdict.faults, *(fault for column in columns for fault in column.faults))
+    models = {**verdict.models, "earlier": told}
+    return replace(verdict, models=models, faults=faults, holds=not faults)
 
 
 def _at_least(verdict: Verdict, rules: Sequence[Rule], matched: Whose) -> Verdict:

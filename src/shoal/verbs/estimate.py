@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.base.errors import ParameterError, listed, nearest
-from shoal.base.notebook import table_html
-from shoal.base.plain import as_json
+from shoal.base.plain import as_json, table_html
 from shoal.catalog import ESTIMATORS, find_estimator
 from shoal.releases.base import By, Counts
 from shoal.releases.categories import read_by

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.notebook import table_html
+from shoal.base.plain import table_html
 from shoal.base.roles import Role
 from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import SchemaError, ShoalWarning
-from shoal.base.notebook import table_html
+from shoal.base.errors import SchemaError, warn
 from shoal.base.partition import GroupStats
-from shoal.base.plain import as_json
+from shoal.base.plain import as_json, table_html
 from shoal.base.roles import Role
 from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
@@ -128,15 +126,13 @@ def risk(
         opened.frame, quasi, raw=opened.shape.exact, published=opened.published, **options
     )
     if after.short:
-        warnings.warn(
+        warn(
             f"{after.short:,} rows fit fewer people of the population than there are rows like "
             "them, so the population does not hold everybody in the table, or writes values in "
             "another way. A row that fits nobody counts as risk 1.",
-            ShoalWarning,
-            stacklevel=2,
         )
     if opened.names(Role.PERSON) and after.counted == "rows":
-        warnings.warn(uncounted(opened.names(Role.PERSON)[0]), ShoalWarning, stacklevel=2)
+        warn(uncounted(opened.names(Role.PERSON)[0]))
     attributes = {
         name: attribute_risk(opened.view(name), name, threshold=belief) for name in hidden
     }

@@ -75,7 +75,7 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
         kept = {k: v for k, v in old["columns"].get(name, {}).items() if k in ("missing", "order")}
         columns[name] = {"role": role, **kept}
         if role == Role.QUASI.value:
-            kind = form.get(f"kind.{number}", column["kind"]) or _usual(column)
+            kind = form.get(f"kind.{number}", column["kind"]) or usual_kind(column)
             columns[name]["kind"] = kind
             weight = form.get(f"importance.{number}", "1").strip() or "1"
             if weight not in ("1", "1.0"):
@@ -93,7 +93,8 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
     }
 
 
-def _usual(column: Mapping[str, Any]) -> str:
+def usual_kind(column: Mapping[str, Any]) -> str:
+    """Return how a column is generalized when nobody says."""
     numbers = column["type"] in ("whole numbers", "numbers", "dates", "times")
     return Kind.ORDERED.value if numbers else Kind.SET.value
 
@@ -222,7 +223,7 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
 
 def _flags_suffice(plan: Plan, profile: Mapping[str, Any]) -> bool:
     """Tell whether the command line would guess the same kinds and has a flag for all the rest."""
-    usual = {column["name"]: _usual(column) for column in profile["columns"]}
+    usual = {column["name"]: usual_kind(column) for column in profile["columns"]}
     for name, part in plan.columns.items():
         if part.hierarchy or part.missing or part.order or part.importance != 1.0:
             return False

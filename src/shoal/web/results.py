@@ -117,7 +117,11 @@ def examples(opened: Opened) -> dict[str, Any]:
     sensitive = [name for name in opened.sensitive if opened.has(name)]
     classes = (
         opened.frame.group_by(quasi)
-        .agg(pl.len().alias("\0rows"), *(_known(n) for n in sensitive))
+        # A missing sensitive value adds no diversity.
+        .agg(
+            pl.len().alias("\0rows"),
+            *(pl.col(n).drop_nulls().n_unique().alias(f"\0{n}") for n in sensitive),
+        )
         .sort(["\0rows", *quasi], nulls_last=True)
     )
     last = classes.height - 1
@@ -142,11 +146,6 @@ def examples(opened: Opened) -> dict[str, Any]:
         "mean": sizes.mean(),
         "largest": sizes.max(),
     }
-
-
-def _known(name: str) -> pl.Expr:
-    """Count the different values of a sensitive column; a missing one adds no diversity."""
-    return pl.col(name).drop_nulls().n_unique().alias(f"\0{name}")
 
 
 def write(

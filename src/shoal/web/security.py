@@ -97,10 +97,10 @@ class Doors:
             return False
         if self.host in WILD:
             return name in LOCAL or _number(name) or name == socket.gethostname()
-        return name in (self.host, f"[{self.host}]") or (self._loops() and name in LOCAL)
-
-    def _loops(self) -> bool:
-        return self.host == "localhost" or _loopback(self.host)
+        loops = self.host == "localhost" or (
+            _number(self.host) and ipaddress.ip_address(self.host).is_loopback
+        )
+        return name in (self.host, f"[{self.host}]") or (loops and name in LOCAL)
 
 
 def _number(name: str) -> bool:
@@ -109,10 +109,6 @@ def _number(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _loopback(host: str) -> bool:
-    return _number(host) and ipaddress.ip_address(host).is_loopback
 
 
 # Makes a page of a status, a head and a text; ``onward`` is where the browser goes from there.

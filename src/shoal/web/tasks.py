@@ -18,7 +18,8 @@ from shoal.catalog import find_method
 from shoal.coding.encode import encode_hidden
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
-from shoal.tables.prepare import gather, load, resolve
+from shoal.tables.gathering import gather
+from shoal.tables.prepare import load, resolve
 from shoal.tables.schema import Schema
 from shoal.verbs.inspect import inspect, standing
 from shoal.web import hierarchies
@@ -147,7 +148,7 @@ def run(
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
     from shoal.api.opening import read
     from shoal.report.page import Provenance
-    from shoal.report.writing import try_attacks
+    from shoal.report.release import try_attacks
     from shoal.web import results
 
     tell("read")

@@ -171,7 +171,7 @@ def remove(tree: LabelTree, labels: Sequence[str]) -> LabelTree:
         label: tuple(child for child in below if child not in gone)
         for label, below in tree.children.items()
     }
-    kept = _reachable(LabelTree(tree.top, children))
+    kept = {label for label, _ in LabelTree(tree.top, children).walk()}
     return _tidy(LabelTree(tree.top, {a: b for a, b in children.items() if a in kept}))
 
 
@@ -262,10 +262,6 @@ def _topmost(tree: LabelTree, labels: Sequence[str]) -> list[str]:
         if at not in parents:
             kept.append(label)
     return kept
-
-
-def _reachable(tree: LabelTree) -> set[str]:
-    return {label for label, _ in tree.walk()}
 
 
 def _tidy(tree: LabelTree) -> LabelTree:

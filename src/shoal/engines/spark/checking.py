@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from shoal.engines.spark.columns import without_missing
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import (
     Fingerprint,
     Mark,
@@ -52,8 +53,6 @@ def marks(staged: Any, own: Sequence[str], shown: Sequence[Any], salt: int) -> t
 
     ``own``: where the columns of the input stand, in the input's order.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     texts = {f"t{i}": column for i, column in enumerate(shown)}
     both = staged.select("*", *(column.alias(name) for name, column in texts.items()))
     return both, hashed(own, salt), F.when(F.col(KEPT), hashed(list(texts), salt))
@@ -140,8 +139,6 @@ def _pairs(
     changed
         Where the original and what is published of it stand, by column.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     both, before, after = marked
     pairs = [
         F.collect_set(F.when(F.col(KEPT), F.struct(*inner))).alias(f"pairs{j}")
@@ -187,8 +184,6 @@ def _classes(
     schema: Schema,
 ) -> Seen:
     """Bring the classes of the whole release to the driver, with counts, and ask the rules."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     names = {f"s{i}": name for i, name in enumerate(sensitive)}
     mark = hashed(release.columns, salt).alias("mark")
     counted = (

@@ -15,6 +15,7 @@ import polars as pl
 from shoal.base.errors import SchemaError, listed
 from shoal.base.names import check_twice
 from shoal.base.roles import Role
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import to_polars
 from shoal.plan.plan import Plan
 from shoal.tables.cells import TYPES, blank, fitting
@@ -139,8 +140,6 @@ def _empty(rows: Any) -> pl.DataFrame:
 
 def _blanked(rows: Any, missing: Mapping[str, Sequence[str]]) -> Any:
     """Turn NaN, empty texts and the texts that mean missing into null, as ``cells.blank`` does."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     columns = []
     for field in rows.schema.fields:
         column, kind = F.col(field.name), field.dataType.simpleString()
@@ -245,8 +244,6 @@ def _kinds(rows: Any, columns: list[str], missing: Mapping[str, Sequence[str]]) 
 
 
 def _cast(rows: Any, kinds: Mapping[str, str]) -> Any:
-    from pyspark.sql import functions as F  # noqa: N812
-
     columns = []
     for name in rows.columns:
         if name in kinds:

@@ -15,6 +15,7 @@ import polars as pl
 
 from shoal.base.errors import ParameterError
 from shoal.base.partition import GroupStats, histogram
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import to_polars
 from shoal.engines.spark.settings import Spark
 from shoal.engines.spark.tuples import COUNT
@@ -91,7 +92,6 @@ class Cutter:
 
     def _labelled(self) -> Any:
         """Number every tuple by the region it falls into, as the cuts say."""
-        from pyspark.sql import functions as F  # noqa: N812
 
         def number(shard: int) -> Any:
             region = self._regions[shard]
@@ -104,8 +104,6 @@ class Cutter:
 
     def _measured(self, labelled: Any) -> list[_Region]:
         """Return size and span of every region, in the order of their numbers."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         places = range(len(self._domains))
         measured = labelled.groupBy(SHARD).agg(
             F.count(F.lit(1)).alias("tuples"),
@@ -151,8 +149,6 @@ class Cutter:
 
     def _middles(self, chosen: dict[int, int]) -> dict[int, tuple[int, int]]:
         """Return for every region the position after which a cut parts its rows most evenly."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         if not chosen:
             return {}
         along: Any = F  # F.when(...).when(...) ...
@@ -177,8 +173,6 @@ class Cutter:
 
     def _both_keep(self, cuts: dict[int, tuple[int, int]]) -> set[int]:
         """Return the regions of which both sides keep the rules."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         side: Any = F  # F.when(...).when(...) ...
         for number, (shard, (column, at)) in enumerate(cuts.items()):
             half = F.when(F.col(f"q{column}") <= at, 2 * number).otherwise(2 * number + 1)

@@ -6,7 +6,6 @@ draws of one row would share little but the true value.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -23,7 +22,7 @@ from shoal.engines.spark.columns import side_by_side
 from shoal.engines.spark.hashing import Mark, fingerprints, fresh_salt, hashed, to_polars
 from shoal.engines.spark.job import KEPT, Checks, Job, Seen, Staged
 from shoal.engines.spark.layout import Layout, dummied
-from shoal.engines.spark.looking import counted_values
+from shoal.engines.spark.looking import counted_values, heard, told
 from shoal.measures.losses.ncp import Loss
 from shoal.privacy import Rule
 from shoal.releases.check_counts import Findings, Values
@@ -39,7 +38,9 @@ def stage_dummies(job: Job) -> Staged:
     table = job.table
     with job.clock.stage("encode"):
         sensitive = {
-            name: _values(job, name) for name in table.names if name in job.schema.sensitive
+            name: counted_values(table.rows, table.at(name), name, job.schema)
+            for name in table.names
+            if name in job.schema.sensitive
         }
         mark = _mark(job)
         rows = mark.found[0]
@@ -71,11 +72,6 @@ def stage_dummies(job: Job) -> Staged:
     asked = _checks(job, staged, layout, schema, domains, mark)
     # A set that is drawn again is another one: it is on the disk before a row moves.
     return Staged(staged, layout, plan, schema, rows, untouched, rows, notes, asked, in_order=False)
-
-
-def _values(job: Job, name: str) -> Values:
-    """Count every value of a sensitive column."""
-    return counted_values(job.table.rows, job.table.at(name), name, job.schema)
 
 
 def _mark(job: Job) -> Mark:
@@ -126,7 +122,8 @@ def _drawn(
     layout, rule, options = dummied(job.table, schema), job.rule, dict(job.options)
     fields = {name: job.table.rows.schema[job.table.at(name)] for name in job.table.names}
     sets = T.ArrayType(T.StringType())
-    kinds = [fields[name].dataType if s else sets for name, s in _sources(layout)]
+    sources = zip(layout.names, layout.sources, strict=True)
+    kinds = [fields[name].dataType if source else sets for name, source in sources]
     shape = T.StructType(
         [
             *(T.StructField(o, fields[name].dataType) for o, name in layout.before.items()),
@@ -153,10 +150,6 @@ def _drawn(
             yield from out.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(arrow).to_batches()
 
     return job.table.rows.mapInArrow(draw, shape)
-
-
-def _sources(layout: Any) -> Iterator[tuple[str, str | None]]:
-    yield from zip(layout.names, layout.sources, strict=True)
 
 
 def _checks(
@@ -197,10 +190,7 @@ def _looked(
     passed = {inner: name for inner, name in columns.items() if name not in domains}
 
     def look(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for batch in batches:
-            frame = to_polars(batch)
+        for frame in map(to_polars, batches):
             if not frame.height:
                 continue
             released = frame.select(pl.col(inner).alias(name) for inner, name in columns.items())
@@ -210,13 +200,10 @@ def _looked(
             )
             source = Original(truth, schema, np.arange(frame.height))
             verdict = verify_sets(released, schema.quasi, rules, source, domains)
-            said = [asdict(result) for result in verdict.rules], list(verdict.faults), frame.height
-            yield pa.RecordBatch.from_pydict({"said": [json.dumps(said)]})
+            results = [asdict(result) for result in verdict.rules]
+            yield told([results, list(verdict.faults), frame.height])
 
-    heard = [
-        json.loads(text)
-        for text in staged.mapInArrow(look, "said string").toArrow()["said"].to_pylist()
-    ]
+    heard_of = heard(staged, look)
     parts = [
         Findings(
             rows,
@@ -224,6 +211,6 @@ def _looked(
             tuple(result["failing"] for result in results),
             tuple(result["achieved"] for result in results),
         )
-        for results, _, rows in heard
+        for results, _, rows in heard_of
     ]
-    return parts, sorted({fault for _, faults, _ in heard for fault in faults})
+    return parts, sorted({fault for _, faults, _ in heard_of for fault in faults})

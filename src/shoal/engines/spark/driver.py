@@ -13,6 +13,7 @@ from shoal.coding.encode import Encoded, encode
 from shoal.engines.assigning import Assignment, assign, whole
 from shoal.engines.spark.checking import checks
 from shoal.engines.spark.columns import without_missing
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.handout import (
     LABEL,
     MANY,
@@ -97,8 +98,6 @@ def stage(job: Job, rows: Any, layout: Layout) -> Any:
     They are in the order of the release already, so that publishing them moves no row.
     What is checked is then what is written: nothing is computed a second time in between.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     passed = {inner: job.table.at(source) for inner, source in layout.passed().items()}
     path = f"{job.folder}/rows"
     chosen = rows.select(

@@ -26,7 +26,8 @@ from shoal.engines.spark.settings import Spark, address, is_spark_frame
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import Rule
-from shoal.tables.prepare import Hierarchies, gather, is_path, resolve
+from shoal.tables.gathering import Hierarchies, gather, is_path
+from shoal.tables.prepare import resolve
 
 
 def carry_out(
@@ -154,7 +155,7 @@ def _translated() -> Iterator[None]:
 
 
 def _in_our_words(text: str, fault: BaseException) -> ShoalError:
-    own = re.findall(r"^\s*shoal\.errors\.(\w+): (.+)$", text, re.MULTILINE)
+    own = re.findall(r"^\s*shoal\.base\.errors\.(\w+): (.+)$", text, re.MULTILINE)
     if own:  # one of ours, raised on an executor
         kind: type[ShoalError] = getattr(errors, own[-1][0], ShoalError)
         return kind(own[-1][1])

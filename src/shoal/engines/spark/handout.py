@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.engines.assigning import Assignment
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import TURNS, hashed, salt_of
 from shoal.engines.spark.tuples import KEY, Tuples
 
@@ -44,8 +45,6 @@ def to_spark(spark: Any, frame: pl.DataFrame) -> Any:
 
 
 def _joined(rows: Any, table: Any, on: Any, small: bool) -> Any:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return rows.join(F.broadcast(table) if small else table, on)
 
 
@@ -78,7 +77,6 @@ def hand_out(
         Whether the shares can be sent to every executor.
     """
     from pyspark.sql import Window
-    from pyspark.sql import functions as F  # noqa: N812
 
     rows = tuples.rows
     single = _joined(rows, alone, KEY, small)
@@ -94,8 +92,6 @@ def hand_out(
 
 def with_cells(rows: Any, classes: Any, *, small: bool) -> Any:
     """Join every row's class with its published cells; ``kept`` says whether it has one."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     told = F.broadcast(classes) if small else classes
     return rows.join(told, LABEL, "left").withColumn("kept", F.col(LABEL) >= 0)
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.seeds import stretched
+from shoal.engines.spark.functions import F
 
 TUPLES, TURNS, ORDER = range(3)
 """What a salt is for: to name tuples, to number the rows of one, to put the rows in order."""
@@ -51,8 +52,6 @@ def salt_of(seed: int | None, purpose: int) -> int:
 
 def hashed(columns: Sequence[str], salt: int) -> Any:
     """Return the hash of some columns. Spark's own skips nulls, so where they are counts too."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     gaps = [F.isnull(F.col(name)) for name in columns]
     return F.xxhash64(F.lit(salt), *(F.col(name) for name in columns), *gaps)
 
@@ -64,8 +63,6 @@ def sums(mark: Any, name: str) -> list[Any]:
     equally often, in whatever order: to differ they would have to agree in two sums of random
     numbers.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     each = (
         F.count(mark),
         F.sum(F.shiftrightunsigned(mark, 32)),

@@ -8,6 +8,7 @@ from typing import Any
 
 from shoal.base.roles import Role
 from shoal.engines.spark.columns import SparkTable
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import ORDER, fresh_salt, hashed, salt_of
 from shoal.releases.generalized.make import check_names
 from shoal.tables.schema import Schema
@@ -80,8 +81,6 @@ def shuffled(rows: Any, published: Sequence[str]) -> Any:
     Neither the input's order nor its files play a part, so the order carries nothing even for
     somebody who knows the salt; and a task that is run again makes the same order again.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     marked = rows.select("*", hashed(published, fresh_salt()).alias("h"))
     return marked.repartition(F.col("h")).sortWithinPartitions("h").drop("h")
 
@@ -99,8 +98,6 @@ def repeatable(rows: Any, published: Sequence[str], seed: int, *, one: bool) -> 
 
 def written(rows: Any, kind: str) -> dict[str, Any]:
     """Return every column as it is written, by name: in a CSV file as text, sets as JSON lists."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     columns = {}
     for name, type_ in rows.dtypes:
         column = F.col(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +12,9 @@ import polars as pl
 
 from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import to_polars
+from shoal.engines.spark.session import session_of
 from shoal.privacy import Rule
 from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, examine, values_of
 from shoal.releases.generalized.coverage import covers
@@ -21,7 +23,6 @@ from shoal.releases.verdict import Uncovered
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
 
-_SAID = "said string"
 _BATCH = 200_000
 """Rows that are compared with their source together, at most."""
 
@@ -52,15 +53,14 @@ def uncovered(
             faults = covers(
                 source, read(released, quasi.quasi), np.arange(piece.height), quasi, trees
             )
-            yield _batch([json.dumps([asdict(fault) for fault in faults])])
+            yield told([asdict(fault) for fault in faults])
 
     pairs = staged.select(*original, *published)
     total: dict[str, Uncovered] = {}
-    for text in _said(pairs.mapInArrow(look, _SAID)):
-        for fault in json.loads(text):
-            earlier = total.get(fault["column"])
-            cells = fault["cells"] + (earlier.cells if earlier else 0)
-            total[fault["column"]] = Uncovered(fault["column"], cells, fault["example"])
+    for fault in (fault for faults in heard(pairs, look) for fault in faults):
+        earlier = total.get(fault["column"])
+        cells = fault["cells"] + (earlier.cells if earlier else 0)
+        total[fault["column"]] = Uncovered(fault["column"], cells, fault["example"])
     return tuple(total.values())
 
 
@@ -85,8 +85,6 @@ def keep_rules(
         In how many pieces the classes are looked at. A class is never cut: its cells say which
         piece it belongs to, and no piece may turn up in two places.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     cells = published_cells(release, quasi, sensitive)
     spoken = list(sensitive)
     hidden = [f"s{i}" for i in range(len(spoken))]
@@ -106,13 +104,10 @@ def keep_rules(
         counts, columns = class_counts(table, quasi, names)
         of = {names[inner]: found for inner, found in values.items()}
         found = examine(class_stats(counts, columns, of), rules)
-        yield _batch([json.dumps([asdict(found), table["piece"].unique().to_list()])])
+        yield told([asdict(found), table["piece"].unique().to_list()])
 
-    heard = [
-        json.loads(text)
-        for text in _said(counted.repartition(pieces, "piece").mapInArrow(look, _SAID))
-    ]
-    places = [piece for _, own in heard for piece in own]
+    answers = heard(counted.repartition(pieces, "piece"), look)
+    places = [piece for _, own in answers for piece in own]
     if len(places) > len(set(places)):
         raise ShoalError(
             "Spark spread a class of the release over several tasks, so that it could not be "
@@ -120,7 +115,7 @@ def keep_rules(
         )
     return [
         Findings(found["rows"], found["classes"], tuple(found["failing"]), tuple(found["achieved"]))
-        for found, _ in heard
+        for found, _ in answers
     ]
 
 
@@ -128,8 +123,6 @@ def published_cells(
     release: Any, quasi: Sequence[str], sensitive: Mapping[str, str], *more: Any
 ) -> Any:
     """Return what rules look at: quasi-identifiers, and sensitive columns as ``s0``, ``s1``, ..."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     # Text tells -0.0 from 0.0, as the reader of a file can; Spark's groups do not.
     seen = {
         name: F.col(name).cast("string") if kind in ("float", "double") else F.col(name)
@@ -153,8 +146,6 @@ def class_counts(
 
 def counted_values(cells: Any, inner: str, name: str, schema: Schema) -> Values:
     """Count every value of a sensitive column once."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     distinct = to_polars(cells.groupBy(inner).agg(F.count(F.lit(1)).alias("n")).toArrow())
     return values_of(distinct[inner].alias(name), distinct["n"].to_numpy().astype(np.int64), schema)
 
@@ -171,11 +162,36 @@ def _pieces(batches: Iterator[Any]) -> Iterator[pl.DataFrame]:
         yield pl.concat(held)
 
 
-def _batch(texts: list[str]) -> Any:
+def told(answer: Any) -> Any:
+    """Return what was found where rows are, as it travels to the driver."""
     import pyarrow as pa
 
-    return pa.RecordBatch.from_pydict({"said": texts}, pa.schema([("said", pa.string())]))
+    schema = pa.schema([("said", pa.string())])
+    return pa.RecordBatch.from_pydict({"said": [json.dumps(answer)]}, schema)
 
 
-def _said(frame: Any) -> list[str]:
-    return [str(text) for text in frame.toArrow()["said"].to_pylist()]
+def heard(rows: Any, look: Callable[[Iterator[Any]], Iterator[Any]]) -> list[Any]:
+    """Have rows looked at where they are, and return all that was :func:`told`."""
+    said = rows.mapInArrow(look, "said string").toArrow()["said"]
+    return [json.loads(text) for text in said.to_pylist()]
+
+
+def rows_of(released: Any, of: str, by: Sequence[str]) -> pl.DataFrame:
+    """Return a release in the columns that an estimate looks at, counted on the executors.
+
+    Only different rows travel, each once with its count. Without ``by`` a generalized release is
+    taken with all its columns, since they tell what it is.
+    """
+    session_of(released)
+    names = list(released.columns)
+    kinds = dict(released.dtypes)
+    wanted = {name for column in by for name in (column, f"{column}_lo", f"{column}_hi")} | {of}
+    if not by and not kinds.get(of, "").startswith("array"):
+        wanted = set(names)
+    chosen = [number for number, name in enumerate(names) if name in wanted]
+    numbered = released.toDF(*(f"c{i}" for i in range(len(names))))
+    inner = [f"c{i}" for i in chosen]
+    counted = numbered.groupBy(*inner).agg(F.count(F.lit(1)).alias("n"))
+    distinct = to_polars(counted.toArrow())
+    many = np.repeat(np.arange(distinct.height), distinct["n"].to_numpy())
+    return distinct.drop("n").rename({f"c{i}": names[i] for i in chosen})[many]

@@ -13,10 +13,6 @@ from shoal.base.errors import ParameterError
 DRIVER_TUPLES = 2_000_000
 
 
-def _half_the_memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-
-
 @dataclass(frozen=True)
 class Spark:
     """Carry a plan out on Spark: ``shoal.anonymize(..., engine=Spark(master="local[2]"))``.
@@ -73,7 +69,9 @@ class Spark:
 
     @property
     def _limit(self) -> int:
-        return self.driver_bytes if self.driver_bytes is not None else _half_the_memory()
+        if self.driver_bytes is not None:
+            return self.driver_bytes
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def estimated_bytes(tuples: int, rows: int, columns: int) -> int:

@@ -8,6 +8,7 @@ release is then verified as a whole, like any other.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -23,17 +24,29 @@ from shoal.engines.assigning import assign, whole
 from shoal.engines.spark.checking import checks
 from shoal.engines.spark.columns import side_by_side
 from shoal.engines.spark.cutting import SHARD, Cutter
-from shoal.engines.spark.driver import encoded, generator, stage
+from shoal.engines.spark.driver import encoded, generator, on_the_driver, stage
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.handout import FIRST, LABEL, LAST, MANY, hand_out, shares
 from shoal.engines.spark.hashing import to_polars
 from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import Layout, generalized
-from shoal.engines.spark.tuples import COUNT, KEY, Tuples
+from shoal.engines.spark.tuples import COUNT, KEY, Tuples, reduced
 from shoal.groupers.slack import loosened
 from shoal.measures.losses.ncp import Loss
 from shoal.plan.plan import Plan
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
+
+
+def stage_generalized(job: Job) -> Staged:
+    """Reduce the table to its distinct tuples, group them, and stage the release."""
+    with ExitStack() as stack:
+        with job.clock.stage("encode"):
+            columns = [*job.quasi, *job.spoken]
+            counting = reduced(job.table, columns, job.settings, job.plan.seed)
+            tuples = stack.enter_context(counting)
+        group = on_the_executors if tuples.here is None else on_the_driver
+        return group(job, tuples)
 
 
 def check_shardable(entry: Method, job: Job, tuples: Tuples) -> None:
@@ -101,8 +114,6 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
 
 def _dictionaries(tuples: Tuples) -> pl.DataFrame:
     """Return the different values of every column, side by side; shorter columns end in nulls."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     # In a struct, because a set leaves out what is missing.
     sets = [
         F.collect_set(F.struct(tuples.table.at(name))).alias(f"d{i}")
@@ -148,8 +159,6 @@ def _coded(tuples: Tuples, cells: pl.DataFrame, whole_table: Encoded) -> Any:
 
 def _sensitive(coded: Any, whole_table: Encoded) -> tuple[Encoded, Any]:
     """Return the combinations of sensitive codes with their counts, as a table of tuples."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     names = list(whole_table.sensitive)
     counted = coded.groupBy(*(f"s{i}" for i in range(len(names)))).agg(F.sum(COUNT).alias("rows"))
     counts = to_polars(counted.toArrow())

@@ -12,6 +12,7 @@ import polars as pl
 from shoal.base.errors import ShoalError
 from shoal.base.names import check_rows
 from shoal.engines.spark.columns import SparkTable
+from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import (
     TUPLES,
     Mark,
@@ -82,7 +83,6 @@ def reduced(
     If not, they are kept on the executors in the block.
     """
     from pyspark import StorageLevel
-    from pyspark.sql import functions as F  # noqa: N812
 
     inner = [table.at(name) for name in columns]
     salt = fresh_salt()

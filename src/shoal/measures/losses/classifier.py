@@ -17,9 +17,10 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import MissingExtra, SchemaError, listed, nearest
+from shoal.base.partition import Bools, Floats, Ints
 from shoal.base.roles import Role
 from shoal.measures.losses.features import PairedCells, features, read_beside
-from shoal.releases.base import Floats, Ints, View
+from shoal.releases.base import View
 from shoal.tables.cells import as_text, natural
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
@@ -71,7 +72,7 @@ class Task:
     classes: tuple[str, ...]
     of_value: Mapping[str, int]
     truth: Ints
-    held: npt.NDArray[np.bool_]
+    held: Bools
     tested: Ints
     seed: int
 

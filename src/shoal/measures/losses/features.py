@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.base.partition import Floats, Ints
 from shoal.base.roles import Kind, Role
 from shoal.releases import notation
-from shoal.releases.base import Floats, Ints
 from shoal.releases.categories import Coded
 from shoal.releases.generalized.spread import Spread, unknown
 from shoal.releases.published import Published, read

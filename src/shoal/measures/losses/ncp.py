@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import Partition
+from shoal.base.partition import Floats, Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import Join
 from shoal.measures.losses.grouped import Grouped
 from shoal.tables.domain import Ordered, Taxonomy, numbers
-
-Floats = npt.NDArray[np.float64]
 
 _BOUND = r"\s*([+-]?\d+(?:\.\d+)?)\s*"
 _INTERVAL = re.compile(rf"[\[(]{_BOUND}[,;:-]{_BOUND}[\])]|{_BOUND}-{_BOUND}")

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, listed
 from shoal.base.params import Param, check_options
-from shoal.releases.base import Floats, Query, View
+from shoal.base.partition import Floats
+from shoal.releases.base import Query, View
 from shoal.releases.categories import Coded
 from shoal.releases.exact.view import Exact
 from shoal.tables.cells import as_text, natural
@@ -157,7 +157,7 @@ def query_error(
     )
 
 
-def _align(answers: Floats, names: Sequence[str], wanted: Sequence[str]) -> npt.NDArray[np.float64]:
+def _align(answers: Floats, names: Sequence[str], wanted: Sequence[str]) -> Floats:
     """Put columns of answers in the order of the true values; a value not released counts 0."""
     position = {name: at for at, name in enumerate(names)}
     padded = np.column_stack((answers, np.zeros(answers.shape[0])))

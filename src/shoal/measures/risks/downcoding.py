@@ -21,10 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from shoal.base.partition import Ints
+from shoal.base.partition import Bools, Floats, Ints
 from shoal.base.roles import Kind
 from shoal.measures.readoff import tight
 from shoal.measures.risks.matching import Index, blocks, distinct
@@ -37,8 +36,6 @@ from shoal.tables.domain import Taxonomy
 from shoal.tables.grid import OFF, ends, step_of
 from shoal.tables.schema import Column
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Group = tuple[int, int]
 """Positions from the first to the last, one of which occurs."""
 

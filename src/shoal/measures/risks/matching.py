@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.base.partition import Ints
+from shoal.base.partition import Bools, Floats, Ints
 from shoal.releases import notation
 from shoal.releases.estimates.bayes import tally
 from shoal.releases.readback import Sides, match
@@ -77,10 +77,10 @@ class Items:
 
     held: tuple[Ints, ...]
     at: tuple[Ints, ...]
-    weight: npt.NDArray[np.float64]
+    weight: Floats
 
     @classmethod
-    def of(cls, codes: Ints, weight: npt.NDArray[np.float64]) -> Items:
+    def of(cls, codes: Ints, weight: Floats) -> Items:
         """Take items by their codes, ``[items, columns]``."""
         distinct = [np.unique(column, return_inverse=True) for column in codes.T]
         held, at = ([pair[half] for pair in distinct] for half in (0, 1))
@@ -196,7 +196,7 @@ class Index:
         return np.concatenate(chunks)
 
 
-def _packed(truths: npt.NDArray[np.bool_]) -> Bits:
+def _packed(truths: Bools) -> Bits:
     """Pack truths into bits, row by row; rows are filled up to whole words of 64 bits."""
     bits = np.packbits(truths, axis=1)
     words = np.zeros((bits.shape[0], -(-bits.shape[1] // 8) * 8), np.uint8)
@@ -213,7 +213,7 @@ def pairs(bits: Bits) -> tuple[Ints, Ints]:
     return row[at], word[at] * 64 + bit
 
 
-def total(bits: Bits, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def total(bits: Bits, weight: Floats) -> Floats:
     """Add up the weights of the items that are set, row by row."""
     row, item = pairs(bits)
     return tally(row, weight[item], bits.shape[0])
@@ -232,7 +232,7 @@ def exact(both: Sequence[Sides]) -> Ints | None:
     return None if (codes == ANY).any() else codes
 
 
-def covered(both: Sequence[Sides]) -> npt.NDArray[np.float64]:
+def covered(both: Sequence[Sides]) -> Floats:
     """Count for every class the values (rows of the source) that all its cells fit."""
     people, which = distinct(np.stack([side.values for side in both], axis=1))
     weight = tally(which, np.ones(which.size), people.shape[0])
@@ -248,14 +248,14 @@ def covered(both: Sequence[Sides]) -> npt.NDArray[np.float64]:
     return np.asarray(counts[which])
 
 
-def _equal(codes: Ints, people: Ints, weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _equal(codes: Ints, people: Ints, weight: Floats) -> Floats:
     """Count the people equal to each row of codes."""
     _, which = distinct(np.concatenate((people, codes)))
     counts = tally(which[: weight.size], weight, int(which.max(initial=0)) + 1)
     return np.asarray(counts[which[weight.size :]])
 
 
-def widths(side: Sides) -> npt.NDArray[np.float64]:
+def widths(side: Sides) -> Floats:
     """Return how many values each cell fits."""
     fits = np.maximum(np.minimum(side.hi, side.span - 1) - np.maximum(side.lo, 0) + 1, 0)
     if side.starts is not None:

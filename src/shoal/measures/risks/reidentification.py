@@ -14,19 +14,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import InputError, SchemaError
 from shoal.base.params import Param
+from shoal.base.partition import Floats
 from shoal.measures.risks.matching import covered, sides
 from shoal.releases.base import Query, View
 from shoal.releases.published import Published, read
 from shoal.tables.cells import blank
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema, declare, unknown_column
-
-Floats = npt.NDArray[np.float64]
 
 THRESHOLD = Param("threshold", "risk above which a row is counted", float, 0.2, low=0.0, high=1.0)
 

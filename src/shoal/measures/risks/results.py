@@ -9,8 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.notebook import table_html
-from shoal.base.plain import as_json
+from shoal.base.plain import as_json, table_html
 from shoal.releases.estimates.intervals import quantile
 
 

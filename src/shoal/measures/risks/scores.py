@@ -12,16 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from shoal.base.partition import Ints
+from shoal.base.partition import Bools, Floats, Ints
 from shoal.measures.risks.matching import ANY, Bits, Index, Items, blocks, distinct, pairs
 from shoal.releases.estimates.bayes import tally
 from shoal.releases.posterior import Posterior
 from shoal.releases.readback import Sides
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 _CELLS = 1 << 22  # beliefs (people times values) held at once
 _EQUAL = 1e-9  # two beliefs this close are the same belief
 

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from shoal.base.partition import Floats, Ints
 from shoal.measures.readoff import ReadOff
 from shoal.measures.risks.downcoding import Downcoded
 from shoal.measures.risks.results import AttackResult, conclude
 from shoal.measures.risks.scores import Guess, Scores, Target
-
-Floats = npt.NDArray[np.float64]
 
 
 def summarize(
@@ -23,7 +21,7 @@ def summarize(
     known: tuple[str, ...],
     rule_out: int,
     belief: float,
-    rows_each: npt.NDArray[np.int64],
+    rows_each: Ints,
     bound: Mapping[str, float],
 ) -> list[AttackResult]:
     """Sum up one attack, for every sensitive column.

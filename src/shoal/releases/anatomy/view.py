@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import InputError, SchemaError, listed, nearest
+from shoal.base.partition import Floats, Ints
 from shoal.releases.anatomy import COUNT, GROUP
-from shoal.releases.base import By, Counts, Floats, Ints, Query
+from shoal.releases.base import By, Counts, Query
 from shoal.releases.categories import Coded
 from shoal.releases.estimates.bayes import tally
 from shoal.releases.estimates.intervals import normal_interval

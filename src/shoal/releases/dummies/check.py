@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import InputError, listed
-from shoal.base.partition import GroupStats, Histogram, Ints
+from shoal.base.partition import Bools, GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule
 from shoal.releases.dummies.domain import declared_domain, domain_faults
 from shoal.releases.exact.check import compare, judge, kept, plausible, some, truth
@@ -46,7 +45,7 @@ class _Sets:
     names: pl.Series
     codes: Ints
     lengths: Ints
-    kept: npt.NDArray[np.bool_]
+    kept: Bools
     strange: int  # values in them that its domain lacks
 
     @classmethod

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError
-from shoal.base.partition import Ints
+from shoal.base.partition import Bools, Codes, Ints
 from shoal.base.roles import Role
 from shoal.base.secure import below, words
 from shoal.catalog import DOMAIN
@@ -19,8 +18,6 @@ from shoal.privacy import Rule, flatten
 from shoal.tables.cells import natural
 from shoal.tables.schema import Schema
 from shoal.tables.set_cells import SETS
-
-Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +28,7 @@ class Sets:
     """
 
     codes: Mapping[str, Codes]
-    kept: Mapping[str, npt.NDArray[np.bool_]]
+    kept: Mapping[str, Bools]
 
 
 @dataclass(frozen=True, eq=False)

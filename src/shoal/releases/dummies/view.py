@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import InputError, listed
+from shoal.base.partition import Floats, Ints
 from shoal.catalog import ESTIMATORS
-from shoal.releases.base import By, Counts, Floats, Ints, Query
+from shoal.releases.base import By, Counts, Query
 from shoal.releases.dummies.domain import declared_domain
 from shoal.releases.estimates.bayes import Observed, estimate, iterative
 from shoal.releases.estimates.intervals import set_interval
@@ -30,7 +30,7 @@ class _Column:
     """The sets of one column: values, codes ``[rows, l]``, and which rows have a set."""
 
     values: tuple[str, ...]
-    codes: npt.NDArray[np.int64]
+    codes: Ints
     kept: Ints
 
 

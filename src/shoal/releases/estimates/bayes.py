@@ -14,11 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.params import check_options
+from shoal.base.partition import Floats, Ints
 from shoal.catalog import find_estimator
 from shoal.kernels.bayes import iterate
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 def tally(keys: npt.NDArray[np.integer], weights: npt.NDArray[Any], size: int) -> Floats:

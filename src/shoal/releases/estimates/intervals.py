@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.params import Param
-
-Floats = npt.NDArray[np.float64]
+from shoal.base.partition import Floats
 
 LEVEL = Param("level", "how often an interval holds the truth", float, default=0.95, low=0.5)
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from shoal.releases.base import By, Ints, Query
+from shoal.base.partition import Bools, Ints
+from shoal.releases.base import By, Query
 from shoal.releases.categories import Coded, Sorted, chosen, combine, sort
 from shoal.releases.opened import Opened
 from shoal.releases.published import read
@@ -34,7 +34,7 @@ class Exact:
         """The quasi-identifiers as positions."""
         return {name: Coded.of(self.frame[name]) for name in self.quasi}
 
-    def matching(self, query: Query) -> npt.NDArray[np.bool_]:
+    def matching(self, query: Query) -> Bools:
         """Say which rows a query asks for."""
         inside = np.ones(self.frame.height, np.bool_)
         for name, wanted in query.where.items():

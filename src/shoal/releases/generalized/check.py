@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
-from shoal.base.partition import GroupStats, Histogram
+from shoal.base.partition import Bools, GroupStats, Histogram
 from shoal.privacy.base import Rule, flatten, promised, weakest
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.linked import linked_faults
@@ -58,11 +58,28 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
             order=source.order,
             **common,
         )
+        forbidden = []
     else:
         verdict = verify(opened.frame, opened.quasi, rules, **common)
-    forbidden = opened.forbidden() if source is None else []
-    faults = (*verdict.faults, *forbidden, *linked_faults(opened, common["persons"], source))
+        forbidden = opened.forbidden()
+    linked = linked_faults(opened, common["persons"], source)
+    faults = (*verdict.faults, *forbidden, *linked, *_sets(opened))
     return replace(verdict, holds=verdict.holds and not faults, faults=faults)
+
+
+def _sets(opened: Opened) -> list[str]:
+    """Say where sets are published although the plan says never; bare braces mean nothing else."""
+    faults = []
+    cells = opened.published.cells
+    for name in opened.quasi:
+        if name in cells.columns and not opened.plan.allows_sets(name):
+            wide = as_text(cells[name]).str.starts_with("{").fill_null(value=False)
+            if many := int(opened.published.sizes[wide.to_numpy()].sum()):
+                faults.append(
+                    f"Column {name!r} is published as a set of values in {many:,} rows, and its "
+                    "plan says sets = 'never'. Release it again, or say sets = 'allowed'."
+                )
+    return faults
 
 
 def verify(
@@ -241,7 +258,7 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
     )
 
 
-def _result(rule: Rule, stats: GroupStats, passes: npt.NDArray[np.bool_]) -> RuleResult:
+def _result(rule: Rule, stats: GroupStats, passes: Bools) -> RuleResult:
     failing = int((~passes).sum())
     holds = failing == 0 and passes.size > 0
     promise = promised(rule, stats.unit)
@@ -291,7 +308,7 @@ def _worst(
     published: Published,
     stats: GroupStats,
     rules: Sequence[Rule],
-    passed: Sequence[npt.NDArray[np.bool_]],
+    passed: Sequence[Bools],
     limit: int,
 ) -> tuple[WorstGroup, ...]:
     """Show the classes that break most rules by what the file says of them, smallest first."""

@@ -14,11 +14,11 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import SchemaError, ShoalError, listed
-from shoal.base.partition import Ints
+from shoal.base.partition import Bools, Ints
 from shoal.base.roles import Role
 from shoal.base.threads import share
 from shoal.releases.published import Published
-from shoal.releases.readback import Bools, Sides, match
+from shoal.releases.readback import Sides, match
 from shoal.releases.verdict import Uncovered
 from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import Taxonomy

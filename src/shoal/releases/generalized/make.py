@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import SchemaError, ShoalError
-from shoal.base.partition import Ints, Partition
+from shoal.base.partition import Bools, Ints, Partition
 from shoal.base.roles import Kind, Role
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
@@ -18,8 +18,6 @@ from shoal.coding.joins import Join, each_once, joins
 from shoal.releases import notation
 from shoal.tables.domain import STAR, Ordered, Taxonomy
 from shoal.tables.schema import Column, Schema
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +131,7 @@ def _labels(join: Join, *, quote: bool) -> pl.Series:
     return _put(written, wide, notation.sets(domain.values, starts, members))
 
 
-def _put(series: pl.Series, where: npt.NDArray[np.bool_], values: pl.Series) -> pl.Series:
+def _put(series: pl.Series, where: Bools, values: pl.Series) -> pl.Series:
     return series.scatter(np.flatnonzero(where), values) if where.any() else series
 
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import InputError, ParameterError, listed
+from shoal.base.partition import Bools, Floats, Ints
 from shoal.releases import notation
-from shoal.releases.base import Floats, Ints
 from shoal.releases.published import Published
 from shoal.releases.readback import Sides
 from shoal.tables.cells import as_text, typed
@@ -74,7 +73,7 @@ class Spread:
         return shares
 
 
-def unknown(side: Sides) -> npt.NDArray[np.bool_]:
+def unknown(side: Sides) -> Bools:
     """Say which cells leave every value possible: ``*``, and those published empty."""
     open_ = (side.lo < 0) | (side.hi >= side.span - 1) | (side.hi < side.lo)
     if side.starts is not None:

@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import SchemaError, listed, nearest
+from shoal.base.partition import Floats, Ints
 from shoal.base.roles import Role
 from shoal.releases.anatomy import GROUP
-from shoal.releases.base import By, Counts, Floats, Ints, Query
+from shoal.releases.base import By, Counts, Query
 from shoal.releases.categories import Coded, chosen, combine, sort
 from shoal.releases.estimates.bayes import tally
 from shoal.releases.estimates.intervals import normal_interval

@@ -16,7 +16,7 @@ from shoal.show.charts.paper import (
     label,
     legend,
     margin,
-    number,
+    points_of,
     same_length,
     table_of,
     tag,
@@ -117,8 +117,7 @@ def _outline(ends: list[float], counts: Sequence[float], rise: Scale) -> str:
     for i, value in enumerate(counts):
         corners += [(ends[i], rise(value)), (ends[i + 1], rise(value))]
     corners.append((ends[-1], rise.start))
-    points = " ".join(f"{number(a)},{number(b)}" for a, b in corners)
-    return tag("polyline", points=points, cls="outline")
+    return tag("polyline", points=points_of(corners), cls="outline")
 
 
 def _thinned(told: list[str], ends: list[float], bottom: float) -> str:

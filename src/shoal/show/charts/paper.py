@@ -133,15 +133,12 @@ def _cell(value: Any) -> str:
 def tag(name: str, *inside: str, **attributes: Any) -> str:
     """Write a tag; ``cls`` is the class, ``_`` in a name means ``-``; ``inside`` is SVG already."""
     said = "".join(
-        f' {"class" if key == "cls" else key.replace("_", "-")}="{_attribute(value)}"'
+        f' {"class" if key == "cls" else key.replace("_", "-")}="'
+        f'{number(value) if isinstance(value, (int, float)) else escape(value)}"'
         for key, value in attributes.items()
         if value is not None and value != ""
     )
     return f"<{name}{said}>{''.join(inside)}</{name}>" if inside else f"<{name}{said}/>"
-
-
-def _attribute(value: Any) -> str:
-    return number(value) if isinstance(value, (int, float)) else escape(value)
 
 
 def number(value: float) -> str:
@@ -187,7 +184,7 @@ def marker(shape: str, x: float, y: float, cls: str, size: float = 4.5, hint: st
         "triangle": ((0, -1.2 * size), (1.1 * size, 0.8 * size), (-1.1 * size, 0.8 * size)),
         "diamond": ((0, -1.25 * size), (1.25 * size, 0), (0, 1.25 * size), (-1.25 * size, 0)),
     }[shape]
-    points = " ".join(f"{number(x + dx)},{number(y + dy)}" for dx, dy in corners)
+    points = points_of([(x + dx, y + dy) for dx, dy in corners])
     return tag("polygon", *inside, points=points, cls=cls)
 
 

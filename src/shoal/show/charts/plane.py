@@ -149,15 +149,16 @@ def _names(
         for dx, dy in ((gap, 4), (-gap - wide, 4), (-wide / 2, -gap - 1), (-wide / 2, gap + 10)):
             box = (x + dx - 1, y + dy - 10, x + dx + wide + 1, y + dy + 3)
             inside = box[0] >= left and box[2] <= right and box[1] >= top and box[3] <= bottom
-            if inside and not any(_touch(box, t) for j, t in enumerate(taken) if j != i):
+            apart = (
+                box[2] <= other[0] or other[2] <= box[0] or box[3] <= other[1] or other[3] <= box[1]
+                for j, other in enumerate(taken)
+                if j != i
+            )
+            if inside and all(apart):
                 taken.append(box)
                 written.append(label(x + dx, y + dy, points[i].label, room=190.5, cls="halo"))
                 break
     return written
-
-
-def _touch(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _frontier_text(points: Sequence[Point], best: set[int], x: str, y: str) -> str:

@@ -85,7 +85,8 @@ def bars(
             at, told = y + which * (thick + 1), said[which][i]
             hint = f"{row}: {told}" if before is None else f"{row}, {names[which]}: {told}"
             parts.append(_bar(axis, own[i], at, thick, cls, hint, fills[cls]))
-            parts.append(_number(axis, own[i], at + thick / 2, told))
+            end = max(axis(own[i]), axis(0.0))
+            parts.append(label(end + 6, at + thick / 2 + 4, told, cls="halo"))
     text = text or changed(list(map(str, labels)), values, before, names, form, "change")
     table, tall = table_of(of, labels, numbers), bottom + (40 if shown else 24)
     hatched = before is not None
@@ -164,7 +165,3 @@ def _bar(axis: Scale, value: float, y: float, thick: float, cls: str, hint: str,
         wide = max(wide, 1.0)  # little is not nothing
     spoken = tag("title", escape(hint))
     return tag("rect", spoken, x=min(zero, end), y=y, width=wide, height=thick, cls=cls, fill=fill)
-
-
-def _number(axis: Scale, value: float, y: float, said: str) -> str:
-    return label(max(axis(value), axis(0.0)) + 6, y + 4, said, cls="halo")

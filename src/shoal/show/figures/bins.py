@@ -7,10 +7,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-Floats = npt.NDArray[np.float64]
+from shoal.base.partition import Floats
 
 _MOST = 20
 # Calendar steps: what polars calls them, how many days they are, how a bin is then called.

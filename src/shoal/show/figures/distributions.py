@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from shoal.base.partition import Bools, Floats, Ints
 from shoal.show.charts.columns import histogram
 from shoal.show.charts.paper import WIDTH, Chart
 from shoal.show.charts.rows import bars
 from shoal.show.charts.words import say
 from shoal.show.figures.bins import as_points, make_bins
-from shoal.show.figures.reading import ColumnReading, Floats, numbers, read_column
+from shoal.show.figures.reading import ColumnReading, numbers, read_column
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
@@ -195,9 +195,7 @@ def _named(
     return Distribution(name, tuple(shown), _shares(values[0]), was, False, notes)
 
 
-def _level(
-    tree: Taxonomy, at: npt.NDArray[np.int64], named: npt.NDArray[np.bool_]
-) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _level(tree: Taxonomy, at: Ints, named: Bools) -> tuple[list[str], Ints, Bools]:
     """Choose the finest level with few enough groups; a leaf's label only if it is published."""
     levels = tree.levels[:-1, at]
     level = next((labels for labels in levels if np.unique(labels).size <= _MOST + 2), levels[-1])
@@ -209,7 +207,7 @@ def _level(
     return [tree.labels[node] for node in nodes], category.reshape(-1).astype(np.int64), allowed
 
 
-def _chosen(weight: Floats, allowed: npt.NDArray[np.bool_], ordered: bool) -> npt.NDArray[np.int64]:
+def _chosen(weight: Floats, allowed: Bools, ordered: bool) -> Ints:
     """Return which names to show: the most frequent, in their own order if they have one."""
     order = np.argsort(-np.where(allowed, weight, -1.0), kind="stable")
     order = order[allowed[order]][:_MOST]

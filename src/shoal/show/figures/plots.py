@@ -12,6 +12,7 @@ import polars as pl
 from shoal.base.errors import ParameterError, SchemaError, listed, nearest
 from shoal.base.roles import Role
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
+from shoal.releases.base import Counts
 from shoal.releases.published import read
 from shoal.show.charts.columns import histogram
 from shoal.show.charts.paper import WIDTH, Chart
@@ -25,6 +26,7 @@ _ORIGINAL = (
     "run, or give the original."
 )
 _BINS = 14
+_GROUPS, _ROWS = 10, 60  # more cannot be told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +238,31 @@ def attacks_chart(results: Sequence[Any]) -> Chart:
 
 def _maybe(value: Any) -> float | None:
     return None if value is None else float(value)
+
+
+def estimates_chart(counts: Counts) -> Chart:
+    """Draw the shares of the most frequent values, a row for each category combination."""
+    groups = np.sort(np.argsort(-counts.rows, kind="stable")[:_GROUPS])
+    most = min(12, _ROWS // max(1, groups.size))
+    values = np.argsort(-counts.count.sum(axis=0), kind="stable")[:most]
+    rows = [(value, group) for value in values for group in groups]
+    size = np.maximum(counts.rows, 1e-300)
+    share, low, high = (
+        [float(numbers[group, value] / size[group]) for value, group in rows]
+        for numbers in (counts.count, counts.low, counts.high)
+    )
+    labels = [", ".join((counts.values[value], *counts.labels[group])) for value, group in rows]
+    by = f" by {', '.join(counts.by)}" if counts.by else ""
+    return intervals(
+        f"Share of {counts.of}{by}",
+        labels,
+        share,
+        low,
+        high,
+        form="share",
+        name="share",
+        of=", ".join((counts.of, *counts.by)),
+    )
 
 
 def size_bins(sizes: Any) -> tuple[list[str], list[float]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import InputError
+from shoal.base.partition import Bools, Floats, Ints
 from shoal.releases.base import Query
 from shoal.releases.categories import Coded
 from shoal.releases.generalized.spread import Spread, spread
@@ -16,8 +16,6 @@ from shoal.releases.opened import Opened
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.domain import STAR
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +40,12 @@ class ColumnReading:
 
     values: pl.Series
     weight: Floats
-    named: npt.NDArray[np.bool_]
+    named: Bools
     exact: float
     wide: float
     silent: float
     readable: bool = True
-    at: npt.NDArray[np.int64] | None = None
+    at: Ints | None = None
 
 
 def read_column(subject: Subject, name: str) -> ColumnReading:
@@ -103,7 +101,7 @@ def _generalized(opened: Opened, name: str) -> ColumnReading:
     )
 
 
-def _stars(opened: Opened, name: str, cells: Spread) -> npt.NDArray[np.bool_]:
+def _stars(opened: Opened, name: str, cells: Spread) -> Bools:
     """Say which of the cells leave every value possible."""
     published = opened.published.cells
     column = name if name in published.columns else f"{name}_lo"
@@ -142,7 +140,7 @@ def numbers(values: pl.Series) -> pl.Series | None:
     return meant if ordered and not meant.null_count() else None
 
 
-def extents(opened: Opened, name: str) -> tuple[npt.NDArray[np.int64], int] | None:
+def extents(opened: Opened, name: str) -> tuple[Ints, int] | None:
     """Return per class how many values its cell stands for, and how many there are in all."""
     cells = _cells(opened, name)
     if cells is None:

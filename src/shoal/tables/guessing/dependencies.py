@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
+
+from shoal.base.partition import Floats, Ints
 
 CORRELATION = 0.99
 _ROWS = 20_000  # rows that are looked at, evenly spaced
 _SURPRISE = 30.0  # disagreements that chance would have made where there is none
 _NUMBERS = 12  # columns of numbers of which pairs are tried
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def derived(frame: pl.DataFrame, names: Sequence[str], sources: Sequence[str]) -> dict[str, str]:

@@ -14,8 +14,14 @@ from shoal.base.errors import InputError, OutputError
 from shoal.tables.sources.arrow import fit, frames
 from shoal.tables.sources.database import Database, Found, missing
 from shoal.tables.sources.faults import told
-from shoal.tables.sources.identifiers import Name, quote, read_name
-from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
+from shoal.tables.sources.identifiers import (
+    Name,
+    bare,
+    check_columns,
+    not_one_select,
+    quote,
+    read_name,
+)
 
 _TYPES = {
     pl.String: "varchar",
@@ -112,7 +118,7 @@ class Duck(Database):
         check_columns(names, self._address)
         cast = ", ".join(
             f"cast({quote(name)} as varchar) as {quote(name)}"
-            if _textual(str(row[1]))
+            if str(row[1]).startswith(_AS_TEXT)
             else quote(name)
             for name, row in zip(names, described, strict=True)
         )
@@ -162,7 +168,3 @@ def _last_two(text: str) -> Name:
         return read_name(text)
     except InputError:
         return read_name(text.partition(".")[2])
-
-
-def _textual(kind: str) -> bool:
-    return kind.startswith(_AS_TEXT)

@@ -1,11 +1,12 @@
-"""Names of tables as people write them, and as SQL needs them."""
+"""Names of tables and queries as people write them, and as SQL needs them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from shoal.base.errors import InputError
+from shoal.base.address import Address
+from shoal.base.errors import InputError, listed
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def read_name(text: str) -> Name:
     parts = []
     rest = text
     while True:
-        part, rest = _quoted(rest, text) if rest.startswith('"') else _bare(rest)
+        part, rest = _quoted(rest, text) if rest.startswith('"') else _up_to_a_dot(rest)
         if not part or "\x00" in part:
             raise _bad(text, "a part of it is empty" if not part else "it has a NUL character")
         parts.append(part)
@@ -67,7 +68,7 @@ def read_name(text: str) -> Name:
     return Name(None if len(parts) == 1 else parts[0], parts[-1])
 
 
-def _bare(rest: str) -> tuple[str, str]:
+def _up_to_a_dot(rest: str) -> tuple[str, str]:
     part, dot, more = rest.partition(".")
     return part, dot + more
 
@@ -88,3 +89,41 @@ def _bad(text: str, reason: str) -> InputError:
         f"Cannot read the table name {text!r}: {reason}. Write table or schema.table, and put a "
         'part that holds a dot in double quotes: "my.table".'
     )
+
+
+def bare(query: str) -> str:
+    """Return a query without the semicolons and blanks around it."""
+    text = query.strip()
+    while text.endswith(";"):
+        text = text[:-1].rstrip()
+    if not text:
+        raise InputError("The query is empty. Give one such as: select age, sex from patients")
+    return text
+
+
+def subquery(query: str, name: str = "shoal_query") -> str:
+    """Return a query as one that can stand inside another.
+
+    It stands on lines of its own, so that a comment at its end does not swallow what follows. A
+    text that closes the bracket itself and goes on must have been refused before: see
+    :meth:`shoal.tables.sources.database.Database.confine`.
+    """
+    return f"select * from (\n{bare(query)}\n) as {name}"
+
+
+def not_one_select(address: Address, reason: str) -> InputError:
+    """Say that a text is more, or something else, than one query that only reads."""
+    return InputError(
+        f"The query on {address} must be one SELECT that only reads, and {reason}. Nothing of it "
+        "was run. Give one SELECT; prepare a view or a table in the database if one does not do."
+    )
+
+
+def check_columns(names: Sequence[str], address: Address) -> None:
+    """Refuse a result with two columns of one name: nobody could tell which is meant."""
+    twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+    if twice:
+        raise InputError(
+            f"The query on {address} has duplicate column names: {listed(twice)}. Give every "
+            "column a name of its own: select a.id as a_id, b.id as b_id"
+        )

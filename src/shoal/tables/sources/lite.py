@@ -17,8 +17,7 @@ from shoal.tables.set_cells import SETS, to_json
 from shoal.tables.sources.arrow import frames, unsigned
 from shoal.tables.sources.database import BATCH, Database, Found, missing
 from shoal.tables.sources.faults import told
-from shoal.tables.sources.identifiers import Name, quote
-from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
+from shoal.tables.sources.identifiers import Name, bare, check_columns, not_one_select, quote
 
 _TYPES = {
     pl.String: "TEXT",

@@ -15,8 +15,7 @@ from shoal.base.errors import InputError, OutputError
 from shoal.tables.sources.arrow import fit, frames, numbers
 from shoal.tables.sources.database import Database, Found
 from shoal.tables.sources.faults import told
-from shoal.tables.sources.identifiers import Name, quote
-from shoal.tables.sources.wrapping import bare, check_columns, not_one_select
+from shoal.tables.sources.identifiers import Name, bare, check_columns, not_one_select, quote
 
 _KINDS = {"r": "table", "p": "partitioned table", "v": "view", "m": "view", "f": "foreign table"}
 # Read as they are; enumerations and domains arrive under their base type. Whatever is not here

@@ -14,9 +14,8 @@ from shoal.tables.cells import blank
 from shoal.tables.sources.arrow import check_dates, gather
 from shoal.tables.sources.database import Database, opened
 from shoal.tables.sources.faults import told
-from shoal.tables.sources.identifiers import Name, read_name
+from shoal.tables.sources.identifiers import Name, read_name, subquery
 from shoal.tables.sources.source import Source
-from shoal.tables.sources.wrapping import subquery
 
 
 def read_source(source: Source, missing: Sequence[str] = ()) -> pl.DataFrame:

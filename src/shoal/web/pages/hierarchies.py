@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from pathlib import Path
 from typing import Any
 
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
 from shoal.tables.makers import MAKERS
+from shoal.web.drafts import usual_kind
 from shoal.web.pages.tables import adopt, table_of, use_hierarchy
 from shoal.web.respond import back, bench, error_page, files, form_of, page, texts
 from shoal.web.state import OpenTable
@@ -98,8 +99,7 @@ async def change(request: Request) -> Response:
         decided = table.draft["columns"].get(table.columns()[number]["name"], {})
         decided.pop("hierarchy", None)
         if decided.get("kind") == "taxonomy":
-            numbers = table.columns()[number]["type"] in ("whole numbers", "numbers", "dates")
-            decided["kind"] = "ordered" if numbers else "set"
+            decided["kind"] = usual_kind(table.columns()[number])
         return back(f"/tables/{table.number}/columns/{number}")
     if do not in ("make", "outline", "rename", "move", "group", "dissolve", "remove", "add"):
         raise HTTPException(400, "The page does not know this step.")
@@ -149,19 +149,25 @@ async def upload(request: Request) -> Response:
     uploads = files(form, "file")
     if not uploads:
         return await _show(request, table, number, "No file was chosen. Choose a CSV file.")
-    path = table.hierarchy_path(number)
-    _keep(table, number, path)
-    fresh = _fresh(table)
+    if fault := await _take_in(request, table, number, uploads[0]):
+        return await _show(request, table, number, fault)
+    return back(f"/tables/{table.number}/columns/{number}")
+
+
+async def _take_in(request: Request, table: OpenTable, number: int, upload: UploadFile) -> str:
+    """Make an uploaded file the hierarchy of a column, or say what is wrong with it."""
+    _keep(table, number, table.hierarchy_path(number))
+    fresh = table.folder / "upload.csv.part"
     try:
         with fresh.open("xb") as stream:
-            shutil.copyfileobj(uploads[0].file, stream)
+            shutil.copyfileobj(upload.file, stream)
         await adopt(request, table, number, fresh)
     except ShoalError as error:
         table.undo[number].pop()
-        return await _show(request, table, number, str(error).replace(str(fresh), "the file"))
+        return str(error).replace(str(fresh), "the file")
     finally:
         fresh.unlink(missing_ok=True)
-    return back(f"/tables/{table.number}/columns/{number}")
+    return ""
 
 
 async def upload_many(request: Request) -> Response:
@@ -175,25 +181,11 @@ async def upload_many(request: Request) -> Response:
         name = stem if stem in numbers else stem.rpartition("_hierarchy_")[2]
         if name not in numbers:
             faults.append(f"{upload.filename}: the table has no column {name!r}.")
-            continue
-        fresh = _fresh(table)
-        try:
-            with fresh.open("xb") as stream:
-                shutil.copyfileobj(upload.file, stream)
-            _keep(table, numbers[name], table.hierarchy_path(numbers[name]))
-            await adopt(request, table, numbers[name], fresh)
-        except ShoalError as error:
-            faults.append(f"{upload.filename}: {error}".replace(str(fresh), "the file"))
-        finally:
-            with contextlib.suppress(OSError):
-                fresh.unlink()
+        elif fault := await _take_in(request, table, numbers[name], upload):
+            faults.append(f"{upload.filename}: {fault}")
     if faults:
         return error_page(request, 422, "Some files were not taken", "\n".join(faults), table)
     return back(f"/tables/{table.number}/decide")
-
-
-def _fresh(table: OpenTable) -> Path:
-    return table.folder / "upload.csv.part"
 
 
 async def download(request: Request) -> Response:

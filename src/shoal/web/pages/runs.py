@@ -210,13 +210,9 @@ async def take(request: Request) -> Response:
         "hierarchies": hierarchies,
         "seeded": run.view["summary"]["seeded"],
         "plan": run.toml,
-        "audit": _audit(run),
+        "audit": "shoal audit release.csv --plan plan.toml",
     }
     return page(request, "take", shown, table=table, run=run)
-
-
-def _audit(run: WebRun) -> str:
-    return "shoal audit release.csv --plan plan.toml"
 
 
 async def hand_out(request: Request) -> Response:

@@ -1,0 +1,1 @@
+"""What earlier releases of the same people give away."""

@@ -1,0 +1,59 @@
+"""The hierarchies of a run: those of the plan, of a folder, and of the call."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeGuard
+
+from shoal.base.errors import SchemaError, ShoalWarning, listed
+from shoal.base.roles import Kind, Role
+from shoal.plan.plan import Plan
+from shoal.tables.domain import Taxonomy
+from shoal.tables.hierarchy import read_directory, read_hierarchy
+from shoal.tables.schema import unknown_column
+
+Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
+
+
+def is_path(value: object) -> TypeGuard[str | Path]:
+    """Tell whether a value names a file or a folder."""
+    return isinstance(value, (str, os.PathLike))
+
+
+def gather(
+    plan: Plan, columns: Sequence[str], given: Hierarchies | None = None
+) -> dict[str, Taxonomy]:
+    """Read the hierarchies of the plan and of the call; the call's come last and win."""
+    quasi = [name for name in plan.names(Role.QUASI) if name in columns]
+    wanted = quasi or columns
+    trees: dict[str, Taxonomy] = {}
+    if plan.data.hierarchies is not None:
+        trees |= read_directory(plan.path(plan.data.hierarchies), wanted)
+    for name, column in plan.columns.items():
+        if column.hierarchy is not None:
+            trees[name] = read_hierarchy(plan.path(column.hierarchy), name)
+    if isinstance(given, Mapping):  # a folder stands in the plan already
+        if unknown := [name for name in given if name not in columns]:
+            raise SchemaError([unknown_column(name, columns) for name in unknown])
+        trees |= {
+            name: value if isinstance(value, Taxonomy) else read_hierarchy(value, name)
+            for name, value in given.items()
+        }
+    # A column that the plan declares ordered or a set stays so, whatever the folder holds.
+    kinds = {name: part.kind for name, part in plan.columns.items()}
+    if unused := [name for name in trees if kinds.get(name) is Kind.SET]:
+        warnings.warn(
+            f"The hierarchy of {listed(unused)} is not used, because the plan says kind = 'set': "
+            "names are published as sets of values, which all occur. Say kind = 'taxonomy' in the "
+            "plan to use it, or take the hierarchy away.",
+            ShoalWarning,
+            stacklevel=3,
+        )
+    return {
+        name: taxonomy
+        for name, taxonomy in trees.items()
+        if kinds.get(name) in (None, Kind.TAXONOMY)
+    }

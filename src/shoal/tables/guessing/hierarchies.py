@@ -1,0 +1,33 @@
+"""Which hierarchy names without one may get, so that no set of them has to be published."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from shoal.tables.cells import as_text
+from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.guessing.patterns import POSTAL, Pattern, first_fit
+from shoal.tables.makers import frequencies, prefixes
+
+_CODES = Pattern("codes", r"^[A-Z]{0,4}[-. ]?\d[\dA-Z]*(?:[-. /]?[\dA-Z]+)*$", None, 10)
+_SHORTEST, _LONGEST = 3, 12  # signs of a code; what is longer is a number of something
+
+
+def guess_hierarchy(series: pl.Series, column: str) -> tuple[Taxonomy, str] | None:
+    """Return a hierarchy of names and how it was made; None where there is no name.
+
+    Codes, which mean more the further left they are read, are cut from the right. What else is
+    known of names is how often they occur.
+    """
+    texts = as_text(series).drop_nulls()
+    texts = texts.filter(texts != STAR)  # in a hierarchy it says what missing says
+    different = texts.unique()
+    if different.is_empty() or (different.str.strip_chars() == "").any():
+        return None  # no file of a hierarchy can say a value of spaces alone
+    form = first_fit((*POSTAL, _CODES), different)
+    lengths = different.str.len_chars()
+    if form and lengths.is_between(_SHORTEST, _LONGEST).all():
+        first = different.str.slice(0, 1).n_unique()
+        if first < len(different):  # a first sign of each one's own puts nothing together
+            return prefixes(texts, column), f"prefixes of {form}"
+    return frequencies(texts, column), "names of about equal frequency together"

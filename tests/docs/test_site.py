@@ -1,0 +1,61 @@
+"""The documentation site: what its pages show is what the commands say, and it asks nobody else."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import run_docs, site
+
+ROOT = Path(__file__).parent.parent.parent
+NAV = (ROOT / "mkdocs.yml").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", run_docs.PAGES, ids=lambda page: page.stem)
+def test_a_page_shows_what_its_commands_say(page: Path) -> None:
+    now = run_docs.filled(page)
+    assert run_docs.alike(now, page.read_text()), f"run: make docs\n{now}"
+
+
+def test_pages_are_compared_but_for_figures() -> None:
+    assert run_docs.alike("loss 0.21, 905 classes\n ──── ", "loss 0.3, 1,024 classes ──")
+    assert not run_docs.alike("905 classes", "905 groups")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", site.NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(notebook: Path) -> None:
+    assert "```text" in site.shown(notebook)
+
+
+def test_the_site_has_every_page() -> None:
+    pages = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
+    pages += [path.relative_to(ROOT / "docs").with_suffix(".md") for path in site.NOTEBOOKS]
+    assert len(site.NOTEBOOKS) == 3
+    assert [str(page) for page in pages if not re.search(rf"\s{page}$", NAV, re.MULTILINE)] == []
+
+
+@pytest.mark.slow
+def test_the_site_is_built_and_asks_no_other_host(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="the site needs: pip install --group docs")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", tmp_path],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = re.compile(
+        r"""<(?:script|img|link|iframe)[^>]*(?:src|href)=["']?(?:https?:)?//[^>]*>"""
+    )
+    for page in tmp_path.rglob("*.html"):
+        asked = [tag for tag in loaded.findall(page.read_text()) if 'rel="canonical"' not in tag]
+        assert not asked, f"{page}: {asked[:3]}"
+    assert (tmp_path / "tutorial.html").exists()
