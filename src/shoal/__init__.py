@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         FrequencyLDiversity,
         KAnonymity,
         LDiversity,
+        MInvariance,
         RecursiveLDiversity,
         TCloseness,
     )
@@ -77,7 +78,7 @@ _HOMES = {
     "shoal.measures.risks.results": "Attacks",
     "shoal.plan.plan": "Plan",
     "shoal.privacy": "All AlphaK BetaLikeness EntropyLDiversity "
-    "FrequencyLDiversity KAnonymity LDiversity RecursiveLDiversity TCloseness",
+    "FrequencyLDiversity KAnonymity LDiversity MInvariance RecursiveLDiversity TCloseness",
     "shoal.releases.base": "By",
     "shoal.releases.verdict": "Verdict",
     "shoal.tables.domain": "Taxonomy",
@@ -110,6 +111,7 @@ __all__ = [
     "Kind",
     "LDiversity",
     "Loss",
+    "MInvariance",
     "MissingExtra",
     "NotVerified",
     "OutputError",

@@ -19,14 +19,15 @@ from shoal.api.arguments import (
     Risked,
     Roles,
     asked_for,
+    check_named_once,
     grid_of,
     parted,
+    refuse_history,
     refuse_strict,
     roles_of,
     several,
 )
 from shoal.api.opening import (
-    check_named_once,
     look,
     open,  # noqa: A004 -- shoal.open
     open_release,
@@ -104,9 +105,12 @@ def _on_spark(
     rules: Sequence[Rule] | Rule | None = None,
     strict: bool = False,
     plan: Plan | str | Path | None = None,
+    history: object = None,
+    against: Sequence[Any] = (),
     **given: Any,
 ) -> Release[Any]:
     refuse_strict(strict)
+    refuse_history(history or against)
     roles, asked = parted(given, Roles)
     asked |= {"roles": roles_of(**roles), "hierarchies": hierarchies, "rules": rules}
     extra = extra_rules(rules)

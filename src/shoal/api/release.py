@@ -6,6 +6,7 @@ Whatever compares with the original takes a release that was put beside it:
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,9 +21,10 @@ from shoal.base.errors import ParameterError, ShoalError
 from shoal.base.partition import Ints
 from shoal.base.plain import as_json
 from shoal.plan.plan import Plan
-from shoal.privacy.base import reached
+from shoal.privacy.base import Rule, reached
 from shoal.releases import foreign
 from shoal.releases.base import By, View
+from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
@@ -56,6 +58,8 @@ class Release(Generic[FrameT]):
         Which kind of frame it is handed out as.
     original
         The table that it was put beside, see :meth:`beside`; never by itself.
+    pending
+        What the history of its series becomes with it, until that is recorded.
     """
 
     opened: Opened | None
@@ -63,6 +67,7 @@ class Release(Generic[FrameT]):
     kind: Native = field(default_factory=Native)
     spark: Mapping[str, Any] = field(default_factory=dict)
     original: pl.DataFrame | None = None
+    pending: Pending | None = field(default=None, repr=False)
 
     # What it is
 
@@ -139,6 +144,11 @@ class Release(Generic[FrameT]):
 
     # What it can be asked
 
+    def recorded(self) -> Release[FrameT]:
+        """Return the release, written into the history of its series if it has one."""
+        with contextlib.nullcontext() if self.pending is None else self.pending.recorded():
+            return replace(self, pending=None)
+
     def beside(self, original: Any) -> Release[FrameT]:
         """Return the release put beside the table it was made from.
 
@@ -153,14 +163,20 @@ class Release(Generic[FrameT]):
         """Return a table of people as it is read beside this release."""
         return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
-    def audit(self, *, against: Sequence[Any] = (), **promise: Unpack[Promised]) -> Verdict:
+    def audit(
+        self,
+        *,
+        against: Sequence[Any] = (),
+        history: str | PathLike[str] | None = None,
+        **promise: Unpack[Promised],
+    ) -> Verdict:
         """Say what the release achieves, from its published cells alone.
 
         Beside the original every released cell must also cover its source.
 
         Parameters
         ----------
-        k, l, l_kind, alpha, t, beta
+        k, l, l_kind, alpha, t, beta, m
             The promise to check, as the flags of the command line say it. Without any: what the
             plan promises, k-anonymity with k = 10 without one, whatever the shape.
         rules
@@ -168,13 +184,23 @@ class Release(Generic[FrameT]):
         against
             Earlier releases of the same people, each a release or what :func:`shoal.open_release`
             takes: then the promise must hold for somebody who has them all.
+        history
+            The history of the series that the release is one of: then every person must hide among
+            the same values as in the others.
         """
         from shoal.verbs.audit import audit
 
         check_known(promise, Promised)
         plan, extra = asked_for(self.plan, **promise), extra_rules(promise.get("rules"))
         before = [self._alike(released) for released in several(against)]
-        return audit(self.here, plan, extra, self.original, before)
+        series = None if history is None else History.read(Path(history))
+        return audit(self.here, plan, extra, self.original, before, series)
+
+    def check_against(self, against: Sequence[Any], plan: Plan, extra: tuple[Rule, ...]) -> None:
+        """Refuse a release that somebody undoes who has earlier ones as well."""
+        from shoal.verbs.audit import refuse_undone
+
+        refuse_undone(self.here, plan, extra, [self._alike(one) for one in against])
 
     def _alike(self, released: Any) -> Opened:
         """Open another release of the same table, unless it is open already."""
@@ -336,12 +362,8 @@ class Release(Generic[FrameT]):
     ) -> None:
         """Write the release whole or not at all, other tables next to it (``x.st.csv``).
 
-        Parameters
-        ----------
-        path
-            A file, in the format that its ending says, or the address of a database.
-        force, into
-            Replace what is there; the table of a database, unless the address names it.
+        ``path``: a file, in the format that its ending says, or the address of a database (``into``:
+        its table, unless the address names it). ``force``: replace what is there.
         """
         csv_safe = self.plan.release.csv_safe
         write_release(self.here.tables, path, force, into=into, csv_safe=csv_safe)

@@ -16,7 +16,9 @@ from shoal.api.arguments import (
     Weighed,
     asked_for,
     check_known,
+    check_named_once,
     grid_of,
+    refuse_history,
     refuse_strict,
     several,
 )
@@ -32,14 +34,17 @@ from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
+from shoal.releases.history.store import History, history_of
 from shoal.tables.domain import Taxonomy
 from shoal.tables.gathering import Hierarchies, is_path
+from shoal.tables.guessing.whose import EACH_ONCE
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
     Names,
     Taken,
     check_no_database,
     extra_rules,
+    load,
     merge,
     take,
 )
@@ -117,13 +122,15 @@ class Table(Generic[FrameT]):
         engine: Spark | None = None,
         strict: bool = False,
         pseudonym_key: str | Path | bytes | None = None,
+        history: str | Path | History | None = None,
+        against: Sequence[Any] = (),
         **asked: Unpack[Asked],
     ) -> Release[FrameT]:
         """Anonymize the table and check the release before handing it over.
 
         Parameters
         ----------
-        k, l, l_kind, alpha, t, beta
+        k, l, l_kind, alpha, t, beta, m
             The promise, as the flags of the command line say it: ``k=5`` for k-anonymity, ``l=3,
             l_kind="entropy"`` and so on. Without any, and without a plan's: k-anonymity, k = 10.
         rules
@@ -150,6 +157,13 @@ class Table(Generic[FrameT]):
             Publish a keyed pseudonym in place of the column ``person``; all rows of a person are
             together then. The key: a file that only you can read, or bytes; without one it is made
             and forgotten. It is in no plan, figure or release.
+        history
+            The folder that says what earlier releases published of whom, which m-invariance needs;
+            an empty one begins a series. The release is recorded there when it is handed over. It
+            is as sensitive as the table: never publish it.
+        against
+            Earlier releases of the same people. With a history each must be one of its releases;
+            without one the promise must hold for somebody who has them all, or nothing is released.
         progress
             Called with the name of each stage as it starts, and ``"compile"`` once if kernels have
             to be compiled. During ``"refine"`` True ends the work with the best so far.
@@ -178,6 +192,7 @@ class Table(Generic[FrameT]):
         key = read_key(pseudonym_key)
         if engine is not None:
             refuse_strict(strict)
+            refuse_history(history)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
         start = time.perf_counter()
@@ -185,7 +200,12 @@ class Table(Generic[FrameT]):
         plan = plan.declaring(taken.plan)
         with heard() as warned:
             caution(taken, plan, extra, strict=strict)
-        made = execute(taken, plan, clock, extra, key=key)
+        series = history_of(history, plan)
+        check_named_once(several(against))
+        if series is not None:
+            series.check_released({str(one): _published(one) for one in several(against)})
+        made = execute(taken, plan, clock, extra, key=key, history=series)
+        said = tuple(text for text in said if series is None or not text.startswith(EACH_ONCE))
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
         texts = [*said, *warned, *made.run.warnings]
@@ -202,7 +222,10 @@ class Table(Generic[FrameT]):
         texts += advice(plan)
         texts = list(dict.fromkeys(texts))
         run = replace(made.run, warnings=tuple(texts), exposure=exposed, read_off=told)
-        return Release(made.opened, run, self._kind)
+        release = Release[FrameT](made.opened, run, self._kind, pending=made.pending)
+        if series is None and against:
+            release.check_against(several(against), plan, extra)
+        return release if isinstance(history, History) else release.recorded()
 
     @property
     def _kind(self) -> Native:
@@ -309,6 +332,11 @@ class Table(Generic[FrameT]):
 
 def _quiet(_stage: str) -> None:
     return None
+
+
+def _published(released: Any) -> pl.DataFrame:
+    """Return the table that an earlier release published."""
+    return released.here.frame if isinstance(released, Release) else load(released, Plan())
 
 
 def anonymize_on_spark(

@@ -15,6 +15,7 @@ import typer
 from shoal.catalog import RULES
 from shoal.cli import cells, on_spark, persons, reporting, say
 from shoal.cli import options as opt
+from shoal.tables.sources.source import place
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
@@ -53,6 +54,8 @@ def command(
     person_rows: persons.PersonRows = None,
     pseudonym: persons.Pseudonym = None,
     pseudonym_key: persons.PseudonymKey = None,
+    history: persons.History = None,
+    against: persons.Against = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
@@ -160,6 +163,7 @@ def command(
     goal = Output.of(out, into, json, force, report)
     if spark:
         reporting.refuse_on_spark(report, audience)
+        persons.refuse_history(history or against)
     else:
         goal.check_files([path for path in (data, plan) if path is not None])
         if csv_safe:
@@ -167,6 +171,7 @@ def command(
     reader = reporting.reader(report, audience)
 
     from shoal.plan.plan import Plan
+    from shoal.releases.history.store import history_of
     from shoal.tables.prepare import merge, with_domains
 
     base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
@@ -197,10 +202,12 @@ def command(
         named = with_domains(full.with_roles(roles(())), domains).with_settings(settings_by_column)
         on_spark.carry_out(order, named, started)
         return
-    inputs = [source, *([plan] if plan else []), *domains.values()]
-    goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain)
+    inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
+    series = history_of(history, full)
+    goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain, series=series)
     goal.check()
-    settings = {"time_limit": time_limit, "strict": strict, "pseudonym_key": pseudonym_key}
+    settings: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "history": series}
+    settings |= {"pseudonym_key": pseudonym_key, "against": against or ()}
     declared = {"roles": roles, "domains": domains, "settings": settings_by_column}
     _release(source, full, declared, settings, reader, goal, started)
 

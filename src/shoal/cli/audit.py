@@ -56,6 +56,14 @@ def command(
             "somebody who has them all.",
         ),
     ] = None,
+    history: Annotated[
+        Path | None,
+        opt.flag(
+            "--history",
+            "FOLDER",
+            "The history of its series: every person must hide among the same values as before.",
+        ),
+    ] = None,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
@@ -87,7 +95,8 @@ def command(
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
-    from shoal.api.opening import check_named_once, read_release
+    from shoal.api.arguments import check_named_once
+    from shoal.api.opening import read_release
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import merge
 
@@ -114,7 +123,7 @@ def command(
     with warned_last():
         release = read_release(released, full, st=st, original=original, **declared)
         earlier = [read_release(where, full, **declared) for where in before]
-    verdict = release.audit(against=earlier)
+    verdict = release.audit(against=earlier, history=history)
     texts = {"--json": verdict.to_json()}
     if to is not None:
         texts["--report"] = reporting.of_release(release, released, to, "Audit", verdict)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from shoal.api.release import Release
     from shoal.engines.run import Run
+    from shoal.releases.history.store import History
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Output:
         What is read, and never written over.
     tables
         Where every table of the release goes, by name.
+    series
+        The history of the releases that this is one of.
     """
 
     place: Path | Source
@@ -45,6 +48,7 @@ class Output:
     inputs: tuple[Place, ...] = ()
     tables: Mapping[str, Path | Source] = field(default_factory=dict)
     report: Path | None = None
+    series: History | None = None
 
     @classmethod
     def of(
@@ -87,15 +91,31 @@ class Output:
                 f"is run. Leave it out, or let --out end in one of {', '.join(TEXT_FORMATS)}."
             )
 
-    def made_by(self, method: str, inputs: Sequence[Place], *, declared: bool) -> Output:
+    def made_by(
+        self,
+        method: str,
+        inputs: Sequence[Place],
+        *,
+        declared: bool,
+        series: History | None = None,
+    ) -> Output:
         """Return the output with the tables that a method publishes, for a declared domain too."""
         from shoal.catalog import DOMAIN, find_method
         from shoal.tables.files import placed
 
         shape = find_method(method).shape
         names = (*shape.tables, DOMAIN) if declared and shape.domains else shape.tables
+        if series is not None and not shape.drawn:
+            from shoal.releases.history.check import COUNTERFEITS
+
+            names = (*names, COUNTERFEITS)
         tables = placed(self.place, names)
-        return replace(self, inputs=tuple(inputs), tables=tables)
+        return replace(self, inputs=tuple(inputs), tables=tables, series=series)
+
+    @property
+    def name(self) -> str:
+        """What the release is called in a history."""
+        return str(self.place.resolve() if isinstance(self.place, Path) else self.place)
 
     def check(self) -> None:
         """Say why the release cannot go there, before the work."""
@@ -112,6 +132,9 @@ class Output:
             from shoal.tables.sources.writing import check_target
 
             check_target(sources, force=self.force, inputs=self.inputs)
+        if self.series is not None:
+            files = [file for file in self.tables.values() if isinstance(file, Path)]
+            self.series.check_goal(self.name, [*files, *self.extras.values()])
 
     def again(self, method: str) -> list[str]:
         """Say that a table seems to be released once more, where two releases give values away."""
@@ -134,6 +157,10 @@ class Output:
         """
         from shoal.tables.files import writing
 
+        if release.pending is not None:
+            with release.pending.recorded(self.name):
+                self.write(replace(release, pending=None), started, page)
+            return
         begun = time.perf_counter()
         fresh = [file for file in self.extras.values() if not file.exists()]
         made: list[Path] = []
@@ -212,6 +239,8 @@ def tell(run: Run) -> None:
     loss = run.loss
     left = run.rows_in - run.rows_out
     kept = "every row kept" if not left else f"{left:,} rows left out"
+    if left < 0:
+        kept = f"every row kept, {-left:,} counterfeits"
     say.line(
         f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
         f"{run.groups:,} classes"
