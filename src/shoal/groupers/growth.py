@@ -90,15 +90,15 @@ def _stages(
     grown = []
     while True:
         every = cut_blocks(data, space, tags, rows, most)
-        part = 1.0 if len(every) == 1 else PART
+        portion = 1.0 if len(every) == 1 else PART
 
-        def work(block: Block, part: float = part) -> tuple[Ints, Tree, Stock, Ints]:
-            return _grow(space, limits, block, spread_seeds, part)
+        def work(block: Block, portion: float = portion) -> tuple[Ints, Tree, Stock, Ints]:
+            return _grow(space, limits, block, spread_seeds, portion)
 
         left = np.ones(data.rows, np.bool_)
         made = share(work, every)
-        for block, (found, _, _, seen) in zip(every, made, strict=True):
-            grown.append(block.rows[found])
+        for block, (members, _, _, seen) in zip(every, made, strict=True):
+            grown.append(block.rows[members])
             left[grown[-1]] = False
             if visits is not None:
                 visits += seen
@@ -109,18 +109,18 @@ def _stages(
             rows = rest
             continue
         joins = np.empty(0, np.int64)
-        found, tree, stock, _ = made[-1]
-        if not limits.distinct.size and found.size:
-            joins = _place_last(space, tree, stock, found) + sum(map(len, grown[:-1]))
+        members, tree, stock, _ = made[-1]
+        if not limits.distinct.size and members.size:
+            joins = _place_last(space, tree, stock, members) + sum(map(len, grown[:-1]))
         return np.concatenate(grown), rest, joins
 
 
 def _grow(
-    space: Space, limits: Limits, block: Block, spread_seeds: bool, part: float
+    space: Space, limits: Limits, block: Block, spread_seeds: bool, portion: float
 ) -> tuple[Ints, Tree, Stock, Ints]:
-    """Return groups grown of a part of a block, what they were grown with, and the visits made."""
+    """Return groups grown of a block, what they were grown with, and the visits made."""
     tree, stock = stock_of(space, block)
-    members = np.empty((int(part * block.rows.size) // limits.target, limits.target), np.int64)
+    members = np.empty((int(portion * block.rows.size) // limits.target, limits.target), np.int64)
     search, seeds = new_search(space, tree), np.arange(block.rows.size)
     state = np.full(block.rows.size, FREE, np.int8)
     tally = new_tally(limits)

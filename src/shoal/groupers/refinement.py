@@ -78,17 +78,17 @@ def refined(
             shards = _cut(data.codes, labels, effort.shard, rng)
             jobs = []
             for rows, own in zip(shards, rng.spawn(len(shards)), strict=True):
-                part = data.take(rows)
-                state = start_state(boxes, part.codes, renumbered(labels[rows]))
-                task = (part, k, conditions, boxes, ladders, state, effort, turn, own, stop)
+                piece = data.take(rows)
+                state = start_state(boxes, piece.codes, renumbered(labels[rows]))
+                task = (piece, k, conditions, boxes, ladders, state, effort, turn, own, stop)
                 jobs.append(pool.submit(refine, *task))
             start = 0
             for rows, job in zip(shards, jobs, strict=True):
-                found, seen = job.result()
+                regrouped, seen = job.result()
                 if visits is not None:
                     visits += seen
-                labels[rows] = found + start
-                start += int(found.max()) + 1
+                labels[rows] = regrouped + start
+                start += int(regrouped.max()) + 1
             if stop is not None and stop():
                 break
     return labels
@@ -170,9 +170,9 @@ def refine(
     return renumbered(labels), int(work.stamps[3])
 
 
-def cooling(part: float) -> float:
+def cooling(elapsed: float) -> float:
     """Return the share of the first heat that is left after this part of all rounds."""
-    return max(0.0, 1.0 - part / 0.9)
+    return max(0.0, 1.0 - elapsed / 0.9)
 
 
 def _draw(running: Floats, count: int, rng: np.random.Generator) -> Ints:
