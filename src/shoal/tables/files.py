@@ -16,6 +16,7 @@ from shoal.base.errors import InputError, NotVerified, OutputError
 from shoal.base.memory import LEAST, check_fits, told
 from shoal.base.names import check_names, check_rows
 from shoal.base.threads import share
+from shoal.tables.arrow_size import unpacked
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
 from shoal.tables.set_cells import SETS, to_json
@@ -106,6 +107,8 @@ def _binary(path: Path, kind: str) -> pl.DataFrame:
     try:
         if kind == "Parquet":
             _check_unpacked(path)
+        elif (needed := unpacked(path)) is not None:
+            check_fits(path, f"{told(needed)} when unpacked", needed)
         frame = pl.read_parquet(path, glob=False) if kind == "Parquet" else pl.read_ipc(path)
     except pl.exceptions.DuplicateError as fault:
         raise InputError(
