@@ -45,7 +45,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             path = nodeid.split("::", maxsplit=1)[0]
             folder = path.split("/")[1]
-            if path.endswith(FIRST) and re.search(r"[\[-](shoal|alpha-k)\b", nodeid):
+            if path.endswith(FIRST) and re.search(r"[\[-]shoal\b", nodeid):
                 return f"{path} boxes"
             return folder if folder in TOGETHER else path
 

@@ -23,6 +23,7 @@ from shoal.base.partition import Ints
 from shoal.base.roles import Kind
 from shoal.catalog import METHODS
 from shoal.releases import notation
+from shoal.releases.generalized.spread import in_notation
 from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
@@ -180,18 +181,7 @@ def _told(opened: Opened, name: str) -> Told:
     column = opened.column(name)
     cells = opened.published.cells
     part = opened.plan.columns.get(name)
-    if name not in cells.columns:
-        low, high = (as_text(cells[f"{name}{end}"]) for end in ("_lo", "_hi"))
-        pair = pl.DataFrame({"lo": low, "hi": high}).select(
-            pl.when(pl.col("lo") == pl.col("hi"))
-            .then("lo")
-            .when(pl.col("lo").is_not_null())
-            .then(pl.format("[{}-{}]", "lo", "hi"))
-            .otherwise(pl.lit(STAR))
-        )
-        texts = pair.to_series()
-    else:
-        texts = as_text(cells[name]).fill_null(STAR)
+    texts = in_notation(cells, name)
     shown = texts.unique(maintain_order=True)
     index = pl.DataFrame({"text": shown, "at": np.arange(len(shown))})
     which = pl.DataFrame({"text": texts}).join(index, on="text", maintain_order="left")["at"]
