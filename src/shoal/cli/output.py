@@ -60,7 +60,10 @@ class Output:
         return {flag: file for flag, file in named.items() if file is not None}
 
     def __str__(self) -> str:
-        files = [str(file) for file in (*self.tables.values(), *self.extras.values())]
+        from shoal.verbs.manifest import beside
+
+        whole = (*self.tables.values(), beside(self.place), *self.extras.values())
+        files = [str(file) for file in whole if file is not None]
         return " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
 
     def check_files(self, inputs: Sequence[Place]) -> None:
@@ -100,13 +103,17 @@ class Output:
     def check(self) -> None:
         """Say why the release cannot go there, before the work."""
         from shoal.base.atomic import check_output
+        from shoal.verbs.manifest import beside, check_free
 
         for goal in self.tables.values():
             if isinstance(goal, Path):
                 check_output(goal, force=self.force, inputs=self.inputs)
         for file in self.extras.values():
             check_output(file, force=self.force, inputs=self.inputs)
-        check_apart([Path(goal) for goal in self.tables.values()], self.extras)
+        file = beside(self.place)
+        goals = [*self.tables.values(), *([] if file is None else [file])]
+        check_apart([Path(goal) for goal in goals], self.extras)
+        check_free(file, force=self.force)
         sources = [goal for goal in self.tables.values() if isinstance(goal, Source)]
         if sources:
             from shoal.tables.sources.writing import check_target
@@ -133,6 +140,8 @@ class Output:
         ``page`` is the text of the report, if one was asked for.
         """
         from shoal.tables.files import writing
+        from shoal.verbs.manifest import figures as told
+        from shoal.verbs.manifest import leave, written
 
         begun = time.perf_counter()
         fresh = [file for file in self.extras.values() if not file.exists()]
@@ -143,13 +152,16 @@ class Output:
             with writing(self.tables, tables, self.force, self.inputs, csv_safe=csv_safe):
                 release.made.seconds["write"] = time.perf_counter() - begun
                 release.made.seconds["total"] = time.perf_counter() - started
-                texts = {"--json": release.to_json(), "--report": page}
+                manifest, file = leave(release.made, self.tables, force=self.force)
+                made += [] if file is None else [file]
+                figures = release.to_dict() | {"manifest": told(release.made, manifest)}
+                texts = {"--json": written(figures), "--report": page}
                 for flag, file in self.extras.items():
                     self._extra(file, texts[flag])
                     made.append(file)
         except BaseException:
             for file in made:
-                if file in fresh:
+                if file in fresh or file not in self.extras.values():
                     file.unlink(missing_ok=True)
             raise
 
