@@ -160,7 +160,7 @@ def _beside_manifest(
     told = read_manifest(manifest)
     own = opening.get("plan")
     opening["plan"] = plan_of(told, None if own is None else merge(own), manifest.parent)
-    verdict = audit(released, **opening, **promise)  # type: ignore[typeddict-item]
+    verdict = audit(released, **opening, **promise)
     where = Path(released) if is_path(released) and Path(released).exists() else None
     return compared(told, manifest.parent, where, verdict)
 

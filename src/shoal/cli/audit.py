@@ -12,6 +12,7 @@ from shoal.cli import reporting, say
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
+    from shoal.plan.plan import Plan
     from shoal.releases.verdict import Verdict
 
 
@@ -110,7 +111,7 @@ def command(
     to = reporting.reader(report, audience)
     check_named_once([released, *before])
     told = None if manifest is None else read_manifest(manifest)
-    promised = plan
+    promised: Plan | Path | None = plan
     if told is not None and manifest is not None:
         own = None if plan is None else merge(plan, trust=trust_plan)
         promised = plan_of(told, own, manifest.parent)

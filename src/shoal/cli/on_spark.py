@@ -115,7 +115,7 @@ def _write_figures(order: Order, release: Release[Any]) -> Path | None:
 
     run, file = release.made, None
     try:
-        made = {}
+        made: dict[str, Any] = {}
         if order.out.exists():
             made, file = leave(run, {"release": order.out}, force=order.force)
         if order.json is not None:

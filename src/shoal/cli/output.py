@@ -110,10 +110,10 @@ class Output:
                 check_output(goal, force=self.force, inputs=self.inputs)
         for file in self.extras.values():
             check_output(file, force=self.force, inputs=self.inputs)
-        file = beside(self.place)
-        goals = [*self.tables.values(), *([] if file is None else [file])]
+        manifest = beside(self.place)
+        goals = [*self.tables.values(), *([] if manifest is None else [manifest])]
         check_apart([Path(goal) for goal in goals], self.extras)
-        check_free(file, force=self.force)
+        check_free(manifest, force=self.force)
         sources = [goal for goal in self.tables.values() if isinstance(goal, Source)]
         if sources:
             from shoal.tables.sources.writing import check_target
