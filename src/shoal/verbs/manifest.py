@@ -96,7 +96,7 @@ def leave(
     """Write the manifest beside the first table of a release that was just written to ``goals``."""
     files = {name: goal for name, goal in goals.items() if isinstance(goal, Path)}
     made = manifest(run, files)
-    path = beside(goals["release"])
+    path = beside(goals.get("release"))
     if path is not None:
         with atomic_file(path, force=force or _ours(path), inputs=[*files.values()]) as stream:
             stream.write(written(made).encode())
