@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,18 @@ def clinic(path: Path, rows: int = 400) -> Path:
     lines = [f"Fallnummer;Nachname;Geburtsdatum;PLZ;Wohnort;Geschlecht;Gewicht;{LONG};Diagnose"]
     for i in range(rows):
         day, month, year = rng.integers(1, 29), rng.integers(1, 13), rng.integers(1930, 2010)
-        lines.append(
-            f"F{i:06d};Name{i % 71};{day:02d}.{month:02d}.{year};{50667 + int(rng.integers(0, 9)) * 11};"
-            f"{towns[int(rng.integers(0, 5))]};{'mw?'[int(rng.choice(3, p=[0.48, 0.48, 0.04]))]};"
-            f"{rng.uniform(45, 120):.1f};{['Notfall', 'Einweisung', 'k.A.'][int(rng.integers(0, 3))]};"
-            f"{ills[int(rng.integers(0, 5))]}".replace(".", ",", 0)
-        )
+        cells = [
+            f"F{i:06d}",
+            f"Name{i % 71}",
+            f"{day:02d}.{month:02d}.{year}",
+            str(50667 + 11 * int(rng.integers(0, 9))),
+            str(rng.choice(towns)),
+            str(rng.choice(["m", "w", "?"], p=[0.48, 0.48, 0.04])),
+            f"{rng.uniform(45, 120):.1f}".replace(".", ","),
+            str(rng.choice(["Notfall", "Einweisung", "k.A."])),
+            str(rng.choice(ills)),
+        ]
+        lines.append(";".join(cells))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
@@ -92,9 +97,7 @@ def _hierarchies(page: Any, table: str) -> Iterator[str]:
 def _runs(page: Any, table: str) -> Iterator[str]:
     page.goto(f"{table}/decide")
     page.locator("#option-effort").select_option("fast")
-    page.wait_for_function(
-        "() => document.querySelector('#decisions').dataset.settled >= '1'"
-    )
+    page.wait_for_function("() => document.querySelector('#decisions').dataset.settled >= '1'")
     page.locator("#go").click()
     page.wait_for_url("**/runs")
     yield "runs-busy"

@@ -167,7 +167,9 @@ def test_the_keyboard_goes_the_whole_way(server, width) -> None:
     hands.press("Enter")
     page.wait_for_url("**/decide")
     hands.choose("#role-5", "other")
-    page.wait_for_function("() => !/occupation/.test(document.querySelector('#standing').textContent)")
+    page.wait_for_function(
+        "() => Number(document.querySelector('#decisions').dataset.settled) >= 1"
+    )
     hands.reach("#rule-0-k")
     hands.press("Control+A")
     page.keyboard.type("7")

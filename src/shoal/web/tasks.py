@@ -137,8 +137,8 @@ def _standing(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, Any] | Non
 def _belief(frame: pl.DataFrame, quasi: Sequence[str], sensitive: str) -> dict[str, Any]:
     """Say what is learned of a sensitive value in the table as it is, by who knows the rest.
 
-    ``alone``: rows in classes that hold one known value only; ``belief``: the share of the likeliest
-    value in a row's class, on average; ``guess``: that of the likeliest value in the table.
+    ``alone``: rows in classes that hold one known value only; ``belief``: the share of the
+    likeliest value in a row's class, on average; ``guess``: that of the likeliest in the table.
     """
     kept: dict[Any, dict[str, Any]] = _last["standing"]
     key = ("belief", sensitive, *quasi)

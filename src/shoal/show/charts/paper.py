@@ -58,8 +58,8 @@ class Chart:
         svg = self.svg.replace(self.id, f"{self.id}-{escape(key)}") if key else self.svg
         return (
             f'<figure class="shoal-figure">{svg}<figcaption>{escape(self.text)}</figcaption>'
-            f'<details><summary>The numbers</summary><div class="numbers" tabindex="0">{_table(self.table)}'
-            "</div></details></figure>"
+            '<details><summary>The numbers</summary><div class="numbers" tabindex="0">'
+            f"{_table(self.table)}</div></details></figure>"
         )
 
     def __html__(self) -> str:
