@@ -153,12 +153,12 @@ def _belief(frame: pl.DataFrame, quasi: Sequence[str], sensitive: str) -> dict[s
             size=pl.col("rows").sum(), most=pl.col("rows").max(), values=pl.len()
         )
         rows = max(cells.height, 1)
+        likeliest = counted.group_by("value").agg(pl.col("rows").sum())["rows"].to_numpy()
         kept[key] = {
             "column": sensitive,
             "alone": int(found.filter(pl.col("values") == 1)["size"].sum()) / rows,
             "belief": int(found["most"].sum()) / rows,
-            "guess": int(counted.group_by("value").agg(pl.col("rows").sum())["rows"].max() or 0)
-            / rows,
+            "guess": int(likeliest.max(initial=0)) / rows,
         }
     return kept[key]
 
