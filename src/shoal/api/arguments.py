@@ -143,6 +143,7 @@ class Audited(Opening, Promised, total=False):
 
     against: Sequence[Any]
     history: str | Path | None
+    manifest: str | Path | None
 
 
 class Risked(Opening, total=False):

@@ -21,14 +21,14 @@ from shoal.base.errors import ParameterError, ShoalError
 from shoal.base.partition import Ints
 from shoal.base.plain import as_json
 from shoal.plan.plan import Plan
-from shoal.privacy.base import Rule, reached
+from shoal.privacy.base import reached
 from shoal.releases import foreign
 from shoal.releases.base import By, View
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
-from shoal.tables.files import write_release
+from shoal.tables.files import placed, writing
 from shoal.tables.native import Native
 from shoal.tables.prepare import Names, extra_rules, listed_names, load
 
@@ -192,17 +192,11 @@ class Release(Generic[FrameT]):
 
         check_known(promise, Promised)
         plan, extra = asked_for(self.plan, **promise), extra_rules(promise.get("rules"))
-        before = [self._alike(released) for released in several(against)]
+        before = [self.alike(released) for released in several(against)]
         series = None if history is None else History.read(Path(history))
         return audit(self.here, plan, extra, self.original, before, series)
 
-    def check_against(self, against: Sequence[Any], plan: Plan, extra: tuple[Rule, ...]) -> None:
-        """Refuse a release that somebody undoes who has earlier ones as well."""
-        from shoal.verbs.audit import refuse_undone
-
-        refuse_undone(self.here, plan, extra, [self._alike(one) for one in against])
-
-    def _alike(self, released: Any) -> Opened:
+    def alike(self, released: Any) -> Opened:
         """Open another release of the same table, unless it is open already."""
         if isinstance(released, Release):
             return released.here
@@ -362,11 +356,17 @@ class Release(Generic[FrameT]):
     ) -> None:
         """Write the release whole or not at all, other tables next to it (``x.st.csv``).
 
-        ``path``: a file, in the format that its ending says, or the address of a database (``into``:
-        its table, unless the address names it). ``force``: replace what is there.
+        ``path``: a file, in the format that its ending says, or the address of a database, with its
+        table there or in ``into``. ``force``: replace what is there. A release that was made here
+        leaves its manifest beside the file (``x.csv.manifest.json``).
         """
+        goals = placed(path, self.here.tables, into)
         csv_safe = self.plan.release.csv_safe
-        write_release(self.here.tables, path, force, into=into, csv_safe=csv_safe)
+        with writing(goals, self.here.tables, force, (), csv_safe=csv_safe):
+            if self.run is not None:
+                from shoal.verbs.manifest import leave
+
+                leave(self.run, goals, force=force)
 
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""

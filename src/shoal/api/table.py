@@ -29,6 +29,7 @@ from shoal.base.pseudonyms import read_key
 from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method
+from shoal.engines.marks import marks
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
@@ -184,6 +185,7 @@ class Table(Generic[FrameT]):
             When there is something to warn about and ``strict`` was asked for.
         """
         from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
+        from shoal.verbs.audit import refuse_undone
 
         limit(threads)
         check_known(asked, Asked)
@@ -221,10 +223,16 @@ class Table(Generic[FrameT]):
         refuse_if(texts if strict else ())
         texts += advice(plan)
         texts = list(dict.fromkeys(texts))
-        run = replace(made.run, warnings=tuple(texts), exposure=exposed, read_off=told)
+        run = replace(
+            made.run,
+            warnings=tuple(texts),
+            exposure=exposed,
+            read_off=told,
+            marks=marks(self.data, self.frame, plan, self.taxonomies),
+        )
         release = Release[FrameT](made.opened, run, self._kind, pending=made.pending)
         if series is None and against:
-            release.check_against(several(against), plan, extra)
+            refuse_undone(made.opened, plan, extra, [release.alike(r) for r in several(against)])
         return release if isinstance(history, History) else release.recorded()
 
     @property
@@ -352,6 +360,7 @@ def anonymize_on_spark(
 
     clock = Clock(progress or _quiet)
     run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
+    run = replace(run, marks=marks(data, None, plan, {}, "spark"))
     return Release(None, run, Native(), {"release": frame})
 
 

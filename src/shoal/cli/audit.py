@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli import reporting, say
+from shoal.cli import reporting, say, streams
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
+    from shoal.plan.plan import Plan
     from shoal.releases.verdict import Verdict
 
 
@@ -33,7 +34,7 @@ def command(
             "--original",
             "DATA",
             "The table it was made from: every cell must cover its source.",
-            parser=place,
+            parser=streams.given,
         ),
     ] = None,
     original_table: Annotated[
@@ -64,6 +65,15 @@ def command(
             "The history of its series: every person must hide among the same values as before.",
         ),
     ] = None,
+    manifest: Annotated[
+        Path | None,
+        opt.flag(
+            "--manifest",
+            "FILE",
+            "The manifest beside a release of Shoal's: its digests are checked, and the audit is "
+            "repeated and compared with what it says was reached. Takes the place of --plan.",
+        ),
+    ] = None,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
@@ -76,7 +86,9 @@ def command(
         opt.flag(
             "--json",
             "FILE",
-            "Write all figures to this file, under the keys of pycanon's report and more.",
+            "Write all figures to this file, under the keys of pycanon's report and more; - is "
+            "standard output.",
+            callback=streams.file,
         ),
     ] = None,
     report: opt.ReportFile = None,
@@ -99,16 +111,23 @@ def command(
     from shoal.api.opening import read_release
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import merge
+    from shoal.verbs.manifest import compared, plan_of, read_manifest
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)
     before = [place(name) for name in against or ()]
-    inputs = [path for path in (released, plan, original, st, *before) if path is not None]
+    named = (released, plan, original, st, manifest, *before)
+    inputs = [path for path in named if path is not None]
     extras = check_named({"--json": json, "--report": report}, force, inputs)
     to = reporting.reader(report, audience)
     check_named_once([released, *before])
+    told = None if manifest is None else read_manifest(manifest)
+    promised: Plan | Path | None = plan
+    if told is not None and manifest is not None:
+        own = None if plan is None else merge(plan, trust=trust_plan)
+        promised = plan_of(told, own, manifest.parent)
     full = merge(
-        plan,
+        promised,
         trust=trust_plan,
         missing=missing,
         delimiter=delimiter,
@@ -124,6 +143,8 @@ def command(
         release = read_release(released, full, st=st, original=original, **declared)
         earlier = [read_release(where, full, **declared) for where in before]
     verdict = release.audit(against=earlier, history=history)
+    if told is not None and manifest is not None:
+        verdict = compared(told, manifest.parent, released, verdict)
     texts = {"--json": verdict.to_json()}
     if to is not None:
         texts["--report"] = reporting.of_release(release, released, to, "Audit", verdict)

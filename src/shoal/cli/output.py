@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import OutputError, ParameterError, ShoalWarning
 from shoal.cli import say
+from shoal.cli.streams import DASH, put
 from shoal.tables.sources.source import Place, Source, target
 
 if TYPE_CHECKING:
@@ -63,20 +64,26 @@ class Output:
         named = {"--json": self.json, "--report": self.report}
         return {flag: file for flag, file in named.items() if file is not None}
 
+    @property
+    def manifest(self) -> Path | None:
+        """Where the manifest goes: beside the release, if that is a file."""
+        from shoal.verbs.manifest import beside
+
+        return None if self.place == DASH else beside(self.place)
+
     def __str__(self) -> str:
-        files = [str(file) for file in (*self.tables.values(), *self.extras.values())]
+        whole = (*self.tables.values(), self.manifest, *self.extras.values())
+        files = [str(file) for file in whole if file is not None and file != DASH]
+        if not files:
+            return "to standard output"
         return " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
 
     def check_files(self, inputs: Sequence[Place]) -> None:
         """Refuse what can be refused at once: wrong files, before anything heavy is loaded."""
-        from shoal.base.atomic import check_output
-
-        if isinstance(self.place, Path):
-            check_output(self.place, force=self.force, inputs=inputs)
-        for file in self.extras.values():
-            check_output(file, force=self.force, inputs=inputs)
+        places = [self.place] if isinstance(self.place, Path) else []
+        _check([*places, *self.extras.values()], self.force, inputs)
         check_apart([Path(self.place)], self.extras)
-        if isinstance(self.place, Path):
+        if isinstance(self.place, Path) and self.place != DASH:
             from shoal.tables.files import check_output_format
 
             check_output_format(self.place)
@@ -85,6 +92,8 @@ class Output:
         """Refuse --csv-safe for what is no CSV file."""
         from shoal.tables.files import TEXT_FORMATS, check_output_format
 
+        if self.place == DASH:
+            return
         if isinstance(self.place, Source) or check_output_format(self.place) not in TEXT_FORMATS:
             raise ParameterError(
                 f"--csv-safe is for CSV files, and the release goes to {self.place}, where no text "
@@ -109,6 +118,11 @@ class Output:
             from shoal.releases.history.check import COUNTERFEITS
 
             names = (*names, COUNTERFEITS)
+        if self.place == DASH and len(names) > 1:
+            raise OutputError(
+                f"The method {method!r} publishes {len(names)} tables here, and standard output "
+                "(-o -) takes one. Name a file."
+            )
         tables = placed(self.place, names)
         return replace(self, inputs=tuple(inputs), tables=tables, series=series)
 
@@ -119,14 +133,13 @@ class Output:
 
     def check(self) -> None:
         """Say why the release cannot go there, before the work."""
-        from shoal.base.atomic import check_output
+        from shoal.verbs.manifest import check_free
 
-        for goal in self.tables.values():
-            if isinstance(goal, Path):
-                check_output(goal, force=self.force, inputs=self.inputs)
-        for file in self.extras.values():
-            check_output(file, force=self.force, inputs=self.inputs)
-        check_apart([Path(goal) for goal in self.tables.values()], self.extras)
+        places = [goal for goal in self.tables.values() if isinstance(goal, Path)]
+        _check([*places, *self.extras.values()], self.force, self.inputs)
+        goals = [*self.tables.values(), *([] if self.manifest is None else [self.manifest])]
+        check_apart([Path(goal) for goal in goals], self.extras)
+        check_free(self.manifest, force=self.force)
         sources = [goal for goal in self.tables.values() if isinstance(goal, Source)]
         if sources:
             from shoal.tables.sources.writing import check_target
@@ -155,7 +168,9 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
-        from shoal.tables.files import writing
+        from shoal.tables.files import to_csv, writing
+        from shoal.verbs.manifest import figures as told
+        from shoal.verbs.manifest import leave, written
 
         if release.pending is not None:
             with release.pending.recorded(self.name):
@@ -164,19 +179,28 @@ class Output:
         begun = time.perf_counter()
         fresh = [file for file in self.extras.values() if not file.exists()]
         made: list[Path] = []
+        csv_safe = release.plan.release.csv_safe
+        tables = release.here.tables
+        goals = {name: goal for name, goal in self.tables.items() if goal != DASH}
+        shown = b"" if goals else to_csv(tables["release"], csv_safe=csv_safe)
         try:
-            csv_safe = release.plan.release.csv_safe
-            tables = release.here.tables
-            with writing(self.tables, tables, self.force, self.inputs, csv_safe=csv_safe):
+            with writing(goals, tables, self.force, self.inputs, csv_safe=csv_safe):
                 release.made.seconds["write"] = time.perf_counter() - begun
                 release.made.seconds["total"] = time.perf_counter() - started
-                texts = {"--json": release.to_json(), "--report": page}
+                manifest, file = leave(release.made, goals, force=self.force)
+                made += [] if file is None else [file]
+                figures = release.to_dict() | {"manifest": told(release.made, manifest)}
+                texts = {"--json": written(figures), "--report": page}
                 for flag, file in self.extras.items():
+                    if file == DASH:
+                        shown = f"{texts[flag]}\n".encode()
+                        continue
                     self._extra(file, texts[flag])
                     made.append(file)
+                put(shown)  # last: what was read by the next program cannot be taken back
         except BaseException:
             for file in made:
-                if file in fresh:
+                if file in fresh or file not in self.extras.values():
                     file.unlink(missing_ok=True)
             raise
 
@@ -188,15 +212,20 @@ class Output:
             stream.write(text.encode())
 
 
+def _check(files: Iterable[Path], force: bool, inputs: Sequence[Place]) -> None:
+    from shoal.base.atomic import check_output
+
+    for file in files:
+        if file != DASH:
+            check_output(file, force=force, inputs=inputs)
+
+
 def check_named(
     named: Mapping[str, Path | None], force: bool, inputs: Sequence[Place]
 ) -> dict[str, Path]:
     """Return the files that flags name, or refuse what cannot be written before the work starts."""
-    from shoal.base.atomic import check_output
-
     files = {flag: file for flag, file in named.items() if file is not None}
-    for file in files.values():
-        check_output(file, force=force, inputs=inputs)
+    _check(files.values(), force, inputs)
     check_apart([], files)
     return files
 
@@ -205,7 +234,9 @@ def keep(file: Path | None, text: str, force: bool, inputs: Sequence[Place]) -> 
     """Write a text, if a file was named for it, and say so."""
     from shoal.base.atomic import atomic_file
 
-    if file is not None:
+    if file == DASH:
+        put(f"{text.rstrip()}\n".encode())
+    elif file is not None:
         with atomic_file(file, force=force, inputs=inputs) as stream:
             stream.write(text.encode())
         say.line(f"Wrote {file}.")

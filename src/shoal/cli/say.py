@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
@@ -10,11 +11,39 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
+from shoal.cli.bar import BAR
+
 if TYPE_CHECKING:
     from rich.console import Console
 
+# How much is said: warnings and errors alone (--quiet); what is done when, too (--verbose); results
+# on stderr, because standard output is for a file that was asked for as "-".
+_MANNER: set[str] = set()
 FIGURE = 16  # characters that stay on one line, such as 3,625 (72.5 %)
+_COMMAND = re.compile(r"(^\s*|[:'] )shoal [a-z]")
+_FIGURE_UNIT = re.compile(r"(\d) %")
 KEPT = "\x00"  # a space at which no line is broken; control characters are never shown
+
+
+def speak(*, quiet: bool = False, verbose: bool = False, aside: bool = False) -> None:
+    """Say less, or more, or let results go to stderr; what was asked for before stays so."""
+    asked = {"quiet": quiet, "verbose": verbose, "aside": aside}
+    _MANNER.update(manner for manner, wanted in asked.items() if wanted)
+
+
+def anew() -> None:
+    """Forget how much was to be said: several commands may run in one process."""
+    _MANNER.clear()
+
+
+def quiet() -> bool:
+    """Return whether nothing but warnings and errors is to be said."""
+    return "quiet" in _MANNER
+
+
+def results() -> TextIO:
+    """Return where results for people go."""
+    return sys.stderr if "aside" in _MANNER else sys.stdout
 
 
 def error(text: str) -> None:
@@ -29,22 +58,35 @@ def warning(text: str) -> None:
 
 def _headed(head: str, colour: str, lines: Sequence[str]) -> None:
     shown = [part for line in lines for part in _fitted(line, sys.stderr, len(head) + 1)] or [""]
-    typer.echo(f"{typer.style(head, fg=colour, bold=True)} {shown[0]}", err=True)
-    for line in shown[1:]:
-        typer.echo(f"{' ' * len(head)} {line}", err=True)
+    with BAR.aside():
+        typer.echo(f"{typer.style(head, fg=colour, bold=True)} {shown[0]}", err=True)
+        for line in shown[1:]:
+            typer.echo(f"{' ' * len(head)} {line}", err=True)
 
 
 def note(text: str) -> None:
     """Say what is happening."""
-    for part in _fitted(visible(text), sys.stderr):
-        typer.echo(part, err=True)
+    if quiet():
+        return
+    with BAR.aside():
+        for part in _fitted(visible(text), sys.stderr):
+            typer.echo(part, err=True)
+
+
+def detail(text: str) -> None:
+    """Say what only those want to know who asked for more with --verbose."""
+    if "verbose" in _MANNER:
+        note(text)
 
 
 def line(text: str = "") -> None:
     """Write a line of the result."""
-    for own in visible(text, keep="\n").split("\n"):
-        for part in _fitted(own, sys.stdout):
-            typer.echo(part)
+    if quiet():
+        return
+    with BAR.aside():
+        for own in visible(text, keep="\n").split("\n"):
+            for part in _fitted(own, results()):
+                typer.echo(part, err="aside" in _MANNER)
 
 
 def _fitted(text: str, stream: TextIO, used: int = 0) -> list[str]:
@@ -58,7 +100,8 @@ def console() -> Console:
     """Return a console for tables; a file or a pipe gets room enough to stay in columns."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    stream = results()
+    return Console(highlight=False, width=None if stream.isatty() else 120, file=stream)
 
 
 def table(
@@ -71,6 +114,8 @@ def table(
 
     Long sentences are wrapped. Where even then words would be broken, every row is a paragraph.
     """
+    if quiet():
+        return
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -79,7 +124,8 @@ def table(
     texts = [[visible(str(cell)) for cell in row] for row in rows]
     least = [max(map(_unbroken, cells)) for cells in zip(headers, *texts, strict=True)]
     if sum(least) + 3 * len(least) > screen.width:
-        _stacked(headers, texts, title, screen)
+        with BAR.aside():
+            _stacked(headers, texts, title, screen)
         return
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left")
     for header, width in zip(headers, least, strict=True):
@@ -88,7 +134,8 @@ def table(
         grid.add_row(
             *(Text(cell, "bold" if (at, j) in strong else "") for j, cell in enumerate(row))
         )
-    screen.print(grid)
+    with BAR.aside():
+        screen.print(grid)
 
 
 def _stacked(
@@ -122,7 +169,8 @@ def wrapped(text: str, width: int) -> list[str]:
 
     A command is copied from the terminal, and must come out in one piece.
     """
-    if len(text) <= width or "shoal " in text:
+    text = _FIGURE_UNIT.sub(rf"\1{KEPT}%", text)
+    if len(text) <= width or _COMMAND.search(text):
         return [text.replace(KEPT, " ")]
     indent = " " * (len(text) - len(text.lstrip(" ")))
     lines = textwrap.wrap(

@@ -44,7 +44,7 @@ from shoal.tables.prepare import Taken, warn_undecided
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
 from shoal.verbs.fitting import check_slack, check_together, check_where
-from shoal.verbs.over_time import Series
+from shoal.verbs.over_time import Series, told_over_time
 
 QUOTED = "texts quoted for spreadsheets"
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
@@ -190,10 +190,7 @@ def execute(
             columns, told = schema.columns, plan.unseeded()
             opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=told)
             source = Original(frame, schema, release.order, taken.taxonomies)
-            pending, more = None, []
-            if series is not None:
-                pending = series.pending(data, made, opened, release.order)
-                more = series.faults(opened, pending, source)
+            pending, more = told_over_time(series, data, made, opened, source)
             verdict = check(opened, rules, source, more)
     if verdict.people is not None and verdict.stats is not None:
         added = frame.height - taken.frame.height  # counterfeits are nobody, and hide nobody

@@ -209,6 +209,16 @@ class Series:
         return found
 
 
+def told_over_time(
+    series: Series | None, data: Encoded, made: Any, opened: Opened, source: Original
+) -> tuple[Pending | None, list[str]]:
+    """Return what the history becomes with a release, and what is wrong with the two."""
+    if series is None or source.order is None:
+        return None, []
+    pending = series.pending(data, made, opened, source.order)
+    return pending, series.faults(opened, pending, source)
+
+
 def one_row_each(frame: pl.DataFrame, schema: Schema) -> pl.Series:
     """Return whose row each is; a person with several rows is refused."""
     if schema.person is None:

@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
 from shoal.catalog import DEFAULT_RULE, METHODS
-from shoal.web.pages.tables import table_of
+from shoal.web.pages.tables import decide, said_of, table_of
 from shoal.web.respond import back, bench, error_page, form_of, page, texts
 from shoal.web.state import STAGES, OpenTable, WebRun
 
@@ -35,6 +35,10 @@ FILES = {
     "report.public.html": (
         "text/html; charset=utf-8",
         "The report for everybody: nothing in it is computed from the original",
+    ),
+    "release.csv.manifest.json": (
+        "application/json",
+        "The manifest: digests of the release and how it was made; may be sent along",
     ),
     "result.json": ("application/json", "The figures of the run, for programs"),
 }
@@ -79,9 +83,12 @@ def told(run: WebRun) -> dict[str, Any]:
 async def runs(request: Request) -> Response:
     """Show all runs side by side."""
     table = table_of(request)
+    busy = any(run.busy for run in table.runs.values())
     shown = {
         "runs": [told(run) for run in table.runs.values()],
-        "busy": any(run.busy for run in table.runs.values()),
+        "busy": busy,
+        # Asked of the table itself, but not twice a second while something runs.
+        "ready": busy or (await said_of(request, table))["ready"],
         "methods": _able(table),
         "chosen": table.draft["method"]["name"],
         "frontier": await run_in_threadpool(_frontier, table),
@@ -135,6 +142,8 @@ async def start(request: Request) -> Response:
     state = bench(request)
     plan = table.plan()
     if fields.get("do") != "sweep":
+        if not (await said_of(request, table))["ready"]:
+            return await decide(request, status=422)
         state.order(table, plan)
         return back(f"/tables/{table.number}/runs")
     sizes = _sizes(fields.get("sizes", ""))
@@ -233,7 +242,7 @@ async def hand_out(request: Request) -> Response:
     return FileResponse(run.folder / name, media_type=FILES[name][0], filename=name)
 
 
-_PUBLIC = ("release*.csv", "report.public.html")
+_PUBLIC = ("release*.csv", "release.csv.manifest.json", "report.public.html")
 ARCHIVES = {
     "to-send.zip": _PUBLIC,
     "to-keep.zip": (
