@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 PATIENCE = 1.0  # seconds before a progress bar is worth looking at
 NOTHING = "Nothing was written."
+PROVED = "Keeping what is proved so far. Press ctrl-C again to stop without a release."
 ENOUGH = "Taking the best release found so far. Press ctrl-C again to stop without one."
 COMPILING = "Compiling the search for this machine. This happens once and can take half a minute."
 AGAIN = (
@@ -92,9 +93,10 @@ def watch(
         try:
             _wait(done, state, stages)
         except KeyboardInterrupt:
-            if state["stage"] != "refine" and not between:
+            stage = _named(state["stage"])
+            if stage not in ("refine", "prove") and not between:
                 raise
-            say.note(between or ENOUGH)
+            say.note(between or (PROVED if stage == "prove" else ENOUGH))
             enough.set()
             _wait(done, state, stages)
     except (KeyboardInterrupt, SystemExit) as stop:
@@ -119,6 +121,11 @@ def stoppable() -> Iterator[None]:
         raise
 
 
+def _named(stage: str, refining: str = "refine") -> str:
+    """Return the name of a stage without how far it is."""
+    return refining if stage == "refine" else stage.partition(":")[0]
+
+
 def _wait(done: threading.Event, state: dict[str, str], stages: tuple[str, ...]) -> None:
     if done.wait(PATIENCE):
         return
@@ -134,5 +141,5 @@ def _wait(done: threading.Event, state: dict[str, str], stages: tuple[str, ...])
         task = bar.add_task("starting", total=len(stages))
         while not done.wait(0.05):
             stage = state["stage"]
-            stages_done = stages.index("group" if stage == "refine" else stage) if stage else 0
+            stages_done = stages.index(_named(stage, "group")) if stage else 0
             bar.update(task, description=stage, completed=stages_done)
