@@ -20,7 +20,8 @@ from soaking import page, planted
 from soaking.trials import TRIALS, Command, Fault
 
 # How many of each in a turn: a run takes a fraction of a second, a process of its own seconds.
-TURN = ("run",) * 24 + ("kill",) * 2 + ("disk", "writers")
+# Each kind comes early, so that a short soak has all of them.
+TURN = tuple(name for kind in ("kill", "disk", "writers", "kill") for name in (*["run"] * 6, kind))
 
 
 def main() -> int:
@@ -29,7 +30,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, help="repeat a trial (with --only), or all of them")
     parser.add_argument("--only", choices=[*TRIALS, "page", "planted"])
-    parser.add_argument("--page-seconds", type=float, default=None, help="a tenth, at most 60")
+    parser.add_argument("--page-seconds", type=float, default=None, help="a quarter, at most 60")
     asked = parser.parse_args()
     counts: Counter[str] = Counter()
     started = time.monotonic()
@@ -54,10 +55,11 @@ def main() -> int:
 def _soak(asked: argparse.Namespace, command: Command, counts: Counter[str], end: float) -> None:
     first = asked.seed if asked.seed is not None else secrets.randbelow(1 << 40)
     if asked.only in (None, "page"):
-        seconds = asked.page_seconds or min(60.0, asked.seconds / 10)
+        seconds = asked.page_seconds or min(60.0, asked.seconds / 4)
         page.soak(first, seconds, counts)
     at = 0
-    while time.monotonic() < end and asked.only not in ("page", "planted"):
+    # One trial at least, however long the page took on a busy machine.
+    while (at == 0 or time.monotonic() < end) and asked.only not in ("page", "planted"):
         name = asked.only or TURN[at % len(TURN)]
         TRIALS[name](first + at, command, counts)
         at += 1

@@ -9,6 +9,7 @@ import pytest
 
 from shoal.base.errors import InputError, ParameterError
 from shoal.base.memory import DEFAULT, most_unpacked, size, told
+from shoal.tables.arrow_size import unpacked
 from shoal.tables.files import read_table
 
 WORDS = ("--quasi", "a", "--k", "4", "-o", "out.csv")
@@ -95,6 +96,31 @@ def test_a_small_parquet_file_of_many_rows_is_refused(tmp_path, monkeypatch):
         read_table(path)
     monkeypatch.setattr("shoal.base.memory.available", lambda: 800_000)
     assert read_table(path).height == 100_000
+
+
+@pytest.mark.parametrize("packing", ["lz4", "zstd", "uncompressed"])
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical])
+def test_an_arrow_file_is_refused_by_what_it_unpacks_to(packing, dtype, tmp_path, monkeypatch):
+    path = tmp_path / "in.feather"
+    frame = pl.DataFrame({"a": ["the same, and long"] * 100_000}, schema={"a": dtype})
+    frame.write_ipc(path, compression=packing, compat_level=pl.CompatLevel.oldest())
+    needed = 400_000 if dtype == pl.Categorical else 100_000 * (18 + 8)
+    assert unpacked(path) == pytest.approx(needed, rel=1e-2)
+    if packing != "uncompressed":
+        assert path.stat().st_size < needed / 5
+        monkeypatch.setattr("shoal.base.memory.available", lambda: needed // 2)
+        with pytest.raises(InputError, match=r"unpacked, and .* are free.*--engine spark"):
+            read_table(path)
+    monkeypatch.setattr("shoal.base.memory.available", lambda: 2 * needed)
+    assert read_table(path).height == 100_000
+
+
+@pytest.mark.parametrize("inside", [b"", b"\xff" * 60, b"\0" * 60, bytes(range(90))])
+def test_a_damaged_arrow_file_is_a_message(inside, tmp_path):
+    path = tmp_path / "in.arrow"
+    path.write_bytes(b"ARROW1\0\0" + inside + b"ARROW1")
+    with pytest.raises(InputError, match="is a damaged Arrow file"):
+        read_table(path)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, cast
@@ -15,6 +16,7 @@ from shoal.base.errors import InputError, NotVerified, OutputError
 from shoal.base.memory import LEAST, check_fits, told
 from shoal.base.names import check_names, check_rows
 from shoal.base.threads import share
+from shoal.tables.arrow_size import unpacked
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
 from shoal.tables.set_cells import SETS, to_json
@@ -105,6 +107,8 @@ def _binary(path: Path, kind: str) -> pl.DataFrame:
     try:
         if kind == "Parquet":
             _check_unpacked(path)
+        elif (needed := unpacked(path)) is not None:
+            check_fits(path, f"{told(needed)} when unpacked", needed)
         frame = pl.read_parquet(path, glob=False) if kind == "Parquet" else pl.read_ipc(path)
     except pl.exceptions.DuplicateError as fault:
         raise InputError(
@@ -298,6 +302,13 @@ def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, *, csv_safe: boo
             compression="lz4" if suffix == ".feather" else "uncompressed",
             compat_level=pl.CompatLevel.oldest(),
         )
+
+
+def to_csv(frame: pl.DataFrame, *, csv_safe: bool = False) -> bytes:
+    """Return the bytes of a CSV file."""
+    stream = io.BytesIO()
+    _write(frame, stream, ".csv", csv_safe=csv_safe)
+    return stream.getvalue()
 
 
 def _harmless(frame: pl.DataFrame) -> pl.DataFrame:

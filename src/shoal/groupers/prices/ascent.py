@@ -30,7 +30,7 @@ from shoal.base.threads import share
 from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.nodes import (
     FAR,
-    Block,
+    NodeBlock,
     Nodes,
     Problem,
     price_found,
@@ -61,7 +61,7 @@ def least_costs(nodes: Nodes) -> Ints:
     """Return what every entry costs at least: the cheapest node over it that is kept."""
     problem = nodes.problem
 
-    def one(block: Block) -> Ints:
+    def one(block: NodeBlock) -> Ints:
         out = np.full(problem.count.size, FAR)
         cheapest(block.ids, block.first, block.cost, out)
         return out

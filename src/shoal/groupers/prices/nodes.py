@@ -74,7 +74,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class NodeBlock:
     """Some patterns: the node of every entry, and what nodes cost."""
 
     patterns: Ints
@@ -89,7 +89,7 @@ class Nodes:
     """The nodes of a problem: blocks that are kept, and patterns whose nodes are found anew."""
 
     problem: Problem
-    kept: tuple[Block, ...]
+    kept: tuple[NodeBlock, ...]
     others: tuple[Ints, ...]
 
 
@@ -148,7 +148,7 @@ def _blocks(patterns: Ints) -> list[Ints]:
     return [patterns[i : i + BLOCK] for i in range(0, patterns.size, BLOCK)]
 
 
-def numbered(problem: Problem, some: Ints, limit: int = FAR) -> Block:
+def numbered(problem: Problem, some: Ints, limit: int = FAR) -> NodeBlock:
     """Return the nodes of some patterns that cost less than ``limit``."""
     n, m = problem.count.size, len(problem.codes)
     ids = np.empty((some.size, n), np.uint16)
@@ -174,7 +174,7 @@ def numbered(problem: Problem, some: Ints, limit: int = FAR) -> Block:
     full = nodes > 0
     first = np.cumsum(nodes) - nodes
     least = np.minimum.reduceat(cost[:total], first[full]) if full.any() else nodes[:0]
-    return Block(
+    return NodeBlock(
         some[full], ids[full] if not full.all() else ids, first[full], cost[:total].copy(), least
     )
 
@@ -193,7 +193,7 @@ class Pass:
     taken: Ints
 
 
-def price_block(problem: Problem, block: Block, at: Priced, gains: Ints | None = None) -> Pass:
+def price_block(problem: Problem, block: NodeBlock, at: Priced, gains: Ints | None = None) -> Pass:
     """Price the nodes of a block."""
     taken = np.zeros(problem.count.size, np.int64)
     most = int(problem.count.sum()) // problem.k

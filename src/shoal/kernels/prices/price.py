@@ -27,7 +27,7 @@ class Priced(NamedTuple):
     """How many rows they stand for, in this order."""
 
 
-class Tally(NamedTuple):
+class NodeTally(NamedTuple):
     """Room to price the nodes of one pattern, all 0 in between."""
 
     have: Ints
@@ -35,9 +35,11 @@ class Tally(NamedTuple):
     touched: Codes
 
 
-def new_tally(nodes: int) -> Tally:
+def new_tally(nodes: int) -> NodeTally:
     """Return room for so many nodes."""
-    return Tally(np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(nodes, np.int32))
+    return NodeTally(
+        np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(nodes, np.int32)
+    )
 
 
 @kernel
@@ -48,7 +50,7 @@ def price(
     least: Ints,
     priced: Priced,
     k: int,
-    tally: Tally,
+    tally: NodeTally,
     gains: Ints,
     taken: Ints,
 ) -> int:
@@ -84,7 +86,7 @@ def price(
 
 @inner
 def _fill(
-    row: npt.NDArray[np.uint16], cost: Ints, least: int, priced: Priced, k: int, tally: Tally
+    row: npt.NDArray[np.uint16], cost: Ints, least: int, priced: Priced, k: int, tally: NodeTally
 ) -> tuple[int, int]:
     """Add up what nodes gain, dearest entries first; return the nodes touched, entries looked at.
 
@@ -123,7 +125,7 @@ def _fill(
 
 
 @inner
-def _floor(cost: Ints, now: int, k: int, tally: Tally, touched: int) -> int:
+def _floor(cost: Ints, now: int, k: int, tally: NodeTally, touched: int) -> int:
     """Return the price down to which some node that needs rows can still have a gain.
 
     Nothing that is still to come is dearer than ``now``, so a gain falls by the node's cost less
@@ -145,7 +147,7 @@ def _take(
     end: int,
     priced: Priced,
     k: int,
-    tally: Tally,
+    tally: NodeTally,
     taken: Ints,
 ) -> None:
     """Count the rows that nodes with a gain take, in the same order."""

@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
 from shoal.catalog import DEFAULT_RULE, METHODS
-from shoal.web.pages.tables import table_of
+from shoal.web.pages.tables import decide, said_of, table_of
 from shoal.web.respond import back, bench, error_page, form_of, page, texts
 from shoal.web.state import STAGES, OpenTable, WebRun
 
@@ -79,9 +79,12 @@ def told(run: WebRun) -> dict[str, Any]:
 async def runs(request: Request) -> Response:
     """Show all runs side by side."""
     table = table_of(request)
+    busy = any(run.busy for run in table.runs.values())
     shown = {
         "runs": [told(run) for run in table.runs.values()],
-        "busy": any(run.busy for run in table.runs.values()),
+        "busy": busy,
+        # Asked of the table itself, but not twice a second while something runs.
+        "ready": busy or (await said_of(request, table))["ready"],
         "methods": _able(table),
         "chosen": table.draft["method"]["name"],
         "frontier": await run_in_threadpool(_frontier, table),
@@ -135,6 +138,8 @@ async def start(request: Request) -> Response:
     state = bench(request)
     plan = table.plan()
     if fields.get("do") != "sweep":
+        if not (await said_of(request, table))["ready"]:
+            return await decide(request, status=422)
         state.order(table, plan)
         return back(f"/tables/{table.number}/runs")
     sizes = _sizes(fields.get("sizes", ""))
