@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from shoal.base.plain import as_json
+from shoal.engines.marks import Marks
 from shoal.measures.exposure import Exposure
 from shoal.measures.losses.ncp import Loss
 from shoal.measures.proof import Proof
@@ -47,6 +48,8 @@ class Run:
         rows are on Spark.
     proof
         How far it is from the best possible; None unless it was asked for.
+    marks
+        Digests of what it was made from, for its manifest.
     """
 
     loss: Loss
@@ -63,6 +66,7 @@ class Run:
     exposure: Exposure | None = None
     read_off: ReadOff | None = None
     proof: Proof | None = None
+    marks: Marks = field(default_factory=Marks)
 
     @property
     def undecided(self) -> dict[str, str]:
