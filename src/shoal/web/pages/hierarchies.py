@@ -114,7 +114,7 @@ async def change(request: Request) -> Response:
         return back(f"/tables/{table.number}/columns/{number}")
     if do not in _STEPS:
         raise HTTPException(400, "The page does not know this step.")
-    given = {
+    given: dict[str, Any] = {
         "labels": [label for label in form.getlist("labels") if isinstance(label, str)],
         **{name: fields.get(name, "") for name in ("name", "under", "how", "least")},
         "numbers": fields.get(f"numbers-{fields.get('how', '')}", fields.get("numbers", "")),
