@@ -14,7 +14,7 @@ def test_a_run_writes_its_report_for_the_steward(shoal, folder):
         "-o", "out.csv", "--report", "out.html",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "Wrote out.csv and out.html." in done.stdout
+    assert "Wrote out.csv, out.csv.manifest.json and out.html." in done.stdout
     page = (folder / "out.html").read_text()
     assert "<h1><bdi>Release of people.csv</bdi></h1>" in page
     assert "Every group has at least 4 rows (k-anonymity)." in page

@@ -27,6 +27,7 @@ from shoal.base.pseudonyms import read_key
 from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method
+from shoal.engines.marks import marks
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
@@ -215,7 +216,13 @@ class Table(Generic[FrameT]):
         refuse_if(texts if strict else ())
         texts += advice(plan)
         texts = list(dict.fromkeys(texts))
-        run = replace(made.run, warnings=tuple(texts), exposure=exposed, read_off=told)
+        run = replace(
+            made.run,
+            warnings=tuple(texts),
+            exposure=exposed,
+            read_off=told,
+            marks=marks(self.data, self.frame, plan, self.taxonomies),
+        )
         return Release(made.opened, run, self._kind), made
 
     def anonymize_to_look_into(self, progress: Progress) -> tuple[Release[FrameT], Made]:
@@ -350,6 +357,7 @@ def anonymize_on_spark(
 
     clock = Clock(progress or _quiet)
     run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
+    run = replace(run, marks=marks(data, None, plan, {}, "spark"))
     return Release(None, run, Native(), {"release": frame})
 
 

@@ -24,6 +24,7 @@ from shoal.report.page import Provenance
 from shoal.show.charts.paper import Chart
 from shoal.show.figures.plots import attacks_chart
 from shoal.tables.files import write_table
+from shoal.verbs.manifest import figures, manifest, written
 from shoal.web.profiles import clip
 
 _EXAMPLES = 6
@@ -181,17 +182,21 @@ def write(
     origin: Provenance,
     shown_path: str,
 ) -> None:
-    """Write release, plan, hierarchies, figures and reports into a folder."""
+    """Write release, manifest, plan, hierarchies, figures and reports into a folder."""
+    files: dict[str, Path] = {}
     for name, table in release.here.tables.items():
         stem = "release" if name == "release" else f"release.{name}"
         safe = release.plan.release.csv_safe
-        write_table(table, folder / f"{stem}.csv", csv_safe=safe)
+        files[name] = folder / f"{stem}.csv"
+        write_table(table, files[name], csv_safe=safe)
         write_table(table, folder / f"{stem}.parquet")
+    made = manifest(release.made, files)
     title = f"Release of {origin.source}"
     texts = {
         # Whoever takes the release away may pass on what lies beside it: no seed.
         "plan.toml": asked.model_copy(update={"seed": None}).to_toml(),
-        "result.json": release.to_json(),
+        "release.csv.manifest.json": written(made),
+        "result.json": written(release.to_dict() | {"manifest": figures(release.made, made)}),
         "command.txt": origin.command + "\n",
         "repeat.py": script(asked, shown_path, origin.source),
         "report.html": release.page(

@@ -43,6 +43,10 @@ FILES = {
         "text/html; charset=utf-8",
         "The report for everybody: nothing in it is computed from the original",
     ),
+    "release.csv.manifest.json": (
+        "application/json",
+        "The manifest: digests of the release and how it was made; may be sent along",
+    ),
     "result.json": ("application/json", "The figures of the run, for programs"),
 }
 
@@ -281,7 +285,7 @@ async def hand_out(request: Request) -> Response:
     return FileResponse(run.folder / name, media_type=FILES[name][0], filename=name)
 
 
-_PUBLIC = ("release*.csv", "report.public.html")
+_PUBLIC = ("release*.csv", "release.csv.manifest.json", "report.public.html")
 _STEP = 2.0  # a column's weight is doubled or halved at once
 ARCHIVES = {
     "to-send.zip": _PUBLIC,
