@@ -127,11 +127,12 @@ def on_spark(
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A release fresh from its run; ``order`` must never leave it."""
+    """A release fresh from its run; ``order`` and ``grouped`` must never leave it."""
 
     run: Run
     opened: Opened
     order: Ints
+    grouped: Grouped
 
 
 def execute(
@@ -199,7 +200,7 @@ def execute(
         warnings=tuple(dict.fromkeys(said)),
         proof=proof,
     )
-    return Made(run, opened, release.order)
+    return Made(run, opened, release.order, grouped)
 
 
 def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> Proof:
