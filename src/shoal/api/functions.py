@@ -28,13 +28,13 @@ from shoal.api.arguments import (
     roles_of,
     several,
 )
+from shoal.api.on_spark import anonymize_on_spark, wants_spark
 from shoal.api.opening import (
     look,
     open,  # noqa: A004 -- shoal.open
     open_release,
 )
 from shoal.api.release import Release
-from shoal.api.table import anonymize_on_spark, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.tables.gathering import Hierarchies, is_path
 from shoal.tables.prepare import extra_rules, merge
@@ -103,12 +103,13 @@ def _on_spark(
     hierarchies: Hierarchies | None = None,
     rules: Sequence[Rule] | Rule | None = None,
     strict: bool = False,
+    prove: bool = False,
     plan: Plan | str | Path | None = None,
     history: object = None,
     against: Sequence[Any] = (),
     **given: Any,
 ) -> Release[Any]:
-    refuse_strict(strict)
+    refuse_strict(strict, prove)
     refuse_history(history or against)
     roles, asked = parted(given, Roles)
     asked |= {"roles": roles_of(**roles), "hierarchies": hierarchies, "rules": rules}

@@ -35,6 +35,7 @@ from shoal.tables.prepare import Names, extra_rules, listed_names, load
 if TYPE_CHECKING:
     from shoal.engines.run import Run
     from shoal.measures.losses.ncp import Loss
+    from shoal.measures.proof import Proof
     from shoal.measures.risks.results import Attacks
     from shoal.show.figures.plots import Plots
     from shoal.show.figures.subject import Subject
@@ -127,6 +128,11 @@ class Release(Generic[FrameT]):
         """What it costs, for a release that was made here."""
         return self.made.loss
 
+    @property
+    def proof(self) -> Proof | None:
+        """How far it is from the best possible, if that was asked for (``prove=True``)."""
+        return self.made.proof
+
     @cached_property
     def verdict(self) -> Verdict:
         """What was found in the published cells, by the run or by an audit of its promise."""
@@ -145,7 +151,7 @@ class Release(Generic[FrameT]):
     # What it can be asked
 
     def recorded(self) -> Release[FrameT]:
-        """Return the release, written into the history of its series if it has one."""
+        """Return the release, written into the history of its series."""
         with contextlib.nullcontext() if self.pending is None else self.pending.recorded():
             return replace(self, pending=None)
 
@@ -164,11 +170,7 @@ class Release(Generic[FrameT]):
         return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
     def audit(
-        self,
-        *,
-        against: Sequence[Any] = (),
-        history: str | PathLike[str] | None = None,
-        **promise: Unpack[Promised],
+        self, *, against: Sequence[Any] = (), history: Any = None, **promise: Unpack[Promised]
     ) -> Verdict:
         """Say what the release achieves, from its published cells alone.
 
@@ -185,15 +187,14 @@ class Release(Generic[FrameT]):
             Earlier releases of the same people, each a release or what :func:`shoal.open_release`
             takes: then the promise must hold for somebody who has them all.
         history
-            The history of the series that the release is one of: then every person must hide among
-            the same values as in the others.
+            That of its series: then everybody must hide among the same values as in the others.
         """
         from shoal.verbs.audit import audit
 
         check_known(promise, Promised)
         plan, extra = asked_for(self.plan, **promise), extra_rules(promise.get("rules"))
         before = [self.alike(released) for released in several(against)]
-        series = None if history is None else History.read(Path(history))
+        series = history and History.read(history)
         return audit(self.here, plan, extra, self.original, before, series)
 
     def alike(self, released: Any) -> Opened:
@@ -302,8 +303,7 @@ class Release(Generic[FrameT]):
         """What figures are drawn from."""
         from shoal.show.figures.subject import Subject
 
-        loss = None if self.run is None else self.run.loss
-        return Subject(self.here, self.original, loss)
+        return Subject(self.here, self.original, None if self.run is None else self.run.loss)
 
     @property
     def plot(self) -> Plots:

@@ -22,6 +22,7 @@ from shoal.api.arguments import (
     refuse_strict,
     several,
 )
+from shoal.api.on_spark import anonymize_on_spark
 from shoal.api.release import Release
 from shoal.base.errors import warn
 from shoal.base.plain import table_html
@@ -30,20 +31,19 @@ from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method
 from shoal.engines.marks import marks
-from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.engines.spark.settings import Spark
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.releases.history.store import History, history_of
 from shoal.tables.domain import Taxonomy
-from shoal.tables.gathering import Hierarchies, is_path
+from shoal.tables.gathering import is_path
 from shoal.tables.guessing.whose import EACH_ONCE
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
     Names,
     Taken,
-    check_no_database,
     extra_rules,
     load,
     merge,
@@ -52,7 +52,7 @@ from shoal.tables.prepare import (
 from shoal.tables.schema import Schema
 
 if TYPE_CHECKING:
-    from shoal.verbs.anonymize import Progress
+    from shoal.verbs.anonymize import Clock, Made, Progress
     from shoal.verbs.compare.comparison import Comparison
     from shoal.verbs.inspect import Inspection
 
@@ -122,6 +122,7 @@ class Table(Generic[FrameT]):
         time_limit: float | None = None,
         engine: Spark | None = None,
         strict: bool = False,
+        prove: bool = False,
         pseudonym_key: str | Path | bytes | None = None,
         history: str | Path | History | None = None,
         against: Sequence[Any] = (),
@@ -174,6 +175,10 @@ class Table(Generic[FrameT]):
             Carry the plan out on Spark instead, from where the table lies.
         strict
             Refuse instead of warning: whatever would be warned about ends the run.
+        prove
+            Say how far the release is from the best possible, as ``release.proof``: what no release
+            with these hierarchies can lose less than. ``progress`` is told ``"prove: ..."``
+            meanwhile; True ends it with what is proved by then.
 
         Raises
         ------
@@ -184,8 +189,7 @@ class Table(Generic[FrameT]):
         Cautioned
             When there is something to warn about and ``strict`` was asked for.
         """
-        from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
-        from shoal.verbs.audit import refuse_undone
+        from shoal.verbs.anonymize import Clock, limited
 
         limit(threads)
         check_known(asked, Asked)
@@ -193,10 +197,29 @@ class Table(Generic[FrameT]):
         extra = extra_rules(asked.get("rules"))
         key = read_key(pseudonym_key)
         if engine is not None:
-            refuse_strict(strict)
-            refuse_history(history)
+            refuse_strict(strict, prove)
+            refuse_history(history or against)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
+        told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}
+        return self._carried_out(plan, clock, extra, key, against=against, **told)[0]
+
+    def _carried_out(
+        self,
+        plan: Plan,
+        clock: Clock,
+        extra: tuple[Rule, ...] = (),
+        key: bytes | None = None,
+        *,
+        strict: bool = False,
+        prove: bool = False,
+        history: str | Path | History | None = None,
+        against: Sequence[Any] = (),
+    ) -> tuple[Release[FrameT], Made]:
+        """Carry out a plan that is filled up; what was made stays with the caller."""
+        from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if
+        from shoal.verbs.audit import refuse_undone
+
         start = time.perf_counter()
         taken, said = self._settled
         plan = plan.declaring(taken.plan)
@@ -206,7 +229,7 @@ class Table(Generic[FrameT]):
         check_named_once(several(against))
         if series is not None:
             series.check_released({str(one): _published(one) for one in several(against)})
-        made = execute(taken, plan, clock, extra, key=key, history=series)
+        made = execute(taken, plan, clock, extra, key=key, prove=prove, history=series)
         said = tuple(text for text in said if series is None or not text.startswith(EACH_ONCE))
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
@@ -233,7 +256,19 @@ class Table(Generic[FrameT]):
         release = Release[FrameT](made.opened, run, self._kind, pending=made.pending)
         if series is None and against:
             refuse_undone(made.opened, plan, extra, [release.alike(r) for r in several(against)])
-        return release if isinstance(history, History) else release.recorded()
+        return release if isinstance(history, History) else release.recorded(), made
+
+    def anonymize_to_look_into(self, progress: Progress) -> tuple[Release[FrameT], Made]:
+        """Anonymize as declared; return also what was made, for a steward who has the table.
+
+        What was made says which row became which: it is looked into where it was made, and what is
+        found is shown to the steward alone.
+        """
+        from shoal.verbs.anonymize import Clock, limited
+
+        plan = asked_for(self.plan).filled()
+        clock = Clock(limited(progress, find_method(plan.method.name), None))
+        return self._carried_out(plan, clock)
 
     @property
     def _kind(self) -> Native:
@@ -295,6 +330,8 @@ class Table(Generic[FrameT]):
         threshold, belief
             Largest re-identification risk and largest belief that a recommended setting may have.
             The belief is by default halfway from the share of the commonest value to certainty.
+        prove
+            Say of every setting how far it is at most above the best possible (``above_best``).
         keep
             Keep the release of every setting, as its ``release``.
         progress
@@ -345,28 +382,3 @@ def _quiet(_stage: str) -> None:
 def _published(released: Any) -> pl.DataFrame:
     """Return the table that an earlier release published."""
     return released.here.frame if isinstance(released, Release) else load(released, Plan())
-
-
-def anonymize_on_spark(
-    data: Any,
-    plan: Plan,
-    hierarchies: Hierarchies | None,
-    extra: tuple[Rule, ...],
-    engine: Spark | None,
-    progress: Progress | None,
-) -> Release[Any]:
-    """Carry a plan out on Spark, where the table stays."""
-    from shoal.verbs.anonymize import Clock, on_spark
-
-    clock = Clock(progress or _quiet)
-    run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
-    run = replace(run, marks=marks(data, None, plan, {}, "spark"))
-    return Release(None, run, Native(), {"release": frame})
-
-
-def wants_spark(data: Any, engine: Spark | None, table: str | None, query: str | None) -> bool:
-    """Tell whether Spark does the work, and refuse a database there."""
-    if engine is None and not is_spark_frame(data):
-        return False
-    check_no_database(data, table, query)
-    return True

@@ -34,7 +34,12 @@ class Order:
 
 
 def chosen(
-    engine: str, master: str | None, driver_tuples: int | None, *, strict: bool = False
+    engine: str,
+    master: str | None,
+    driver_tuples: int | None,
+    *,
+    strict: bool = False,
+    prove: bool = False,
 ) -> bool:
     """Tell whether Spark does the work, and refuse its flags without it."""
     from shoal.api.arguments import refuse_strict
@@ -52,7 +57,7 @@ def chosen(
             "--engine spark, or leave them out."
         )
     if engine == "spark":
-        refuse_strict(strict)
+        refuse_strict(strict, prove)
     return engine == "spark"
 
 
@@ -74,7 +79,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     Everything happens in this thread: ctrl-C reaches Spark, which ends its jobs, and what was
     staged is deleted before the program ends.
     """
-    from shoal.api.table import anonymize_on_spark
+    from shoal.api.on_spark import anonymize_on_spark
     from shoal.cli.output import check_apart, check_named, tell
     from shoal.cli.work import stoppable
     from shoal.engines.spark.settings import DRIVER_TUPLES, Spark

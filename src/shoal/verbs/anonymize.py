@@ -30,6 +30,7 @@ from shoal.groupers.together import together
 from shoal.measures.cautions import Matter, cautions, planned
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
+from shoal.measures.proof import Proof, check_provable, crowd, lower_bound
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import All, Rule
@@ -53,7 +54,10 @@ TIME_LIMIT = Param(
 )
 
 Progress = Callable[[str], object]
-"""Told the name of a stage; during ``refine`` True means: enough, take the best so far."""
+"""Told the name of a stage; during ``refine`` True means: enough, take the best so far.
+
+While something is proved it is told ``prove``, a colon and how far that is; True ends it there.
+"""
 
 
 @dataclass
@@ -75,7 +79,7 @@ class Clock:
         try:
             yield
         finally:
-            self.seconds[name] += time.perf_counter() - start
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
 def limited(progress: Progress, entry: Method, time_limit: float | None) -> Progress:
@@ -129,11 +133,12 @@ def on_spark(
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A release fresh from its run; ``order`` must never leave it."""
+    """A release fresh from its run; ``order`` and ``grouped`` must never leave it."""
 
     run: Run
     opened: Opened
     order: Ints
+    grouped: Grouped
     pending: Pending | None = None
 
 
@@ -144,13 +149,16 @@ def execute(
     extra: tuple[Rule, ...] = (),
     encoded: Encoded | None = None,
     key: bytes | None = None,
+    *,
+    prove: bool = False,
     history: History | None = None,
 ) -> Made:
     """Carry out one plan on a table taken in before, and check the release.
 
     ``encoded`` spares encoding the table once more for a method that takes the same form. ``key``:
-    of the pseudonyms, if there are to be any. ``history``: of the releases before this one, which
-    is checked beside it, and what it becomes is handed over with it.
+    of the pseudonyms, if there are to be any. ``prove``: say how far it is from the best possible.
+    ``history``: of the releases before this one; it is checked beside it, and what it becomes is
+    handed over with it.
     """
     frame, schema = taken.frame, taken.schema
     entry = find_method(plan.method.name)
@@ -162,6 +170,8 @@ def execute(
     check_slack(plan, entry, schema.person)
     check_together(plan, entry, schema.person, key)
     series = Series.of(history, rules, entry, plan, frame, schema)
+    if prove:
+        check_provable(entry, rules)
     with heard() as said:
         grouping, shuffling = _generators(plan, entry)
         with clock.stage("encode"):
@@ -192,11 +202,8 @@ def execute(
             source = Original(frame, schema, release.order, taken.taxonomies)
             pending, more = told_over_time(series, data, made, opened, source)
             verdict = check(opened, rules, source, more)
-    if verdict.people is not None and verdict.stats is not None:
-        added = frame.height - taken.frame.height  # counterfeits are nobody, and hide nobody
-        false = 0 if series is None else series.false(opened, release.order)
-        opened = replace(opened, people=verdict.stats.sizes - false)
-        verdict = replace(verdict, people=verdict.people - added)
+        proof = _proof(data, rules, loss.rate, clock) if prove else None
+    opened, verdict = _counted(opened, verdict, series, release.order)
     quoted = {QUOTED: counted(opened.tables)} if plan.release.csv_safe else {}
     run = Run(
         loss=loss,
@@ -210,8 +217,33 @@ def execute(
         notes={**getattr(parts, "notes", {}), **quoted},
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
+        proof=proof,
     )
-    return Made(run, opened, release.order, pending)
+    return Made(run, opened, release.order, grouped, pending)
+
+
+def _counted(
+    opened: Opened, verdict: Verdict, series: Series | None, order: Ints
+) -> tuple[Opened, Verdict]:
+    """Say how many people a release and its classes have; counterfeits are nobody."""
+    if verdict.people is None or verdict.stats is None:
+        return opened, verdict
+    false = np.zeros(1, np.int64) if series is None else series.false(opened, order)
+    opened = replace(opened, people=verdict.stats.sizes - false)
+    return opened, replace(verdict, people=verdict.people - int(false.sum()))
+
+
+def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> Proof:
+    """Work out what no release can lose less than, telling how near that has come."""
+
+    def tell(rate: float) -> bool:
+        far = f"at most {100 * (loss / rate - 1):.1f} % above the best" if rate > 0 else "at work"
+        return clock.progress(f"prove: {far}") is True
+
+    with clock.stage("prove"), announced(lambda: clock.progress("compile")) as compiled:
+        proof = Proof(loss, lower_bound(data, crowd(rules), tell))
+    clock.compiling += compiled.seconds
+    return proof
 
 
 def _pseudonymized(
