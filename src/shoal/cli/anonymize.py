@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
+@opt.with_reading
 def command(
     out: Annotated[
         str,
@@ -136,6 +137,7 @@ def command(
         ),
     ] = None,
     *,
+    reading: dict[str, str],
     rules: list[dict[str, Any]],
 ) -> None:
     """Anonymize a table and check the release before it is written.
@@ -179,6 +181,7 @@ def command(
         base,
         missing=missing,
         delimiter=delimiter,
+        reading=reading,
         hierarchies=hierarchies,
         seed=opt.chosen_seed(seed, seed_file),
         rules=rules,

@@ -26,6 +26,7 @@ STOPPING = (
 
 
 @opt.with_grid
+@opt.with_reading
 def command(
     data: opt.Data,
     plan: opt.PlanFile = None,
@@ -114,6 +115,7 @@ def command(
     report: opt.ReportFile = None,
     force: opt.Force = False,
     *,
+    reading: dict[str, str],
     grid: dict[str, list[Any]],
 ) -> None:
     """Compare methods and settings side by side, and recommend one of them.
@@ -147,6 +149,7 @@ def command(
         trust=trust_plan,
         missing=missing,
         delimiter=delimiter,
+        reading=reading,
         hierarchies=hierarchies,
         seed=opt.chosen_seed(seed, seed_file),
         slack=slack,

@@ -21,6 +21,7 @@ from shoal.cli import say
 GROUPS = {
     "Input": "DATA ORIGINAL RELEASED FILE COLUMN PATH --plan --original --population --control "
     "--against --table --query: --query-file: --original-table: --st: --missing --delimiter "
+    "--encoding: --dates: --decimal: --sheet: --labels: "
     "--notation: --max-unpacked: --trust-plan:",
     "This command": "",
     "Columns": "--quasi --known --sensitive --identifier --person --other --hierarchies --domain: "

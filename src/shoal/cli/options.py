@@ -31,7 +31,8 @@ def flag(names: str, word: str, meaning: str, **settings: Any) -> Any:
 
 # A path would lose a slash of postgresql://; so every table is taken as a place.
 _TABLE_HELP = (
-    "The table: CSV (also .gz), Parquet, Arrow or Feather, or the address of a database such as "
+    "The table: CSV (also .gz), Parquet, Arrow, Excel (.xlsx), Stata, SPSS or SAS, or the address "
+    "of a database such as "
     "postgresql://host/db#table, duckdb:FILE#table or sqlite:FILE#table; - is what is piped in."
 )
 Data = Annotated[Place, typer.Argument(metavar="DATA", help=_TABLE_HELP, parser=streams.given)]
@@ -195,6 +196,25 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
         for flag, param in rule_flags().items()
     }
     return _with_flags(command, kinds, "rules", rules_asked)
+
+
+_READING = {
+    "encoding": ("NAME", "Of a text file that is not UTF-8: latin1, cp1252, utf-16, ..."),
+    "dates": ("FORM", "How a text file writes dates: d.m.y, d/m/y, m/d/y, ...; off: leave them."),
+    "decimal": ("WORD", "How a text file writes decimals: comma or point."),
+    "sheet": ("NAME", "Which sheet of an Excel file."),
+    "labels": ("WORD", "Of Stata, SPSS and SAS files: texts (default), or codes."),
+}
+
+
+def with_reading(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the flags that say how a file is read, handed over as ``reading``."""
+    kinds = {flag: (str, text, word) for flag, (word, text) in _READING.items()}
+
+    def read(values: dict[str, Any]) -> dict[str, str]:
+        return {flag: value for flag, value in values.items() if value is not None}
+
+    return _with_flags(command, kinds, "reading", read)
 
 
 def with_grid(command: Callable[..., Any]) -> Callable[..., Any]:

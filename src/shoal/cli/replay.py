@@ -13,6 +13,7 @@ from shoal.cli import say
 from shoal.tables.sources.source import Place, place
 
 
+@opt.with_reading
 def command(
     manifest: Annotated[
         Path,
@@ -42,6 +43,8 @@ def command(
         ),
     ] = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Make a release again from its manifest, its table and its seed, and compare the bytes.
 
@@ -71,6 +74,7 @@ def command(
             hierarchies=hierarchies,
             missing=missing,
             delimiter=delimiter,
+            reading=reading,
             pseudonym_key=pseudonym_key,
             out=out,
             force=force,

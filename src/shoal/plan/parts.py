@@ -26,7 +26,18 @@ class DataPart(Part):
     query: str | None = None
     missing: tuple[str, ...] = ("",)
     delimiter: str | None = None
+    encoding: str | None = None
+    dates: str | None = None
+    decimal: str | None = None
+    sheet: str | None = None
+    labels: Literal["texts", "codes"] | None = None
     hierarchies: str | None = None
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How the file is read, by the names of :func:`shoal.read_table`."""
+        names = ("encoding", "dates", "decimal", "sheet", "labels")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 class ColumnPart(Part):
