@@ -14,6 +14,7 @@ from shoal import __version__
 from shoal.base.address import hide, take_passwords
 from shoal.base.errors import ShoalError
 from shoal.cli import say
+from shoal.cli.bar import BAR
 from shoal.cli.helping import Command, CommandGroup, told
 
 # Every command is the function ``command`` (or the group ``app``) of the module of its name; its
@@ -32,9 +33,11 @@ COMMANDS = {
     "estimate": "Count sensitive values by category from a release, with intervals.",
     "hierarchy": "Make a hierarchy from a column, or check the ones you have.",
     "serve": "Open the page on which a table is looked at, anonymized and downloaded.",
+    "warmup": "Compile the search for this machine, so that later runs do not have to.",
     "methods": "List the methods with their options, and the rules they can keep.",
 }
 GROUPS = ("hierarchy",)
+SILENT = (None, "serve", "methods")  # nothing that takes long, or nothing that ends
 MOVED = {
     "reproduce": "The experiments of the papers left the package: in a checkout of the project, "
     "make reproduce runs them all and python -m experiments PAPER one of them."
@@ -116,6 +119,7 @@ def run() -> int:
     try:
         return _run()
     finally:
+        BAR.stop()
         _resources()
 
 
@@ -142,6 +146,8 @@ def _run() -> int:
     if wanted in MOVED:
         say.error(MOVED[wanted])
         return 2
+    if wanted not in SILENT and "_SHOAL_COMPLETE" not in os.environ:
+        BAR.start()  # loading takes a while: a sign of life within half a second
     try:
         build(wanted)(prog_name="shoal")
     except ShoalError as error:
