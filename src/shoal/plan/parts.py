@@ -90,6 +90,20 @@ class RulePart(BaseModel):
         return {"name": self.name, **column, **(self.model_extra or {})}
 
 
+class EvidencePart(Part):
+    """What a board wants to know of a release besides figures; no run depends on it.
+
+    ``purpose`` and ``recipient`` of the release, its ``legal_basis``, who ``decided_by``, and
+    ``why`` this promise.
+    """
+
+    purpose: str | None = None
+    recipient: str | None = None
+    legal_basis: str | None = None
+    decided_by: str | None = None
+    why: str | None = None
+
+
 class ReleasePart(Part):
     """How the release is written.
 

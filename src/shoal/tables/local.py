@@ -62,7 +62,7 @@ def _dates(column: pl.Series, known: pl.Series, given: str | None) -> pl.Series:
 
 
 def _read(texts: pl.Series, form: str) -> pl.Series:
-    first, sign, second, _, third = form
+    first, sign, second, _, third = tuple(form)
     pattern = f"^{_PARTS[first]}[{sign}]{_PARTS[second]}[{sign}]{_PARTS[third]}$"
     fits = pl.select(pl.when(texts.str.contains(pattern)).then(texts)).to_series()
     day = f"{_FORMS[first]}{sign}{_FORMS[second]}{sign}{_FORMS[third]}"

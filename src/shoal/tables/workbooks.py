@@ -43,7 +43,7 @@ def read_workbook(path: Path, sheet: str | None) -> pl.DataFrame:
         check_twice(names, path)
         check_names(names, path)
         check_rows(texts.height - 1, names, path)
-        typed = (
+        typed: pl.DataFrame = (
             fastexcel.read_excel(str(path))
             .load_sheet(chosen, header_row=0, schema_sample_rows=None)
             .to_polars()
