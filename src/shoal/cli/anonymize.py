@@ -15,6 +15,7 @@ import typer
 from shoal.catalog import RULES
 from shoal.cli import cells, on_spark, persons, reporting, say, streams
 from shoal.cli import options as opt
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
-@opt.with_reading
+@with_reading
 def command(
     out: Annotated[
         str,

@@ -13,6 +13,7 @@ import typer
 from shoal.catalog import LOSSES, METHODS
 from shoal.cli import cells, reporting, say
 from shoal.cli import options as opt
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     from shoal.tables.sources.source import Place
@@ -26,7 +27,7 @@ STOPPING = (
 
 
 @opt.with_grid
-@opt.with_reading
+@with_reading
 def command(
     data: opt.Data,
     plan: opt.PlanFile = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from shoal.cli import cells, say
 from shoal.cli import options as opt
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from shoal.tables.sources.source import Source
 
 
-@opt.with_reading
+@with_reading
 def command(
     data: opt.Data,
     out: Annotated[Path, opt.flag("--out -o", "FILE", "Where the plan goes.")],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shoal.cli import options as opt
 from shoal.cli import say, streams
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     from shoal.measures.singling import Singling
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _SETS = 6  # minimal unique combinations of a row that are told
 
 
-@opt.with_reading
+@with_reading
 def command(
     data: opt.PlannedData = None,
     table: opt.Table = None,

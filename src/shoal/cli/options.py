@@ -195,26 +195,7 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
         flag: (list[str] if param.type is tuple else param.type, _help(param), _word(param))
         for flag, param in rule_flags().items()
     }
-    return _with_flags(command, kinds, "rules", rules_asked)
-
-
-_READING = {
-    "encoding": ("NAME", "Of a text file that is not UTF-8: latin1, cp1252, utf-16, ..."),
-    "dates": ("FORM", "How a text file writes dates: d.m.y, d/m/y, m/d/y, ...; off: leave them."),
-    "decimal": ("WORD", "How a text file writes decimals: comma or point."),
-    "sheet": ("NAME", "Which sheet of an Excel file."),
-    "labels": ("WORD", "Of Stata, SPSS and SAS files: texts (default), or codes."),
-}
-
-
-def with_reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the flags that say how a file is read, handed over as ``reading``."""
-    kinds = {flag: (str, text, word) for flag, (word, text) in _READING.items()}
-
-    def read(values: dict[str, Any]) -> dict[str, str]:
-        return {flag: value for flag, value in values.items() if value is not None}
-
-    return _with_flags(command, kinds, "reading", read)
+    return with_flags(command, kinds, "rules", rules_asked)
 
 
 def with_grid(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -232,7 +213,7 @@ def with_grid(command: Callable[..., Any]) -> Callable[..., Any]:
         )
         for flag, param in rule_flags().items()
     }
-    return _with_flags(command, kinds, "grid", read_grid)
+    return with_flags(command, kinds, "grid", read_grid)
 
 
 def read_grid(values: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -250,7 +231,7 @@ def read_grid(values: Mapping[str, Any]) -> dict[str, list[Any]]:
     return grid
 
 
-def _with_flags(
+def with_flags(
     command: Callable[..., Any],
     kinds: Mapping[str, tuple[Any, str, str | None]],
     name: str,

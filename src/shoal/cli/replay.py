@@ -10,10 +10,11 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import say
+from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place, place
 
 
-@opt.with_reading
+@with_reading
 def command(
     manifest: Annotated[
         Path,
