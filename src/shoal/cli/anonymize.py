@@ -15,6 +15,7 @@ import typer
 from shoal.catalog import RULES
 from shoal.cli import cells, on_spark, persons, reporting, say, streams
 from shoal.cli import options as opt
+from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import place
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
+@with_reading
 def command(
     out: Annotated[
         str,
@@ -147,6 +149,7 @@ def command(
         ),
     ] = None,
     *,
+    reading: dict[str, str],
     rules: list[dict[str, Any]],
 ) -> None:
     """Anonymize a table and check the release before it is written.
@@ -175,9 +178,7 @@ def command(
         reporting.refuse_on_spark(report, audience)
         persons.refuse_history(history or against)
     else:
-        goal.check_files([path for path in (data, plan) if path is not None])
-        if csv_safe:
-            goal.check_csv_safe()
+        goal.check_files([path for path in (data, plan) if path is not None], csv_safe=csv_safe)
     reader = reporting.reader(report, audience)
 
     from shoal.plan.plan import Plan
@@ -192,6 +193,7 @@ def command(
         base,
         missing=missing,
         delimiter=delimiter,
+        reading=reading,
         hierarchies=hierarchies,
         seed=opt.chosen_seed(seed, seed_file),
         rules=rules,
@@ -213,8 +215,8 @@ def command(
         on_spark.carry_out(order, named, started)
         return
     inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
-    series = history_of(history, full)
-    goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain, series=series)
+    series, declares = history_of(history, full), bool(domains) or full.declares_domain
+    goal = goal.made_by(name, inputs, declared=declares, series=series)
     goal.check()
     settings: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
     settings |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}

@@ -78,7 +78,7 @@ class Output:
             return "to standard output"
         return " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
 
-    def check_files(self, inputs: Sequence[Place]) -> None:
+    def check_files(self, inputs: Sequence[Place], *, csv_safe: bool | None = False) -> None:
         """Refuse what can be refused at once: wrong files, before anything heavy is loaded."""
         places = [self.place] if isinstance(self.place, Path) else []
         _check([*places, *self.extras.values()], self.force, inputs)
@@ -87,8 +87,10 @@ class Output:
             from shoal.tables.files import check_output_format
 
             check_output_format(self.place)
+        if csv_safe:
+            self._check_csv_safe()
 
-    def check_csv_safe(self) -> None:
+    def _check_csv_safe(self) -> None:
         """Refuse --csv-safe for what is no CSV file."""
         from shoal.tables.files import TEXT_FORMATS, check_output_format
 
@@ -168,6 +170,7 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
+        from shoal.report.evidence import filled
         from shoal.tables.files import to_csv, writing
         from shoal.verbs.manifest import figures as told
         from shoal.verbs.manifest import leave, written
@@ -190,7 +193,7 @@ class Output:
                 manifest, file = leave(release.made, goals, force=self.force)
                 made += [] if file is None else [file]
                 figures = release.to_dict() | {"manifest": told(release.made, manifest)}
-                texts = {"--json": written(figures), "--report": page}
+                texts = {"--json": written(figures), "--report": filled(page, manifest["files"])}
                 for flag, file in self.extras.items():
                     if file == DASH:
                         shown = f"{texts[flag]}\n".encode()
