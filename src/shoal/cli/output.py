@@ -61,7 +61,7 @@ class Output:
     def extras(self) -> dict[str, Path]:
         """The files besides the release, by the flag that names them."""
         named = {"--json": self.json, "--report": self.report}
-        return {flag: file for flag, file in named.items() if file is not None} | self.beside
+        return {flag: file for flag, file in named.items() if file is not None} | dict(self.beside)
 
     def with_dictionary(self, wanted: bool) -> Output:
         """Return the output with the two files of a data dictionary, if they are wanted."""
