@@ -64,7 +64,7 @@ def command(
     opened = read(where, plan)
     profile = opened.inspect()
     trees = planned(opened, where, out, (), hierarchies, force=force, settings=by_column)
-    say.line(f"Wrote {out}: {len(profile.columns)} columns, roles guessed. Check them, then run:")
+    say.line(f"Wrote {out}: {len(profile.columns)} columns, roles guessed.")
     for column in profile.schema.columns:
         if column.role is Role.UNDECIDED:
             say.line(f"  undecided, not released: {column.name} ({column.reason})")
@@ -72,6 +72,7 @@ def command(
         say.line(f"  hierarchy guessed: {name} ({tree.how}), {tree.named}: {tree.path}")
     if profile.not_people:
         say.warning(profile.not_people)
+    say.line("Check them, then run:")
     say.line(f"  shoal anonymize {again(where, hierarchies, out)} -o release.csv")
 
 
