@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from shoal.cli import cells, say
 from shoal.cli import options as opt
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.tables.sources.source import Source
 
 
+@with_reading
 def command(
     data: opt.Data,
     out: Annotated[Path, opt.flag("--out -o", "FILE", "Where the plan goes.")],
@@ -42,6 +44,8 @@ def command(
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Write a commented plan for a table, with a guessed role and kind for every column.
 
@@ -58,8 +62,8 @@ def command(
 
     check_output(out, force=force, inputs=[data])
     word, by_column = cells.named(None, sets)
-    reading: dict[str, Any] = {"missing": missing, "delimiter": delimiter}
-    plan = merge(None, sets=word or "never", hierarchies=hierarchies, **reading)
+    read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
+    plan = merge(None, sets=word or "never", hierarchies=hierarchies, **read_as)
     where = opt.located(data, plan, table, query, query_file)
     opened = read(where, plan)
     profile = opened.inspect()
