@@ -40,8 +40,8 @@ History = Annotated[
     flag(
         "--history",
         "FOLDER",
-        "What earlier releases published of whom, for --m and for dummies; an empty folder begins "
-        "a series. It is as sensitive as the table: keep it, and never publish it.",
+        "What earlier releases published of whom, which --m needs; an empty folder begins a "
+        "series. It is as sensitive as the table: keep it, and never publish it.",
     ),
 ]
 Against = Annotated[

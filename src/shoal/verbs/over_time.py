@@ -51,7 +51,7 @@ class Series:
     ) -> Series | None:
         """Return it where m-invariance was asked for, or say why it cannot be kept."""
         if not any(isinstance(rule, MInvariance) for rule in rules):
-            if history is not None and not entry.shape.drawn:
+            if history is not None:
                 raise ParameterError(
                     "A history was given, and nothing asked for needs one: the method "
                     f"{entry.name!r} and {', '.join(rule.name for rule in rules)} speak of one "
