@@ -163,9 +163,11 @@ def execute(
             made = group(entry, data, rule, grouping, options, clock, plan)
         with clock.stage("recode"):
             order = shuffling(frame.height) if plan.release.shuffle else None
-            typed = plan.release.typed
+            typed, mid = plan.release.ends, plan.release.mid
             named, declared = _pseudonymized(frame, schema, plan, key)
-            release = shape.make.publish(named, declared, data, made, typed=typed, order=order)
+            release = shape.make.publish(
+                named, declared, data, made, typed=typed, mid=mid, order=order
+            )
             tables = {name: fresh(table) for name, table in release.tables().items()}
             grouped = Grouped.untouched(data) if shape.exact else Grouped(data, made)
             loss = measured(grouped)

@@ -15,6 +15,7 @@ from shoal.base.threads import share
 from shoal.kernels.chains import Regions, Trees, possible
 from shoal.measures.earlier.classes import Cases, Valued
 from shoal.releases import notation
+from shoal.releases.ends import cell_texts
 from shoal.releases.generalized.spread import Spread, spread
 from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text
@@ -82,9 +83,7 @@ def _texts(opened: Opened, name: str) -> pl.Series:
     if name in cells.columns:
         texts = notation.exact(cells[name]) if opened.shape.exact else as_text(cells[name])
         return texts.fill_null(STAR).alias(name)
-    low, high = (as_text(cells[name + end]).fill_null(STAR) for end in ("_lo", "_hi"))
-    between = pl.when(low == STAR).then(pl.lit(STAR)).otherwise(pl.format("[{}-{}]", low, high))
-    return pl.select(between.alias(name)).to_series()
+    return cell_texts(cells, name, opened.taxonomies.get(name)).alias(name)
 
 
 def _boxes(spreads: Sequence[Spread], classes: Sequence[Valued]) -> Regions:

@@ -11,6 +11,7 @@ import polars as pl
 from shoal.base.errors import InputError, ParameterError, listed
 from shoal.base.partition import Bools, Floats, Ints
 from shoal.releases import notation
+from shoal.releases.ends import ENDS, cell_texts
 from shoal.releases.published import Published
 from shoal.releases.readback import Sides
 from shoal.tables.cells import as_text, typed
@@ -95,15 +96,11 @@ def spread(
     """
     cells = published.cells
     if name not in cells.columns:
-        low, high = (as_text(cells[name + end]).fill_null(STAR) for end in ("_lo", "_hi"))
+        low, high = (as_text(cells[name + end]).fill_null(STAR) for end in ENDS)
         if order or _moments(low):
             ends = pl.DataFrame({"lo": low, "hi": high, "star": (low == STAR) & (high == STAR)})
             return _between(ends, np.arange(low.len()), name, order)
-        texts = pl.select(
-            pl.when(low == STAR).then(pl.lit(STAR)).otherwise(pl.format("[{}-{}]", low, high))
-        ).to_series()
-    else:
-        texts = as_text(cells[name]).fill_null(STAR)
+    texts = cell_texts(cells, name, taxonomy)
     shown = texts.unique().sort()
     which = shown.search_sorted(texts).to_numpy().astype(np.int64)
     if taxonomy is not None:
