@@ -19,10 +19,16 @@ ROOT = Path(__file__).parent.parent
 HEAD = """\
 # The command line
 
-Made from the commands themselves by `make docs`; every command also answers to `--help`.
+Made from the commands themselves by `make docs`. Every command also answers to `--help`, in short,
+and to `--help-all`, with every option. `--quiet` (`-q`) leaves warnings and errors, `--verbose`
+(`-v`) tells what is done when and what it took. `-` in place of a table is what is piped in, in
+place of an output standard output; what is said of the run then goes to standard error. `shoal
+--install-completion` lets your shell complete commands and options.
+
 Exit codes: 0 all is well; 1 `audit` or `hierarchy check` found something broken; 2 bad use, bad
 input or a promise that cannot be kept; 130 stopped by ctrl-C. With 2, nothing was written.
 """
+COMMON = ("help", "help_all", "quiet", "verbose")
 START, END = "<!-- methods -->", "<!-- /methods -->"
 
 
@@ -47,7 +53,7 @@ def _section(name: str, command: Any) -> str:
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
     text = re.sub(r"^Example: (.*)$", r"Example: `\1`", text, flags=re.MULTILINE)
     arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
+    options = [p for p in command.params if p.param_type_name == "option" and p.name not in COMMON]
     usage = " ".join([name, *(_metavar(p) for p in arguments), *(["[OPTIONS]"] if options else [])])
     lines = [f"\n## {name}\n", f"    {usage}\n", f"{text}\n"]
     if arguments or options:

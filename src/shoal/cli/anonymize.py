@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import RULES
-from shoal.cli import cells, on_spark, persons, reporting, say
+from shoal.cli import cells, on_spark, persons, reporting, say, streams
 from shoal.cli import options as opt
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def command(
             "FILE",
             "The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather, or the address "
             "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st; and so "
-            "do the domains of dummies that were declared: x.domain.csv, or x_domain.",
+            "do the domains of dummies that were declared: x.domain.csv, or x_domain. - is CSV on "
+            "standard output.",
         ),
     ],
     data: opt.PlannedData = None,
@@ -127,12 +128,12 @@ def command(
             "--engine",
             "NAME",
             "Where the work is done: local, or spark for folders of Parquet or CSV too "
-            "(DATA and --out may then be folders; needs shoal\\[spark]).",
+            "(DATA and --out may then be folders; needs shoal[spark]).",
         ),
     ] = "local",
     master: Annotated[
         str | None,
-        opt.flag("--master", "URL", "Spark's master, for instance 'local\\[2]' or yarn."),
+        opt.flag("--master", "URL", "Spark's master, for instance 'local[2]' or yarn."),
     ] = None,
     driver_tuples: Annotated[
         int | None,
@@ -165,6 +166,7 @@ def command(
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
     spark = on_spark.chosen(engine, master, driver_tuples, strict=strict)
+    streams.file(Path(out))
     goal = Output.of(out, into, json, force, report)
     if spark:
         reporting.refuse_on_spark(report, audience)
@@ -255,3 +257,7 @@ def _release(
         goal.write(release, started, page)
     tell(release.made)
     say.line(f"Wrote {goal}.")
+    say.detail(
+        "Seconds: "
+        + ", ".join(f"{stage} {took:.2f}" for stage, took in release.made.seconds.items())
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from importlib import import_module
@@ -13,6 +14,7 @@ from shoal import __version__
 from shoal.base.address import hide, take_passwords
 from shoal.base.errors import ShoalError
 from shoal.cli import say
+from shoal.cli.helping import Command, CommandGroup, told
 
 # Every command is the function ``command`` (or the group ``app``) of the module of its name; its
 # help opens with the sentence given here, which is all that ``shoal --help`` needs to load.
@@ -42,21 +44,24 @@ def build(wanted: str | None) -> typer.Typer:
     app = typer.Typer(
         name="shoal",
         no_args_is_help=True,
-        add_completion=False,
+        cls=CommandGroup,
+        add_completion=_completes(),
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
     for name, sentence in COMMANDS.items():
         if name != wanted:
-            app.command(name, help=sentence)(_unloaded)
+            app.command(name, help=sentence, cls=Command)(_unloaded)
             continue
         module = import_module(f"shoal.cli.{name}")
         if name in GROUPS:
-            app.add_typer(module.app, name=name, help=sentence, no_args_is_help=True)
+            app.add_typer(
+                module.app, name=name, help=sentence, no_args_is_help=True, cls=CommandGroup
+            )
         else:
-            app.command(name)(module.command)
+            app.command(name, cls=Command)(told(module.command))
     return app
 
 
@@ -74,27 +79,64 @@ def _root(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+            "--version", "-V", callback=_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
-    """Publish a table about people so that each person stays in a crowd.
+    """Publish a table about people so that nobody can be told from the others of their class.
 
-    Start with: shoal demo
+    Example: shoal demo
 
-    Then with your own table: shoal inspect patients.csv
+    Example: shoal inspect patients.csv
+
+    Every command explains itself: shoal COMMAND --help. Completion of words in your shell: shoal
+    --install-completion.
     """
+
+
+def _completes() -> bool:
+    """Return whether this call is about the completion of words in a shell."""
+    asked = {"--install-completion", "--show-completion"} & set(sys.argv)
+    return bool(asked) or "_SHOAL_COMPLETE" in os.environ
+
+
+def _spoken() -> list[str]:
+    """Return the words of the command line, also of one that a shell asks to complete."""
+    if "_SHOAL_COMPLETE" not in os.environ:
+        return sys.argv[1:]
+    typed = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+    return typed.split()[1:]
 
 
 def run() -> int:
     """Run the command line and return its exit code."""
+    say.anew()
+    try:
+        return _run()
+    finally:
+        _resources()
+
+
+def _resources() -> None:
+    """Say what the run took, to those who asked for more."""
+    used = os.times()
+    text = f"shoal {__version__}: {used.user + used.system:.1f} s of processor time"
+    with contextlib.suppress(ImportError):  # not on every system
+        import resource
+
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        text += f", {most / (1 << 20 if sys.platform == 'darwin' else 1 << 10):,.0f} MB at most"
+    say.detail(f"{text}.")
+
+
+def _run() -> int:
     try:
         sys.argv[1:] = take_passwords(sys.argv[1:])
     except ShoalError as error:
         say.error(str(error))
         return 2
     # The first word is the command: no option of the whole program takes a value.
-    wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    wanted = next((word for word in _spoken() if not word.startswith("-")), None)
     if wanted in MOVED:
         say.error(MOVED[wanted])
         return 2

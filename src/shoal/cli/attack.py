@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli import say
-from shoal.tables.sources.source import Place, place
+from shoal.cli import say, streams
+from shoal.tables.sources.source import Place
 
 if TYPE_CHECKING:
     from shoal.measures.risks.results import Attacks
@@ -18,7 +18,7 @@ def command(
     original: Annotated[
         Place,
         typer.Argument(
-            metavar="ORIGINAL", help="The table that was released: the truth.", parser=place
+            metavar="ORIGINAL", help="The table that was released: the truth.", parser=streams.given
         ),
     ],
     released: opt.Released,
@@ -72,7 +72,7 @@ def command(
             "--control",
             "DATA",
             "People who are not in the table: what is learnt of them is no leak.",
-            parser=place,
+            parser=streams.given,
         ),
     ] = None,
     st: opt.SecondTable = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli import reporting, say
+from shoal.cli import reporting, say, streams
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def command(
             "--original",
             "DATA",
             "The table it was made from: every cell must cover its source.",
-            parser=place,
+            parser=streams.given,
         ),
     ] = None,
     original_table: Annotated[
@@ -68,7 +68,9 @@ def command(
         opt.flag(
             "--json",
             "FILE",
-            "Write all figures to this file, under the keys of pycanon's report and more.",
+            "Write all figures to this file, under the keys of pycanon's report and more; - is "
+            "standard output.",
+            callback=streams.file,
         ),
     ] = None,
     report: opt.ReportFile = None,

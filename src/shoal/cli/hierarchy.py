@@ -9,8 +9,9 @@ import typer
 
 from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.cli import options as opt
-from shoal.cli import say
-from shoal.tables.sources.source import Place, place
+from shoal.cli import say, streams
+from shoal.cli.helping import Command, told
+from shoal.tables.sources.source import Place
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-@app.command("make")
+@app.command("make", cls=Command)
+@told
 def make(
     data: opt.Data,
     column: Annotated[
@@ -72,14 +74,15 @@ def make(
     say.line(f"Wrote {out}: {_shape(taxonomy)}.")
 
 
-@app.command("check")
+@app.command("check", cls=Command)
+@told
 def check(
     path: Annotated[
         Path, typer.Argument(metavar="PATH", help="A hierarchy file, or a folder of COLUMN.csv.")
     ],
     data: Annotated[
         Place | None,
-        opt.flag("--data", "DATA", "A table whose values they must cover.", parser=place),
+        opt.flag("--data", "DATA", "A table whose values they must cover.", parser=streams.given),
     ] = None,
     column: Annotated[
         str | None, opt.flag("--column", "NAME", "The column, if the file's name does not say.")

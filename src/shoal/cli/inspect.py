@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shoal.cli import options as opt
-from shoal.cli import say
+from shoal.cli import say, streams
 
 if TYPE_CHECKING:
     from shoal.measures.singling import Singling
+    from shoal.tables.sources.source import Place
+    from shoal.verbs.inspect import Inspection
 
 _SETS = 6  # minimal unique combinations of a row that are told
 
@@ -25,22 +27,33 @@ def command(
     max_unpacked: opt.MaxUnpacked = None,
     plan: opt.PlanFile = None,
     trust_plan: opt.TrustPlan = False,
+    json: opt.JsonFile = None,
+    force: opt.Force = False,
 ) -> None:
     """Show what a table holds: columns, missing values, how unique its rows are.
 
     Example: shoal inspect patients.csv --missing '?'
 
-    Suggests a role for every column, with the reason. Nothing is written.
+    Suggests a role for every column, with the reason. Nothing is written but what --json names.
     """
     from shoal.api.opening import read
+    from shoal.cli.output import check_named, keep
     from shoal.tables.prepare import merge
 
+    inputs = [path for path in (data, plan) if path is not None]
+    check_named({"--json": json}, force, inputs)
     full = merge(
         plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
     )
     where = opt.located(data, full, table, query, query_file)
     profile = read(where, full, roles=opt.named_roles(quasi), only=quasi is not None).inspect()
-    say.line(f"{where}: {profile.rows:,} rows, {len(profile.columns)} columns\n")
+    _tell(profile, where)
+    keep(json, profile.to_json(), force, inputs)
+
+
+def _tell(profile: Inspection, where: Place) -> None:
+    """Show the columns, what singles rows out, and how rows stand on the quasi-identifiers."""
+    say.line(f"{streams.named(where)}: {profile.rows:,} rows, {len(profile.columns)} columns\n")
     say.table(
         ("column", "type", "missing", "distinct", "example", "role", "kind", "why"),
         [
@@ -70,7 +83,7 @@ def command(
     for size, rows in profile.below.items():
         what = "rows that are unique" if size == 2 else f"rows in a class below {size}"
         say.line(f"  {what:<30}  {say.percent(rows / profile.rows)} ({rows:,})")
-    again = getattr(where, "again", where)
+    again = getattr(where, "again", where) if streams.named(where) != streams.STDIN else "FILE"
     say.line(f"\nNext: shoal init {again} -o plan.toml, then check the roles in it.")
 
 

@@ -16,8 +16,9 @@ from shoal.base.params import Param
 from shoal.base.roles import Role
 from shoal.base.seeds import read_seed, read_seed_file
 from shoal.catalog import METHODS, find_method
+from shoal.cli import streams
 from shoal.plan.rule_specs import rule_flags, rules_asked
-from shoal.tables.sources.source import Place, Source, place
+from shoal.tables.sources.source import Place, Source
 
 if TYPE_CHECKING:
     from shoal.plan.plan import Plan
@@ -31,15 +32,15 @@ def flag(names: str, word: str, meaning: str, **settings: Any) -> Any:
 # A path would lose a slash of postgresql://; so every table is taken as a place.
 _TABLE_HELP = (
     "The table: CSV (also .gz), Parquet, Arrow or Feather, or the address of a database such as "
-    "postgresql://host/db#table, duckdb:FILE#table or sqlite:FILE#table."
+    "postgresql://host/db#table, duckdb:FILE#table or sqlite:FILE#table; - is what is piped in."
 )
-Data = Annotated[Place, typer.Argument(metavar="DATA", help=_TABLE_HELP, parser=place)]
+Data = Annotated[Place, typer.Argument(metavar="DATA", help=_TABLE_HELP, parser=streams.given)]
 PlannedData = Annotated[
     Place | None,
     typer.Argument(
         metavar="DATA",
         help=f"{_TABLE_HELP} Not needed if the plan says it.",
-        parser=place,
+        parser=streams.given,
         show_default=False,
     ),
 ]
@@ -53,7 +54,7 @@ Released = Annotated[
     typer.Argument(
         metavar="RELEASED",
         help="The published file, or a table of a database (postgresql://host/db#table).",
-        parser=place,
+        parser=streams.given,
     ),
 ]
 SecondTable = Annotated[
@@ -62,7 +63,7 @@ SecondTable = Annotated[
         "--st",
         "DATA",
         "Anatomy's second table; found by itself next to RELEASED (x.st.csv, or x_st).",
-        parser=place,
+        parser=streams.given,
     ),
 ]
 PlanFile = Annotated[
@@ -172,7 +173,15 @@ Audience = Annotated[
         "the original). [default: steward]",
     ),
 ]
-JsonFile = Annotated[Path | None, flag("--json", "FILE", "Write all figures to this file.")]
+JsonFile = Annotated[
+    Path | None,
+    flag(
+        "--json",
+        "FILE",
+        "Write all figures to this file; - is standard output.",
+        callback=streams.file,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
 
 

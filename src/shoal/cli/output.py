@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import OutputError, ParameterError, ShoalWarning
 from shoal.cli import say
+from shoal.cli.streams import DASH, put
 from shoal.tables.sources.source import Place, Source, target
 
 if TYPE_CHECKING:
@@ -60,19 +61,19 @@ class Output:
         return {flag: file for flag, file in named.items() if file is not None}
 
     def __str__(self) -> str:
-        files = [str(file) for file in (*self.tables.values(), *self.extras.values())]
+        files = [
+            str(file) for file in (*self.tables.values(), *self.extras.values()) if file != DASH
+        ]
+        if not files:
+            return "to standard output"
         return " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
 
     def check_files(self, inputs: Sequence[Place]) -> None:
         """Refuse what can be refused at once: wrong files, before anything heavy is loaded."""
-        from shoal.base.atomic import check_output
-
-        if isinstance(self.place, Path):
-            check_output(self.place, force=self.force, inputs=inputs)
-        for file in self.extras.values():
-            check_output(file, force=self.force, inputs=inputs)
+        places = [self.place] if isinstance(self.place, Path) else []
+        _check([*places, *self.extras.values()], self.force, inputs)
         check_apart([Path(self.place)], self.extras)
-        if isinstance(self.place, Path):
+        if isinstance(self.place, Path) and self.place != DASH:
             from shoal.tables.files import check_output_format
 
             check_output_format(self.place)
@@ -81,6 +82,8 @@ class Output:
         """Refuse --csv-safe for what is no CSV file."""
         from shoal.tables.files import TEXT_FORMATS, check_output_format
 
+        if self.place == DASH:
+            return
         if isinstance(self.place, Source) or check_output_format(self.place) not in TEXT_FORMATS:
             raise ParameterError(
                 f"--csv-safe is for CSV files, and the release goes to {self.place}, where no text "
@@ -94,18 +97,18 @@ class Output:
 
         shape = find_method(method).shape
         names = (*shape.tables, DOMAIN) if declared and shape.domains else shape.tables
+        if self.place == DASH and len(names) > 1:
+            raise OutputError(
+                f"The method {method!r} publishes {len(names)} tables here, and standard output "
+                "(-o -) takes one. Name a file."
+            )
         tables = placed(self.place, names)
         return replace(self, inputs=tuple(inputs), tables=tables)
 
     def check(self) -> None:
         """Say why the release cannot go there, before the work."""
-        from shoal.base.atomic import check_output
-
-        for goal in self.tables.values():
-            if isinstance(goal, Path):
-                check_output(goal, force=self.force, inputs=self.inputs)
-        for file in self.extras.values():
-            check_output(file, force=self.force, inputs=self.inputs)
+        places = [goal for goal in self.tables.values() if isinstance(goal, Path)]
+        _check([*places, *self.extras.values()], self.force, self.inputs)
         check_apart([Path(goal) for goal in self.tables.values()], self.extras)
         sources = [goal for goal in self.tables.values() if isinstance(goal, Source)]
         if sources:
@@ -132,21 +135,27 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
-        from shoal.tables.files import writing
+        from shoal.tables.files import to_csv, writing
 
         begun = time.perf_counter()
         fresh = [file for file in self.extras.values() if not file.exists()]
         made: list[Path] = []
+        csv_safe = release.plan.release.csv_safe
+        tables = release.here.tables
+        goals = {name: goal for name, goal in self.tables.items() if goal != DASH}
+        shown = b"" if goals else to_csv(tables["release"], csv_safe=csv_safe)
         try:
-            csv_safe = release.plan.release.csv_safe
-            tables = release.here.tables
-            with writing(self.tables, tables, self.force, self.inputs, csv_safe=csv_safe):
+            with writing(goals, tables, self.force, self.inputs, csv_safe=csv_safe):
                 release.made.seconds["write"] = time.perf_counter() - begun
                 release.made.seconds["total"] = time.perf_counter() - started
                 texts = {"--json": release.to_json(), "--report": page}
                 for flag, file in self.extras.items():
+                    if file == DASH:
+                        shown = f"{texts[flag]}\n".encode()
+                        continue
                     self._extra(file, texts[flag])
                     made.append(file)
+                put(shown)  # last: what was read by the next program cannot be taken back
         except BaseException:
             for file in made:
                 if file in fresh:
@@ -161,15 +170,20 @@ class Output:
             stream.write(text.encode())
 
 
+def _check(files: Iterable[Path], force: bool, inputs: Sequence[Place]) -> None:
+    from shoal.base.atomic import check_output
+
+    for file in files:
+        if file != DASH:
+            check_output(file, force=force, inputs=inputs)
+
+
 def check_named(
     named: Mapping[str, Path | None], force: bool, inputs: Sequence[Place]
 ) -> dict[str, Path]:
     """Return the files that flags name, or refuse what cannot be written before the work starts."""
-    from shoal.base.atomic import check_output
-
     files = {flag: file for flag, file in named.items() if file is not None}
-    for file in files.values():
-        check_output(file, force=force, inputs=inputs)
+    _check(files.values(), force, inputs)
     check_apart([], files)
     return files
 
@@ -178,7 +192,9 @@ def keep(file: Path | None, text: str, force: bool, inputs: Sequence[Place]) -> 
     """Write a text, if a file was named for it, and say so."""
     from shoal.base.atomic import atomic_file
 
-    if file is not None:
+    if file == DASH:
+        put(f"{text.rstrip()}\n".encode())
+    elif file is not None:
         with atomic_file(file, force=force, inputs=inputs) as stream:
             stream.write(text.encode())
         say.line(f"Wrote {file}.")

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.cli import streams
+
 if TYPE_CHECKING:
     from shoal.api.release import Release
     from shoal.releases.verdict import Verdict
@@ -76,7 +78,8 @@ def of_comparison(comparison: Comparison, data: Place) -> str:
 
 def _named(place: Place) -> str:
     """Return what a table is called in a heading; of a database no password is shown."""
-    return place.name if isinstance(place, Path) else str(place)
+    said = streams.named(place)
+    return place.name if isinstance(place, Path) and said != streams.STDIN else said
 
 
 def _origin(place: Place) -> Provenance:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from shoal.cli import options as opt
-from shoal.cli import say
-from shoal.tables.sources.source import Place, place
+from shoal.cli import say, streams
+from shoal.tables.sources.source import Place
 
 if TYPE_CHECKING:
     from shoal.measures.risks.reidentification import AttributeRisk, Risk
@@ -27,7 +27,7 @@ def command(
             "--original",
             "DATA",
             "The table it was made from: shows before and after.",
-            parser=place,
+            parser=streams.given,
         ),
     ] = None,
     population: Annotated[
@@ -36,7 +36,7 @@ def command(
             "--population",
             "DATA",
             "A list of people, the table's own among them: journalist's risk and k-map.",
-            parser=place,
+            parser=streams.given,
         ),
     ] = None,
     threshold: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
@@ -13,8 +14,34 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+# How much is said: warnings and errors alone (--quiet); what is done when, too (--verbose); results
+# on stderr, because standard output is for a file that was asked for as "-".
+_MANNER: set[str] = set()
 FIGURE = 16  # characters that stay on one line, such as 3,625 (72.5 %)
+_COMMAND = re.compile(r"(^\s*|[:'] )shoal [a-z]")
+_FIGURE_UNIT = re.compile(r"(\d) %")
 KEPT = "\x00"  # a space at which no line is broken; control characters are never shown
+
+
+def speak(*, quiet: bool = False, verbose: bool = False, aside: bool = False) -> None:
+    """Say less, or more, or let results go to stderr; what was asked for before stays so."""
+    asked = {"quiet": quiet, "verbose": verbose, "aside": aside}
+    _MANNER.update(manner for manner, wanted in asked.items() if wanted)
+
+
+def anew() -> None:
+    """Forget how much was to be said: several commands may run in one process."""
+    _MANNER.clear()
+
+
+def quiet() -> bool:
+    """Return whether nothing but warnings and errors is to be said."""
+    return "quiet" in _MANNER
+
+
+def results() -> TextIO:
+    """Return where results for people go."""
+    return sys.stderr if "aside" in _MANNER else sys.stdout
 
 
 def error(text: str) -> None:
@@ -36,15 +63,25 @@ def _headed(head: str, colour: str, lines: Sequence[str]) -> None:
 
 def note(text: str) -> None:
     """Say what is happening."""
+    if quiet():
+        return
     for part in _fitted(visible(text), sys.stderr):
         typer.echo(part, err=True)
 
 
+def detail(text: str) -> None:
+    """Say what only those want to know who asked for more with --verbose."""
+    if "verbose" in _MANNER:
+        note(text)
+
+
 def line(text: str = "") -> None:
     """Write a line of the result."""
+    if quiet():
+        return
     for own in visible(text, keep="\n").split("\n"):
-        for part in _fitted(own, sys.stdout):
-            typer.echo(part)
+        for part in _fitted(own, results()):
+            typer.echo(part, err="aside" in _MANNER)
 
 
 def _fitted(text: str, stream: TextIO, used: int = 0) -> list[str]:
@@ -58,7 +95,8 @@ def console() -> Console:
     """Return a console for tables; a file or a pipe gets room enough to stay in columns."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    stream = results()
+    return Console(highlight=False, width=None if stream.isatty() else 120, file=stream)
 
 
 def table(
@@ -71,6 +109,8 @@ def table(
 
     Long sentences are wrapped. Where even then words would be broken, every row is a paragraph.
     """
+    if quiet():
+        return
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -122,7 +162,8 @@ def wrapped(text: str, width: int) -> list[str]:
 
     A command is copied from the terminal, and must come out in one piece.
     """
-    if len(text) <= width or "shoal " in text:
+    text = _FIGURE_UNIT.sub(rf"\1{KEPT}%", text)
+    if len(text) <= width or _COMMAND.search(text):
         return [text.replace(KEPT, " ")]
     indent = " " * (len(text) - len(text.lstrip(" ")))
     lines = textwrap.wrap(

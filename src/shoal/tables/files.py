@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, cast
@@ -301,6 +302,13 @@ def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, *, csv_safe: boo
             compression="lz4" if suffix == ".feather" else "uncompressed",
             compat_level=pl.CompatLevel.oldest(),
         )
+
+
+def to_csv(frame: pl.DataFrame, *, csv_safe: bool = False) -> bytes:
+    """Return the bytes of a CSV file."""
+    stream = io.BytesIO()
+    _write(frame, stream, ".csv", csv_safe=csv_safe)
+    return stream.getvalue()
 
 
 def _harmless(frame: pl.DataFrame) -> pl.DataFrame:

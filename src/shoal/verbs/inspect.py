@@ -9,7 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.plain import table_html
+from shoal.base.plain import as_json, table_html
+from shoal.base.plain import plain as plain_data
 from shoal.base.roles import Role
 from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
@@ -66,6 +67,31 @@ class Inspection:
             f"Inspection({self.rows:,} rows, {len(self.columns)} columns, {self.unique:,} unique "
             f"rows, {self.vmr:.1%} of cells missing)"
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as plain data."""
+        columns = [
+            {
+                "name": look.column.name,
+                "type": look.dtype,
+                "missing": look.missing,
+                "distinct": look.distinct,
+                "example": look.example,
+                "role": look.column.role.value,
+                "kind": look.column.kind.value if look.column.kind else None,
+                "reason": look.column.reason,
+            }
+            for look in self.columns
+        ]
+        standing = {"vmr": self.vmr, "rmr": self.rmr, "below": self.below}
+        told: dict[str, Any] = plain_data(
+            {"rows": self.rows, "columns": columns, "quasi": list(self.schema.quasi)}
+            | standing
+            | {"singling": self.singling.to_dict(), "not_people": self.not_people}
+        )
+        return told
+
+    to_json = as_json
 
     def _repr_html_(self) -> str:
         """Show the columns in a notebook, with the role that each suggests and why."""

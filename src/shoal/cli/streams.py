@@ -1,0 +1,64 @@
+"""``-`` on the command line: a table from standard input, a file to standard output."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from shoal.base.errors import ParameterError
+from shoal.cli import say
+from shoal.tables.sources.source import Place, place
+
+DASH = Path("-")
+STDIN = "standard input"
+
+
+def given(text: str | Place) -> Place:
+    """Return the table that a word of the command line means; ``-`` is what is piped in."""
+    return _piped() if str(text) == "-" else place(text)
+
+
+def named(table: Place) -> str:
+    """Return what a table is called in a sentence; of a database no password is shown."""
+    if isinstance(table, Path) and _piped.cache_info().currsize and table == _piped():
+        return STDIN
+    return str(table)
+
+
+@cache
+def _piped() -> Path:
+    """Take standard input in; where the system can, it never touches a disk."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise ParameterError(
+            "A table was to come from standard input (-), and nothing is piped in. Name a file, or "
+            "pipe one in: cat patients.csv | shoal inspect -"
+        )
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
+        handle = os.memfd_create("shoal")
+        path = Path(f"/proc/{os.getpid()}/fd/{handle}")
+    else:
+        handle, name = tempfile.mkstemp(prefix="shoal-")  # for this user alone
+        path = Path(name)
+        atexit.register(path.unlink, missing_ok=True)
+    with os.fdopen(handle, "wb", closefd=False) as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+    return path
+
+
+def file(path: Path | None) -> Path | None:
+    """Take the name of an output; ``-`` lets everything else be said on standard error."""
+    if path == DASH:
+        say.speak(aside=True)
+    return path
+
+
+def put(content: bytes) -> None:
+    """Write an output to standard output."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
