@@ -1,4 +1,4 @@
-"""What cells give away, on Spark: grids, sets, slack, ends of intervals, and what can be read off."""
+"""What cells give away, on Spark: grids, sets, slack, ends of intervals, what can be read off."""
 
 import pytest
 

@@ -30,7 +30,7 @@ from shoal.measures.cautions import Matter, cautions, planned
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit
+from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
 from shoal.privacy import All, Rule
 from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
@@ -150,6 +150,7 @@ def execute(
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     check_fit(entry, rules, schema.person)
+    check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
     check_slack(plan, entry, schema.person)
     check_together(plan, entry, schema.person, key)
     with heard() as said:

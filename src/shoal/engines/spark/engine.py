@@ -25,7 +25,7 @@ from shoal.engines.spark.publishing import publish
 from shoal.engines.spark.session import first_line, require, session, session_of
 from shoal.engines.spark.settings import Spark, address, is_spark_frame
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit
+from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
 from shoal.privacy import Rule
 from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.prepare import resolve
@@ -71,6 +71,7 @@ def carry_out(
         specs = [rule.spec for rule in plan.rules]
         rules = (*build_rules(specs, schema.sensitive), *extra)
         check_fit(entry, rules)
+        check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
         with files.staging(spark, settings) as folder:
             job = Job(
                 spark,
