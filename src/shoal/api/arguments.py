@@ -138,6 +138,7 @@ class Audited(Opening, Promised, total=False):
     """What :func:`audit` takes besides the release."""
 
     against: Sequence[Any]
+    manifest: str | Path | None
 
 
 class Risked(Opening, total=False):

@@ -26,7 +26,7 @@ from shoal.releases.base import By, View
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
-from shoal.tables.files import write_release
+from shoal.tables.files import placed, writing
 from shoal.tables.native import Native
 from shoal.tables.prepare import Names, extra_rules, listed_names, load
 
@@ -342,9 +342,16 @@ class Release(Generic[FrameT]):
             A file, in the format that its ending says, or the address of a database.
         force, into
             Replace what is there; the table of a database, unless the address names it.
+
+        A release that was made here leaves its manifest beside the file (``x.csv.manifest.json``).
         """
+        goals = placed(path, self.here.tables, into)
         csv_safe = self.plan.release.csv_safe
-        write_release(self.here.tables, path, force, into=into, csv_safe=csv_safe)
+        with writing(goals, self.here.tables, force, (), csv_safe=csv_safe):
+            if self.run is not None:
+                from shoal.verbs.manifest import leave
+
+                leave(self.run, goals, force=force)
 
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from shoal.base.plain import as_json
+from shoal.engines.marks import Marks
 from shoal.measures.exposure import Exposure
 from shoal.measures.losses.ncp import Loss
 from shoal.measures.readoff import ReadOff
@@ -44,6 +45,8 @@ class Run:
     read_off
         What follows for certain from the published cells; None if no cell is generalized, or the
         rows are on Spark.
+    marks
+        Digests of what it was made from, for its manifest.
     """
 
     loss: Loss
@@ -59,6 +62,7 @@ class Run:
     warnings: tuple[str, ...] = ()
     exposure: Exposure | None = None
     read_off: ReadOff | None = None
+    marks: Marks = field(default_factory=Marks)
 
     @property
     def undecided(self) -> dict[str, str]:

@@ -150,7 +150,7 @@ def read_off(
 
 def _rows(told: Mapping[str, Told], classes: Ints, wide: npt.NDArray[np.bool_]) -> pl.DataFrame:
     """Return the rows that must exist: one for every value of the only wide cell of a class."""
-    found = []
+    frames = []
     for j, (name, column) in enumerate(told.items()):
         own = classes[wide[j, classes]]
         cells = column.which[own]
@@ -163,8 +163,8 @@ def _rows(told: Mapping[str, Told], classes: Ints, wide: npt.NDArray[np.bool_]) 
             for other, each in told.items()
             if other != name
         }
-        found.append(pl.DataFrame({name: values, **rest}).select(*told))
-    return pl.concat(found)
+        frames.append(pl.DataFrame({name: values, **rest}).select(*told))
+    return pl.concat(frames)
 
 
 def _found(opened: Opened, rows: pl.DataFrame, original: pl.DataFrame) -> tuple[int, int]:

@@ -123,11 +123,12 @@ def on_spark(
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A release fresh from its run; ``order`` must never leave it."""
+    """A release fresh from its run; ``order`` and ``grouped`` must never leave it."""
 
     run: Run
     opened: Opened
     order: Ints
+    grouped: Grouped
 
 
 def execute(
@@ -192,7 +193,7 @@ def execute(
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
     )
-    return Made(run, opened, release.order)
+    return Made(run, opened, release.order, grouped)
 
 
 def check_slack(plan: Plan, entry: Method, person: str | None = None) -> None:

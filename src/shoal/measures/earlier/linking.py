@@ -18,7 +18,6 @@ from shoal.releases import notation
 from shoal.releases.ends import cell_texts
 from shoal.releases.generalized.spread import Spread, spread
 from shoal.releases.opened import Opened
-from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR
 
 _LEAF = 4  # classes that a leaf of a tree holds at least
@@ -80,9 +79,8 @@ def _common(releases: Sequence[Opened], name: str) -> Spread:
 def _texts(opened: Opened, name: str) -> pl.Series:
     """Return the cells of every class in our notation."""
     cells = opened.published.cells
-    if name in cells.columns:
-        texts = notation.exact(cells[name]) if opened.shape.exact else as_text(cells[name])
-        return texts.fill_null(STAR).alias(name)
+    if opened.shape.exact and name in cells.columns:
+        return notation.exact(cells[name]).fill_null(STAR).alias(name)
     return cell_texts(cells, name, opened.taxonomies.get(name)).alias(name)
 
 
