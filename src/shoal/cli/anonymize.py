@@ -111,6 +111,14 @@ def command(
     json: opt.JsonFile = None,
     report: opt.ReportFile = None,
     audience: opt.Audience = None,
+    dictionary: Annotated[
+        bool,
+        typer.Option(
+            "--dictionary",
+            help="Write a data dictionary beside the release: CSVW (release.csv-metadata.json) and "
+            "a page (release.csv.dictionary.html), both from published cells alone.",
+        ),
+    ] = False,
     threads: Annotated[
         int | None,
         opt.flag(
@@ -178,7 +186,7 @@ def command(
     # Everything that can be refused is refused before the work starts.
     spark = on_spark.chosen(engine, master, driver_tuples, strict=strict, prove=prove)
     streams.file(Path(out))
-    goal = Output.of(out, into, json, force, report)
+    goal = Output.of(out, into, json, force, report).with_dictionary(dictionary)
     if spark:
         reporting.refuse_on_spark(report, audience)
     else:
