@@ -36,7 +36,6 @@ from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
 from shoal.privacy import All, Rule
 from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
-from shoal.releases.history.check import COUNTERFEITS
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
@@ -45,7 +44,7 @@ from shoal.tables.prepare import Taken, warn_undecided
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
 from shoal.verbs.fitting import check_slack, check_together, check_where
-from shoal.verbs.over_time import Series, told_over_time
+from shoal.verbs.over_time import Series, shown_of, told_over_time
 
 QUOTED = "texts quoted for spreadsheets"
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
@@ -185,20 +184,16 @@ def execute(
         with clock.stage("recode"):
             parts = made.partition if isinstance(made, Lasting) else made
             grouped = Grouped.untouched(data) if shape.exact else Grouped(data, parts)
-            loss, out = measured(grouped), (frame, data, parts)
-            if series is not None and grouping is not None:
-                out = series.among(frame, data, made, grouping)
-            frame, shown, parts = out
+            loss = measured(grouped)
+            frame, shown, parts = shown_of(series, frame, data, made, grouping)
             order = shuffling(frame.height) if plan.release.shuffle else None
             typed, mid = plan.release.ends, plan.release.mid
             named, declared = _pseudonymized(frame, schema, plan, key)
             release = shape.make.publish(
                 named, declared, shown, parts, typed=typed, mid=mid, order=order
             )
-            tables = release.tables()
-            if series is not None:
-                tables[COUNTERFEITS] = series.told(release.frame, release.order)
-            tables = {name: fresh(table) for name, table in tables.items()}
+            beside = {} if series is None else series.beside(release.frame, release.order)
+            tables = {name: fresh(own) for name, own in (release.tables() | beside).items()}
         with clock.stage("verify"):
             columns, told = schema.columns, plan.unseeded()
             opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=told)

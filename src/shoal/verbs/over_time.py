@@ -145,8 +145,8 @@ class Series:
         )
         return whole, data.take(rows), partition
 
-    def told(self, release: pl.DataFrame, order: Ints) -> pl.DataFrame:
-        """Return how many counterfeits every class has that has any, to be published beside it."""
+    def beside(self, release: pl.DataFrame, order: Ints) -> dict[str, pl.DataFrame]:
+        """Return what is published beside it: the counterfeits of every class that has any."""
         if COUNTERFEITS in release.columns:
             raise SchemaError(
                 f"The release has a column {COUNTERFEITS!r}, which is what the table beside it "
@@ -155,7 +155,8 @@ class Series:
         published = read(release, self.schema.quasi)
         false = self._false(published, order)
         told = published.cells.with_columns(pl.Series(COUNTERFEITS, false))
-        return told.filter(pl.col(COUNTERFEITS) > 0).sort(published.columns, nulls_last=True)
+        told = told.filter(pl.col(COUNTERFEITS) > 0).sort(published.columns, nulls_last=True)
+        return {COUNTERFEITS: told}
 
     def false(self, opened: Opened, order: Ints) -> Ints:
         """Return how many counterfeits every class of a release has."""
@@ -207,6 +208,19 @@ class Series:
         if not true.sort("person").equals(pending.classes.select("person", "class")):
             found.append("The history puts people into other classes than the release.")
         return found
+
+
+def shown_of(
+    series: Series | None,
+    frame: pl.DataFrame,
+    data: Encoded,
+    made: Any,
+    rng: np.random.Generator | None,
+) -> tuple[pl.DataFrame, Encoded, Any]:
+    """Return what is published of a table: its rows, and counterfeits in a series."""
+    if series is None or rng is None:
+        return frame, data, made
+    return series.among(frame, data, made, rng)
 
 
 def told_over_time(
