@@ -83,7 +83,10 @@ def _hierarchies(page: Any, table: str) -> Iterator[str]:
     page.goto(f"{table}/columns/2")
     yield "hierarchy-none"
     page.get_by_label("flat").check()
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Preview").click()
+    page.locator("#preview").wait_for()
+    yield "hierarchy-preview"
+    page.get_by_role("button", name="Use this one").click()
     page.get_by_text("Covers every value.").wait_for()
     yield "hierarchy-flat"
     page.get_by_text("Edit as text").click()

@@ -250,6 +250,7 @@ class Workbench:
                 target=str(run.folder),
                 command=run.command,
                 name=table.name,
+                shown_path=table.shown_path,
             )
             run.status = DONE
         except Refused as error:
@@ -293,7 +294,8 @@ def title(plan: Plan) -> str:
         told.append(f"{kind}{main} = {value:g}{of}" if isinstance(value, (int, float)) else kind)
         if entry.crowd not in (None, main):
             told[-1] += f", {entry.crowd} = {rule.spec.get(entry.crowd)}"
-    return f"{', '.join(told)} · {plan.method.name}"
+    weighed = [f" · {n} × {c.importance:g}" for n, c in plan.columns.items() if c.importance != 1]
+    return f"{', '.join(told)} · {plan.method.name}{''.join(weighed)}"
 
 
 def known_file(path: Path) -> Path:

@@ -179,28 +179,31 @@ def run(
     target: str,
     command: str,
     name: str,
+    shown_path: str,
 ) -> dict[str, Any]:
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
     from shoal.api.opening import read
     from shoal.report.page import Provenance
     from shoal.report.release import try_attacks
-    from shoal.web import results
+    from shoal.web import classes, results
 
     tell("read")
     frame = frame_of(table)
     asked = Plan.from_toml(plan, "plan.toml", Path(folder))
     opened = read(frame, asked)
-    release = opened.anonymize(progress=tell).beside(opened)
+    release, made = opened.anonymize_to_look_into(tell)
+    release = release.beside(opened)
     tell("attack")
     attacks, why = try_attacks(release.here, opened.frame)
     tell("measure")
     view = results.view(release, attacks, why)
+    view["picked"] = [] if view["exact"] else classes.pick(made, opened.taken.frame)
     tell("write")
     hidden = Path(f"{target}.part")
     shutil.rmtree(hidden, ignore_errors=True)
     hidden.mkdir(mode=0o700, parents=True)
     origin = Provenance(command, name, _digest(Path(table["path"])))
-    results.write(release, hidden, asked, view, attacks, origin)
+    results.write(release, hidden, asked, view, attacks, origin, shown_path)
     hidden.rename(target)
     return view
 
