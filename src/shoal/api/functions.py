@@ -102,10 +102,11 @@ def _on_spark(
     hierarchies: Hierarchies | None = None,
     rules: Sequence[Rule] | Rule | None = None,
     strict: bool = False,
+    prove: bool = False,
     plan: Plan | str | Path | None = None,
     **given: Any,
 ) -> Release[Any]:
-    refuse_strict(strict)
+    refuse_strict(strict, prove)
     roles, asked = parted(given, Roles)
     asked |= {"roles": roles_of(**roles), "hierarchies": hierarchies, "rules": rules}
     extra = extra_rules(rules)

@@ -33,6 +33,7 @@ from shoal.tables.prepare import Names, extra_rules, listed_names, load
 if TYPE_CHECKING:
     from shoal.engines.run import Run
     from shoal.measures.losses.ncp import Loss
+    from shoal.measures.proof import Proof
     from shoal.measures.risks.results import Attacks
     from shoal.show.figures.plots import Plots
     from shoal.show.figures.subject import Subject
@@ -121,6 +122,11 @@ class Release(Generic[FrameT]):
     def loss(self) -> Loss:
         """What it costs, for a release that was made here."""
         return self.made.loss
+
+    @property
+    def proof(self) -> Proof | None:
+        """How far it is from the best possible, if that was asked for (``prove=True``)."""
+        return self.made.proof
 
     @cached_property
     def verdict(self) -> Verdict:

@@ -117,6 +117,7 @@ class Table(Generic[FrameT]):
         time_limit: float | None = None,
         engine: Spark | None = None,
         strict: bool = False,
+        prove: bool = False,
         pseudonym_key: str | Path | bytes | None = None,
         **asked: Unpack[Asked],
     ) -> Release[FrameT]:
@@ -160,6 +161,10 @@ class Table(Generic[FrameT]):
             Carry the plan out on Spark instead, from where the table lies.
         strict
             Refuse instead of warning: whatever would be warned about ends the run.
+        prove
+            Say how far the release is from the best possible, as ``release.proof``: what no release
+            with these hierarchies can lose less than. ``progress`` is told ``"prove: ..."``
+            meanwhile; True ends it with what is proved by then.
 
         Raises
         ------
@@ -178,7 +183,7 @@ class Table(Generic[FrameT]):
         extra = extra_rules(asked.get("rules"))
         key = read_key(pseudonym_key)
         if engine is not None:
-            refuse_strict(strict)
+            refuse_strict(strict, prove)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
         return self._carried_out(plan, clock, extra, key, strict=strict)[0]
@@ -200,7 +205,7 @@ class Table(Generic[FrameT]):
         plan = plan.declaring(taken.plan)
         with heard() as warned:
             caution(taken, plan, extra, strict=strict)
-        made = execute(taken, plan, clock, extra, key=key)
+        made = execute(taken, plan, clock, extra, key=key, prove=prove)
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
         texts = [*said, *warned, *made.run.warnings]
@@ -297,6 +302,8 @@ class Table(Generic[FrameT]):
         threshold, belief
             Largest re-identification risk and largest belief that a recommended setting may have.
             The belief is by default halfway from the share of the commonest value to certainty.
+        prove
+            Say of every setting how far it is at most above the best possible (``above_best``).
         keep
             Keep the release of every setting, as its ``release``.
         progress

@@ -27,7 +27,8 @@ GROUPS = {
     "Columns": "--quasi --known --sensitive --identifier --person --other --hierarchies --domain: "
     "--person-rows: --pseudonym: --pseudonym-key: --grid: --sets: --slack:",
     "Promise": "",
-    "Method": "--method --methods --option: --effort --time-limit --repeats --seed: --seed-file:",
+    "Method": "--method --methods --option: --effort --time-limit --prove: --repeats "
+    "--seed: --seed-file:",
     "Output": "--out --typed --report --audience: --json --csv --plot --into: --csv-safe: --force "
     "--strict:",
     "Engine": "--threads --engine --master: --driver-tuples:",

@@ -34,7 +34,12 @@ class Order:
 
 
 def chosen(
-    engine: str, master: str | None, driver_tuples: int | None, *, strict: bool = False
+    engine: str,
+    master: str | None,
+    driver_tuples: int | None,
+    *,
+    strict: bool = False,
+    prove: bool = False,
 ) -> bool:
     """Tell whether Spark does the work, and refuse its flags without it."""
     from shoal.api.arguments import refuse_strict
@@ -52,7 +57,7 @@ def chosen(
             "--engine spark, or leave them out."
         )
     if engine == "spark":
-        refuse_strict(strict)
+        refuse_strict(strict, prove)
     return engine == "spark"
 
 

@@ -251,6 +251,8 @@ def tell(run: Run) -> None:
         say.line(f"Counted  {run.verdict.people:,} different people by {run.schema.person!r}")
     parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
     say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
+    if run.proof is not None:
+        say.line(f"Proved   {run.proof.describe().partition('. ')[2]}")
     if run.notes:
         notes = (f"{name} {_figures(value)}" for name, value in run.notes.items())
         say.line(f"Found    {'; '.join(notes)}")

@@ -16,8 +16,10 @@ from shoal.cli.bar import BAR
 T = TypeVar("T")
 
 NOTHING = "Nothing was written."
+PROVED = "Keeping what is proved so far. Press ctrl-C again to stop without a release."
 ENOUGH = "Taking the best release found so far. Press ctrl-C again to stop without one."
 BEST = "ctrl-C takes the best so far"
+PROVEN = "ctrl-C keeps what is proved"
 BETWEEN = "ctrl-C ends after this one"
 COMPILING = (
     "Compiling the search for this machine. This happens once for every kind of work and takes up "
@@ -95,7 +97,7 @@ def watch(
                     first()
             compiled.set()
         else:
-            if stage != state["stage"]:
+            if stage.partition(":")[0] != state["stage"].partition(":")[0]:
                 say.detail(f"{time.perf_counter() - began:.2f} s: {stage}")
             state["stage"] = stage
             BAR.show(*_shown(stage, stages, between and BETWEEN))
@@ -119,9 +121,10 @@ def watch(
         try:
             _wait(done)
         except KeyboardInterrupt:
-            if state["stage"] != "refine" and not between:
+            stage = state["stage"].partition(":")[0]
+            if stage not in ("refine", "prove") and not between:
                 raise
-            say.note(between or ENOUGH)
+            say.note(between or (PROVED if stage == "prove" else ENOUGH))
             enough.set()
             _wait(done)
     except (KeyboardInterrupt, SystemExit) as stop:
@@ -150,8 +153,10 @@ def stoppable() -> Iterator[None]:
 def _shown(stage: str, stages: tuple[str, ...], between: str) -> tuple[str, tuple[int, int], str]:
     """Return what the bar shows of a stage: its name, how many are over, what ctrl-C does."""
     known = "group" if stage == "refine" else stage
-    over = stages.index(known) if known in stages else 0
-    return known, (over, len(stages)), BEST if stage == "refine" else between
+    name = known.partition(":")[0]  # behind it stands how far that is
+    over = stages.index(name) if name in stages else 0
+    hint = {"refine": BEST, "prove": PROVEN}.get(stage if stage == "refine" else name, between)
+    return known, (over, len(stages)), hint
 
 
 def _wait(done: threading.Event) -> None:
