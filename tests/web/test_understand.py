@@ -140,6 +140,16 @@ def test_a_script_repeats_the_run(steward, place, tmp_path) -> None:
         assert "repeat.py" not in archive.namelist()
 
 
+def test_excel_is_offered_where_it_can_be_written(steward, place, tmp_path) -> None:
+    pytest.importorskip("xlsxwriter", reason="Excel needs pip install 'shoal[files]'")
+    names = {file["name"] for file in steward.get(f"{place}/runs/1/take")["files"]}
+    assert "release.xlsx" in names
+    raw = steward.client.get(f"{place}/runs/1/files/release.xlsx").content
+    with zipfile.ZipFile(BytesIO(raw)) as book:
+        assert b"<f>" not in book.read("xl/worksheets/sheet1.xml")
+        assert b"Zqx" not in b"".join(book.read(name) for name in book.namelist())
+
+
 def test_what_rows_were_is_in_no_file(steward, place) -> None:
     folder = steward.client.app.state.bench.tables
     run = next(t for t in folder.values() if t.name == "ward.csv").runs[1]

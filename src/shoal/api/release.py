@@ -359,6 +359,12 @@ class Release(Generic[FrameT]):
 
                 leave(self.run, goals, force=force)
 
+    def write_dictionary(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write a data dictionary for the release in ``path``, beside it: CSVW and a page."""
+        from shoal.api.showing import write_dictionary
+
+        write_dictionary(self.here, Path(path), force=force)
+
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""
         if self.run is not None:

@@ -15,6 +15,7 @@ import typer
 from shoal.catalog import RULES
 from shoal.cli import cells, on_spark, persons, reporting, say, streams
 from shoal.cli import options as opt
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
+@with_reading
 def command(
     out: Annotated[
         str,
@@ -101,6 +103,14 @@ def command(
     json: opt.JsonFile = None,
     report: opt.ReportFile = None,
     audience: opt.Audience = None,
+    dictionary: Annotated[
+        bool,
+        typer.Option(
+            "--dictionary",
+            help="Write a data dictionary beside the release: CSVW (release.csv-metadata.json) and "
+            "a page (release.csv.dictionary.html), both from published cells alone.",
+        ),
+    ] = False,
     threads: Annotated[
         int | None,
         opt.flag(
@@ -144,6 +154,7 @@ def command(
         ),
     ] = None,
     *,
+    reading: dict[str, str],
     rules: list[dict[str, Any]],
 ) -> None:
     """Anonymize a table and check the release before it is written.
@@ -167,7 +178,7 @@ def command(
     # Everything that can be refused is refused before the work starts.
     spark = on_spark.chosen(engine, master, driver_tuples, strict=strict, prove=prove)
     streams.file(Path(out))
-    goal = Output.of(out, into, json, force, report)
+    goal = Output.of(out, into, json, force, report).with_dictionary(dictionary)
     if spark:
         reporting.refuse_on_spark(report, audience)
     else:
@@ -187,6 +198,7 @@ def command(
         base,
         missing=missing,
         delimiter=delimiter,
+        reading=reading,
         hierarchies=hierarchies,
         seed=opt.chosen_seed(seed, seed_file),
         rules=rules,

@@ -22,6 +22,7 @@ from shoal.cli.bar import BAR
 GROUPS = {
     "Input": "DATA ORIGINAL RELEASED FILE COLUMN PATH --plan --original --population --control "
     "--against --table --query: --query-file: --original-table: --st: --missing --delimiter "
+    "--encoding: --dates: --decimal: --sheet: --labels: "
     "--notation: --max-unpacked: --trust-plan:",
     "This command": "",
     "Columns": "--quasi --known --sensitive --identifier --person --other --hierarchies --domain: "
@@ -29,8 +30,8 @@ GROUPS = {
     "Promise": "",
     "Method": "--method --methods --option: --effort --time-limit --prove: --repeats "
     "--seed: --seed-file:",
-    "Output": "--out --typed --report --audience: --json --csv --plot --into: --csv-safe: --force "
-    "--strict:",
+    "Output": "--out --typed --report --audience: --json --csv --plot --dictionary --into: "
+    "--csv-safe: --force --strict:",
     "Engine": "--threads --engine --master: --driver-tuples:",
     "Help": "--quiet --verbose --version --help --help-all",
 }

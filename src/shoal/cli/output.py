@@ -38,6 +38,8 @@ class Output:
         What is read, and never written over.
     tables
         Where every table of the release goes, by name.
+    beside
+        The files of the data dictionary, by what their names add to the release's.
     """
 
     place: Path | Source
@@ -46,6 +48,7 @@ class Output:
     inputs: tuple[Place, ...] = ()
     tables: Mapping[str, Path | Source] = field(default_factory=dict)
     report: Path | None = None
+    beside: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -58,7 +61,21 @@ class Output:
     def extras(self) -> dict[str, Path]:
         """The files besides the release, by the flag that names them."""
         named = {"--json": self.json, "--report": self.report}
-        return {flag: file for flag, file in named.items() if file is not None}
+        return {flag: file for flag, file in named.items() if file is not None} | dict(self.beside)
+
+    def with_dictionary(self, wanted: bool) -> Output:
+        """Return the output with the two files of a data dictionary, if they are wanted."""
+        if not wanted:
+            return self
+        if not isinstance(self.place, Path) or self.place == DASH:
+            raise ParameterError(
+                "--dictionary goes beside a file, and the release goes elsewhere. Leave it out, or "
+                "let --out name a file."
+            )
+        from shoal.report.dictionary import PAGE, SUFFIX
+
+        files = {end: self.place.with_name(self.place.name + end) for end in (SUFFIX, PAGE)}
+        return replace(self, beside=files)
 
     @property
     def manifest(self) -> Path | None:
@@ -145,6 +162,7 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
+        from shoal.report.evidence import filled
         from shoal.tables.files import to_csv, writing
         from shoal.verbs.manifest import figures as told
         from shoal.verbs.manifest import leave, written
@@ -163,7 +181,8 @@ class Output:
                 manifest, file = leave(release.made, goals, force=self.force)
                 made += [] if file is None else [file]
                 figures = release.to_dict() | {"manifest": told(release.made, manifest)}
-                texts = {"--json": written(figures), "--report": page}
+                texts = {"--json": written(figures), "--report": filled(page, manifest["files"])}
+                texts |= self._dictionary(release)
                 for flag, file in self.extras.items():
                     if file == DASH:
                         shown = f"{texts[flag]}\n".encode()
@@ -176,6 +195,14 @@ class Output:
                 if file in fresh or file not in self.extras.values():
                     file.unlink(missing_ok=True)
             raise
+
+    def _dictionary(self, release: Release[pl.DataFrame]) -> dict[str, str]:
+        """Return the texts of the data dictionary, if one was asked for."""
+        if not self.beside:
+            return {}
+        from shoal.report.dictionary import texts
+
+        return texts(release.here, Path(self.place).name)
 
     def _extra(self, file: Path, text: str) -> None:
         from shoal.base.atomic import atomic_file

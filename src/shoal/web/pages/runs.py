@@ -39,6 +39,10 @@ FILES = {
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "The release, for Excel",
     ),
+    "release.st.xlsx": (
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "The second table, for Excel",
+    ),
     "plan.toml": ("application/toml; charset=utf-8", "The plan, which repeats the run"),
     "repeat.py": ("text/x-python; charset=utf-8", "A Python script that repeats the run"),
     "report.html": ("text/html; charset=utf-8", "The report for you; do not pass it on"),
