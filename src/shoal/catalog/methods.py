@@ -60,6 +60,7 @@ METHODS: dict[str, Method] = {
             anytime=True,
             baseline=True,
             ahead="shoal.groupers.ahead",
+            weighs=True,
         ),
         Method(
             "kaim",
@@ -75,6 +76,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             flat_sets=True,
+            weighs=True,
         ),
         Method(
             "k-member",
@@ -95,6 +97,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             baseline=True,
+            weighs=True,
         ),
         Method(
             "l-clustering",
@@ -103,6 +106,7 @@ METHODS: dict[str, Method] = {
             "Wang, Xu, Wang, Shi 2010",
             "shoal.groupers.l_clustering:group",
             needs=_L_DIVERSITY,
+            weighs=True,
         ),
         Method(
             "alpha-k",
@@ -229,6 +233,16 @@ METHODS: dict[str, Method] = {
             rows_only="the rows of a person lie in several groups, and the values that all of "
             "these groups share are the person's",
             by_queries=True,
+        ),
+        Method(
+            "buckets",
+            "gives rows signatures of m values by their frequency and cuts the rows of a signature "
+            "in halves until each group has every value once; the baseline of m-invariance",
+            "Xiao, Tao 2007",
+            "shoal.groupers.buckets:group",
+            rules=("m-invariance", "frequency-l-diversity"),
+            needs=("m-invariance", "frequency-l-diversity"),
+            whole="signatures are handed out by how frequent values are in the whole table",
         ),
     )
 }
