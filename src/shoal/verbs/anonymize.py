@@ -182,19 +182,9 @@ def execute(
             order = shuffling(frame.height) if plan.release.shuffle else None
             ends: dict[str, Any] = {"typed": plan.release.ends, "mid": plan.release.mid}
             named, declared = _pseudonymized(frame, schema, plan, key)
-<<<<<<< HEAD
-            release = shape.make.publish(
-                named, declared, shown, parts, typed=typed, mid=mid, order=order
-            )
+            release = shape.make.publish(named, declared, shown, parts, **ends, order=order)
             beside = {} if series is None else series.beside(release.frame, release.order)
             tables = {name: fresh(own) for name, own in (release.tables() | beside).items()}
-=======
-            release = shape.make.publish(named, declared, shown, parts, **ends, order=order)
-            tables = release.tables()
-            if series is not None:
-                tables[COUNTERFEITS] = series.told(release.frame, release.order)
-            tables = {name: fresh(table) for name, table in tables.items()}
->>>>>>> origin/main
         with clock.stage("verify"):
             about = schema.columns, taken.taxonomies
             opened = Opened(tables, *about, shape=shape, plan=plan.unseeded())
