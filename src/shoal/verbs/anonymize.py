@@ -32,7 +32,7 @@ from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
 from shoal.measures.proof import Proof, check_provable, crowd, lower_bound
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules
+from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
 from shoal.privacy import All, Rule
 from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
@@ -44,7 +44,7 @@ from shoal.tables.gathering import Hierarchies
 from shoal.tables.prepare import Taken, warn_undecided
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
-from shoal.verbs.fitting import check_asked, check_together, check_where
+from shoal.verbs.fitting import check_slack, check_together, check_where
 from shoal.verbs.over_time import Series, told_over_time
 
 QUOTED = "texts quoted for spreadsheets"
@@ -166,10 +166,8 @@ def execute(
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
-    check_asked(plan, entry, rules, schema, key)
+    _check_asked(plan, entry, rules, schema, key, prove)
     series = Series.of(history, rules, entry, plan, frame, schema)
-    if prove:
-        check_provable(entry, rules)
     with heard() as said:
         grouping, shuffling = _generators(plan, entry)
         with clock.stage("encode"):
@@ -220,6 +218,18 @@ def execute(
         proof=proof,
     )
     return Made(run, opened, release.order, grouped, pending)
+
+
+def _check_asked(
+    plan: Plan, entry: Method, rules: Sequence[Rule], schema: Schema, key: bytes | None, prove: bool
+) -> None:
+    """Refuse what the method cannot do, before any work."""
+    check_fit(entry, rules, schema.person)
+    check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
+    check_slack(plan, entry, schema.person)
+    check_together(plan, entry, schema.person, key)
+    if prove:
+        check_provable(entry, rules)
 
 
 def _counted(

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from shoal.base.errors import ParameterError
 from shoal.catalog import Method
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import check_fit, check_weighs
-from shoal.privacy import Rule
-from shoal.tables.schema import Schema
 
 
 def check_slack(plan: Plan, entry: Method, person: str | None = None) -> None:
@@ -60,13 +55,3 @@ def check_where(plan: Plan) -> None:
             "m-invariance follows people from release to release, which is done on one machine. "
             "Leave out the engine, or ask for another rule."
         )
-
-
-def check_asked(
-    plan: Plan, entry: Method, rules: Sequence[Rule], schema: Schema, key: bytes | None
-) -> None:
-    """Refuse what the method cannot do, before any work."""
-    check_fit(entry, rules, schema.person)
-    check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
-    check_slack(plan, entry, schema.person)
-    check_together(plan, entry, schema.person, key)
