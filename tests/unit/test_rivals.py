@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.groupers import rivals, shoal
+from shoal.groupers import k_member, rivals, shoal
 from shoal.groupers.growth import grow_groups
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, AlphaK, KAnonymity, LDiversity, TCloseness
@@ -104,3 +104,14 @@ def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):
     assert len(heard) == (columns > 4)
     for each in heard:
         assert iloss(data, made).rate <= iloss(data, each).rate
+
+
+@pytest.mark.parametrize("effort", ["fast", "normal"])
+@pytest.mark.parametrize("kinds", ["sss", "sos", "tss"])
+def test_k_member_never_loses_less_where_columns_are_sets(effort, kinds):
+    data = encoded(np.random.default_rng(3), 400, kinds)
+    for k in (2, 5, 11):
+        rule = KAnonymity(k)
+        theirs = k_member.group(data, rule, np.random.default_rng(k))
+        ours = shoal.group(data, rule, np.random.default_rng(k), effort=effort)
+        assert iloss(data, ours).rate <= iloss(data, theirs).rate + 1e-9

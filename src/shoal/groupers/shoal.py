@@ -10,6 +10,7 @@ checked and recoded by its true members.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -25,18 +26,20 @@ from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of, sensitive_of
 from shoal.groupers.growth import grow_groups, grow_members
 from shoal.groupers.limits import limits_of
+from shoal.groupers.mixing import mixed, sizes_of
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
 from shoal.kernels.boxes.conditions import Conditions, room, stated
-from shoal.kernels.boxes.geometry import Boxes
+from shoal.kernels.boxes.geometry import SET, Boxes
 from shoal.kernels.boxes.groups import new_seen, start_state
 from shoal.kernels.boxes.lattice import Frontier, Ladders
 from shoal.kernels.boxes.peel import Entries, new_workspace, peel
 from shoal.kernels.boxes.place_leftovers import place_leftovers
 from shoal.kernels.boxes.propose import propose
 from shoal.privacy import Rule
+from shoal.tables.domain import Taxonomy
 
 Ints = npt.NDArray[np.int64]
 
@@ -54,6 +57,14 @@ MANY = 0.02
 """Share of the rows that may be left without a class before the table is grouped another way."""
 RIVALS = 200_000
 """Rows up to which other methods are always asked for a start; above, only when peeling failed."""
+SETS = 3
+"""Times as many trials where a column is a set: all groups of a grown start have k rows, and what
+could be spared is met more rarely."""
+PROMISING = 2
+"""Starts that are refined before one of them is chosen."""
+GAIN = 0.001
+"""What the first trials must gain, as a share of the loss, for others to be made: where every class
+needs the table's mix of values hardly any trial stays, and each is dear."""
 FIRST = 1
 """Refinement trials, per n / k, after which the better start is chosen."""
 SAMPLE, SEEDS, IDLE = 256, 64, 8
@@ -82,23 +93,33 @@ def group(
     k, conditions = conditions_of(data, rule)
     ladders = make_ladders(data, data.weights, k, chosen.merge, objective)
     boxes = make_boxes(data, data.weights, objective)
-    labels = peel_off(data, rule, k, conditions, boxes, ladders, chosen.visits, rng)
-    placed = place_rest(data, conditions, boxes, labels, rule, rng)
-    if placed is None:
-        start = grow_groups(data, make_space(data), rule, rng)
-    else:
-        start = repair(data, placed, rule)
-    starts, shape = [start.labels()], (k, conditions, boxes, ladders)
-    thorough = effort != "fast" and data.rows <= RIVALS
-    if placed is None or thorough:
-        starts += [part.labels() for part in rivals(data, rule, rng)]
-    if placed is not None and thorough and not walkable(ladders):
-        starts.append(grow_groups(data, make_space(data), rule, rng).labels())
-    if len(starts) > 1:
+    seeds = deepcopy(rng)  # a rival starts as it would by itself, so that it cannot lose less
+    sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
+    starts, shape, placed = [], (k, conditions, boxes, ladders), None
+    if not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains):
+        labels = peel_off(data, rule, k, conditions, boxes, ladders, chosen.visits, rng)
+        placed = place_rest(data, conditions, boxes, labels, rule, rng)
+    if placed is not None:
+        starts.append(repair(data, placed, rule).labels())
+    balanced = sizes_of(data, rule, k)
+    for size in balanced if placed is None or effort != "fast" else balanced[:1]:
+        starts.append(mixed(data, rule, conditions, boxes, deepcopy(seeds), size).labels())
+    if sets or (small and not walkable(ladders)) or not starts:
+        starts.append(grow_groups(data, make_space(data), rule, deepcopy(seeds)).labels())
+    if placed is None or (small and (effort != "fast" or balanced)):
+        starts += [part.labels() for part in rivals(data, rule, seeds)]
+    starts.sort(key=partial(cost, data, boxes))
+    if len(starts) > 1 and effort != "fast":
         # What a start loses tells less than what it loses once the first trials have been made.
+        before = cost(data, boxes, starts[0])
         first = replace(chosen, trials=FIRST, heat=0.0, passes=1)
-        starts = [refined(data, *shape, labels, first, rng, stop) for labels in starts]
-    labels = refined(data, *shape, min(starts, key=partial(cost, data, boxes)), chosen, rng, stop)
+        starts = [refined(data, *shape, labels, first, rng, stop) for labels in starts[:PROMISING]]
+        starts.sort(key=partial(cost, data, boxes))
+        if cost(data, boxes, starts[0]) > (1.0 - GAIN) * before and effort == "normal":
+            return repair(data, Partition.from_labels(starts[0]), rule)
+    if sets and effort == "normal":
+        chosen = replace(chosen, trials=SETS * chosen.trials, shard=2 * chosen.shard)
+    labels = refined(data, *shape, starts[0], chosen, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
 
 
