@@ -8,23 +8,22 @@ TESTED := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 # The tests of a file stay together (tests/conftest.py); files start in the order of collection.
 SPREAD := -n 2 --dist loadscope --no-loadscope-reorder
 
-.PHONY: demo test test-quick kernels coverage soak lint bench reproduce docs clean
+.PHONY: demo test test-quick tests coverage soak lint bench reproduce docs clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
 
-# Style and types, and beside them the contracts, which compile every kernel once for all that
-# follow; then all other tests, those marked slow last.
+# Style and types, and beside them every test, those marked slow last. The contract of methods comes
+# first and compiles the kernels for all that follow (tests/conftest.py).
 test: $(VENV)/.stamp-dev
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint kernels
-	$(TESTED) $(SPREAD) --ignore tests/contracts
+	@$(MAKE) --no-print-directory --jobs 2 lint tests
 
 # For the inner loop: what is not marked slow, in less than a minute once kernels are compiled.
 test-quick: $(VENV)/.stamp-dev
 	$(TESTED) $(SPREAD) -m "not slow"
 
-kernels: $(VENV)/.stamp-dev
-	$(TESTED) tests/contracts
+tests: $(VENV)/.stamp-dev
+	$(TESTED) $(SPREAD)
 
 # Which lines of the core the tests reach, with the kernels as plain Python where tables are small;
 # below 90 % it fails. Plain numpy warns of what compiled code computes without a word (x / 0).

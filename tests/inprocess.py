@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
@@ -16,6 +17,13 @@ def shoal(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder as the real one would run there without a terminal."""
     from shoal.cli.app import run
 
+    return called(run, folder, *words)
+
+
+def called(
+    run: Callable[[], int], folder: Path, *words: str | Path
+) -> subprocess.CompletedProcess[str]:
+    """Run the function behind a command."""
     texts = [str(word) for word in words]
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with (

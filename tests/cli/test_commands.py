@@ -31,7 +31,7 @@ def test_anonymize_then_audit(shoal: Run, folder: Path) -> None:
     done = shoal(*HEAD, "--k", "4", "-o", "out.csv", "--json", "out.json")
     assert done.returncode == 0, done.stderr
     assert "reached: k = " in done.stdout
-    assert "Wrote out.csv and out.json." in done.stdout
+    assert "Wrote out.csv, out.csv.manifest.json and out.json." in done.stdout
     released = rows(folder / "out.csv")
     # Counted by hand, without any of our code.
     classes = Counter((row["age"], row["sex"], row["zip"]) for row in released)

@@ -113,7 +113,9 @@ def test_a_kill_keeps_the_old_file(folder: Path) -> None:
     assert (folder / "out.csv").read_text() == "old"
 
 
-@pytest.mark.parametrize(("size", "lost"), [(300, "out.csv"), (1100, "out.json")])
+@pytest.mark.parametrize(
+    ("size", "lost"), [(300, "out.csv"), (1100, "out.csv.manifest.json"), (3000, "out.json")]
+)
 def test_a_full_disk_leaves_nothing(folder: Path, size: int, lost: str) -> None:
     """The release does not fit; or it fits, but its figures do not."""
     done = subprocess.run(

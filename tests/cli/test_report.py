@@ -14,10 +14,10 @@ def test_a_run_writes_its_report_for_the_steward(shoal, folder):
         "-o", "out.csv", "--report", "out.html",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "Wrote out.csv and out.html." in done.stdout
+    assert "Wrote out.csv, out.csv.manifest.json and out.html." in done.stdout
     page = (folder / "out.html").read_text()
     assert "<h1><bdi>Release of people.csv</bdi></h1>" in page
-    assert "Every group has at least 4 rows (k-anonymity)." in page
+    assert "Every class has at least 4 rows (k-anonymity)." in page
     assert "shoal anonymize people.csv --quasi age,sex,zip --sensitive disease --k 4 -o" in page
     assert "31337" not in page
     assert "SHA-256 of the input" in page

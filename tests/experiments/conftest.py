@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests import inprocess
 from tests.cli.conftest import Run, folder, refused
 
 __all__ = ["COMMAND", "folder", "refused"]
@@ -25,17 +26,8 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture
-def shoal(folder: Path, environment: dict[str, str]) -> Run:
-    """Run the experiments; under this name `refused` runs them, too."""
+def shoal(folder: Path) -> Run:
+    """Run the experiments in this process; under this name `refused` runs them, too."""
+    from experiments.__main__ import run
 
-    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *map(str, words)],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-
-    return run
+    return partial(inprocess.called, run, folder)

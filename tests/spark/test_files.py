@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from tests.golden.runs import DIGESTS, RUNS, SEED, digest_of_rows, prepare
 from tests.spark.conftest import ROLES, counted, people, to_spark
 
 TEXT = """when,zip,size,name,who,note
@@ -181,6 +182,22 @@ def test_the_command_writes_a_folder(spark, tmp_path):
     released = pl.concat([pl.read_parquet(path) for path in (tmp_path / "out").glob("*.parquet")])
     assert released.height == 60
     assert {path.name for path in tmp_path.iterdir()} == {"in.parquet", "out", "run.json"}
+
+
+def test_a_release_of_a_fixed_seed_keeps_its_bytes(spark, tmp_path):
+    """The run of the digests' list, and its options, in the session that is there."""
+    prepare(tmp_path)
+    data, *words = RUNS["spark: mondrian"]
+    flags = (flag.removeprefix("--") for flag in words[::2])
+    asked = dict(zip(flags, words[1::2], strict=True))
+    assert (asked.pop("engine"), asked.pop("k")) == ("spark", "5")
+    out = tmp_path / "out.parquet"
+    roles = {role: asked.pop(role).split(",") for role in ("identifier", "sensitive", "quasi")}
+    trees = tmp_path / asked.pop("hierarchies")
+    engine = shoal.Spark(out=str(out))
+    given = {**roles, **asked, "k": 5, "seed": SEED, "hierarchies": trees, "engine": engine}
+    shoal.anonymize(tmp_path / data, **given)
+    assert digest_of_rows(out) == json.loads(DIGESTS.read_text())["spark: mondrian"]
 
 
 def test_without_the_library(tmp_path):

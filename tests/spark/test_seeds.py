@@ -34,20 +34,19 @@ def test_a_seed_repeats_a_run_byte_for_byte(adaptive, tmp_path, case):
         to_spark(adaptive, frame).repartition(2, "id"),
         to_spark(adaptive, frame.sample(600, shuffle=True, seed=1)).repartition(5, "note"),
     ]
-    files, folders = [], []
+    files = []
     for number, table in enumerate(pieces):
         out = tmp_path / f"{number}.parquet"
         made = shoal.anonymize(
             table, **GIVEN, **asked, engine=shoal.Spark(out=str(out), **settings)
         )
         files.append(out.read_bytes())
-        folder = tmp_path / f"folder{number}"
-        shoal.anonymize(table, **GIVEN, **asked, engine=shoal.Spark(out=str(folder), **settings))
-        folders.append(pl.concat(map(pl.read_parquet, sorted(folder.glob("*.parquet")))))
     assert (made.made.notes["shards"] > 1) == bool(settings)
     assert files[0] == files[1]
-    assert folders[0].equals(folders[1])
-    assert folders[0].equals(pl.read_parquet(tmp_path / "0.parquet"))
+    folder = tmp_path / "folder"
+    shoal.anonymize(pieces[1], **GIVEN, **asked, engine=shoal.Spark(out=str(folder), **settings))
+    rows = pl.concat(map(pl.read_parquet, sorted(folder.glob("*.parquet"))))
+    assert rows.equals(pl.read_parquet(tmp_path / "0.parquet"))
 
 
 def test_without_a_seed_the_order_is_another_one(adaptive, tmp_path):
@@ -63,8 +62,15 @@ def test_without_a_seed_the_order_is_another_one(adaptive, tmp_path):
     assert not files[0].equals(files[1])
 
 
-@pytest.mark.parametrize("name", ["out.parquet", "out.csv", "folder"])
-@pytest.mark.parametrize("case", ["rows removed", "in shards"])
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        ("rows removed", "out.parquet"),
+        ("rows removed", "out.csv"),
+        ("rows removed", "folder"),
+        ("in shards", "folder"),
+    ],
+)
 def test_no_byte_of_a_file_says_what_is_not_published(adaptive, tmp_path, name, case):
     asked, settings = CASES[case]
     number = pl.int_range(600) // 2 + 1000  # all of one length: none is part of another

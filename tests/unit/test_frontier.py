@@ -67,9 +67,9 @@ def test_the_least_cost_within_the_risk_is_recommended_in_words():
     found = advise(LABELS, FIGURES, Axes("highest", "loss", 0.2))
     assert found.recommended == 1
     assert found.why.startswith(
-        "a k=5 has the least information loss (0.0400) of the settings whose highest "
-        "re-identification risk is at most 0.2 (it is 0.2). The next safer one, a k=10, brings the "
-        "risk to 0.1 for 0.0500 more."
+        "a k=5 has the least information loss (4 %) of the settings whose highest "
+        "re-identification risk is at most 20 % (it is 20 %). The next safer one, a k=10, brings "
+        "the risk to 10 % at 9 % information loss."
     )
     strict = advise(LABELS, FIGURES, Axes("highest", "loss", 0.1))
     assert strict.recommended == 3
@@ -80,8 +80,8 @@ def test_nothing_is_recommended_above_the_risk():
     found = advise(LABELS, FIGURES, Axes("highest", "loss", 0.05))
     assert found.recommended is None
     assert found.why == (
-        "Nothing is recommended: no setting keeps the highest re-identification risk at 0.05 or "
-        "below; a k=10 comes closest with 0.1. Ask for stricter rules (a larger k), or allow a "
+        "Nothing is recommended: no setting keeps the highest re-identification risk at 5 % or "
+        "below; a k=10 comes closest with 10 %. Ask for stricter rules (a larger k), or allow a "
         "higher risk."
     )
     unknown = advise(["a"], [(0.1, math.nan)], Axes("highest", "queries", 0.2))

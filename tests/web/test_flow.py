@@ -158,7 +158,11 @@ def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> Non
 
     sent = steward.client.get(f"{patients}/runs/1/files/to-send.zip")
     with zipfile.ZipFile(io.BytesIO(sent.content)) as archive:
-        assert set(archive.namelist()) == {"release.csv", "report.public.html"}
+        assert set(archive.namelist()) == {
+            "release.csv",
+            "release.csv.manifest.json",
+            "report.public.html",
+        }
     box = steward.client.get(f"{patients}/runs/1/files/to-keep.zip")
     with zipfile.ZipFile(io.BytesIO(box.content)) as archive:
         archive.extractall(tmp_path)

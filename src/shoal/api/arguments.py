@@ -80,6 +80,7 @@ class Anonymized(Declared, Asked, total=False):
     progress: Progress | None
     time_limit: float | None
     strict: bool
+    prove: bool
     engine: Spark | None
 
 
@@ -94,6 +95,7 @@ class Weighed(TypedDict, total=False):
     cost: str | None
     threshold: float
     belief: float | None
+    prove: bool
     progress: Progress | None
 
 
@@ -137,6 +139,7 @@ class Audited(Opening, Promised, total=False):
     """What :func:`audit` takes besides the release."""
 
     against: Sequence[Any]
+    manifest: str | Path | None
 
 
 class Risked(Opening, total=False):
@@ -237,8 +240,13 @@ def roles_of(
     }
 
 
-def refuse_strict(strict: bool) -> None:
-    """Refuse to be strict on Spark."""
+def refuse_strict(strict: bool, prove: bool = False) -> None:
+    """Refuse to be strict on Spark, or to prove anything."""
+    if prove:
+        raise ParameterError(
+            "prove (--prove) needs all rows in one place, which Spark does not have. Leave it out, "
+            "or leave out the engine."
+        )
     if strict:
         raise ParameterError(
             "strict (--strict) looks at the whole table for what to warn about, which Spark does "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 import polars as pl
@@ -34,12 +35,10 @@ from shoal.api.opening import (
 from shoal.api.release import Release
 from shoal.api.table import anonymize_on_spark, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
-from shoal.tables.gathering import Hierarchies
+from shoal.tables.gathering import Hierarchies, is_path
 from shoal.tables.prepare import extra_rules, merge
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from shoal.measures.risks.results import Attacks
     from shoal.plan.plan import Plan
     from shoal.privacy import Rule
@@ -103,10 +102,11 @@ def _on_spark(
     hierarchies: Hierarchies | None = None,
     rules: Sequence[Rule] | Rule | None = None,
     strict: bool = False,
+    prove: bool = False,
     plan: Plan | str | Path | None = None,
     **given: Any,
 ) -> Release[Any]:
-    refuse_strict(strict)
+    refuse_strict(strict, prove)
     roles, asked = parted(given, Roles)
     asked |= {"roles": roles_of(**roles), "hierarchies": hierarchies, "rules": rules}
     extra = extra_rules(rules)
@@ -137,14 +137,33 @@ def audit(released: Any, **given: Unpack[Audited]) -> Verdict:
     """Say what a release achieves, from its published cells alone.
 
     The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.audit`.
+    ``manifest``: the file beside a release; its digests are checked, and what the audit finds is
+    compared with what it says was reached.
     """
     opening, promise = parted(given, Opening)
+    manifest = promise.pop("manifest", None)
+    if manifest is not None:
+        return _beside_manifest(released, Path(manifest), opening, promise)
     # What is declared of a release is declared of the earlier ones; their other tables are theirs.
     alike = {key: value for key, value in opening.items() if key not in ("original", "st")}
     against = several(promise.pop("against", ()))
     check_named_once([released, *against])
     before = [_released(place, alike) for place in against]
     return _released(released, opening).audit(**promise, against=before)
+
+
+def _beside_manifest(
+    released: Any, manifest: Path, opening: dict[str, Any], promise: dict[str, Any]
+) -> Verdict:
+    """Audit a release by the plan in its manifest, and compare the two."""
+    from shoal.verbs.manifest import compared, plan_of, read_manifest
+
+    told = read_manifest(manifest)
+    own = opening.get("plan")
+    opening["plan"] = plan_of(told, None if own is None else merge(own), manifest.parent)
+    verdict = audit(released, **opening, **promise)
+    where = Path(released) if is_path(released) and Path(released).exists() else None
+    return compared(told, manifest.parent, where, verdict)
 
 
 def risk(released: Any, **given: Unpack[Risked]) -> Risks:

@@ -26,13 +26,14 @@ from shoal.releases.base import By, View
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
-from shoal.tables.files import write_release
+from shoal.tables.files import placed, writing
 from shoal.tables.native import Native
 from shoal.tables.prepare import Names, extra_rules, listed_names, load
 
 if TYPE_CHECKING:
     from shoal.engines.run import Run
     from shoal.measures.losses.ncp import Loss
+    from shoal.measures.proof import Proof
     from shoal.measures.risks.results import Attacks
     from shoal.show.figures.plots import Plots
     from shoal.show.figures.subject import Subject
@@ -121,6 +122,11 @@ class Release(Generic[FrameT]):
     def loss(self) -> Loss:
         """What it costs, for a release that was made here."""
         return self.made.loss
+
+    @property
+    def proof(self) -> Proof | None:
+        """How far it is from the best possible, if that was asked for (``prove=True``)."""
+        return self.made.proof
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -342,9 +348,16 @@ class Release(Generic[FrameT]):
             A file, in the format that its ending says, or the address of a database.
         force, into
             Replace what is there; the table of a database, unless the address names it.
+
+        A release that was made here leaves its manifest beside the file (``x.csv.manifest.json``).
         """
+        goals = placed(path, self.here.tables, into)
         csv_safe = self.plan.release.csv_safe
-        write_release(self.here.tables, path, force, into=into, csv_safe=csv_safe)
+        with writing(goals, self.here.tables, force, (), csv_safe=csv_safe):
+            if self.run is not None:
+                from shoal.verbs.manifest import leave
+
+                leave(self.run, goals, force=force)
 
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""

@@ -27,6 +27,7 @@ from shoal.base.pseudonyms import read_key
 from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method
+from shoal.engines.marks import marks
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
@@ -46,7 +47,7 @@ from shoal.tables.prepare import (
 from shoal.tables.schema import Schema
 
 if TYPE_CHECKING:
-    from shoal.verbs.anonymize import Progress
+    from shoal.verbs.anonymize import Clock, Made, Progress
     from shoal.verbs.compare.comparison import Comparison
     from shoal.verbs.inspect import Inspection
 
@@ -116,6 +117,7 @@ class Table(Generic[FrameT]):
         time_limit: float | None = None,
         engine: Spark | None = None,
         strict: bool = False,
+        prove: bool = False,
         pseudonym_key: str | Path | bytes | None = None,
         **asked: Unpack[Asked],
     ) -> Release[FrameT]:
@@ -159,6 +161,10 @@ class Table(Generic[FrameT]):
             Carry the plan out on Spark instead, from where the table lies.
         strict
             Refuse instead of warning: whatever would be warned about ends the run.
+        prove
+            Say how far the release is from the best possible, as ``release.proof``: what no release
+            with these hierarchies can lose less than. ``progress`` is told ``"prove: ..."``
+            meanwhile; True ends it with what is proved by then.
 
         Raises
         ------
@@ -169,7 +175,7 @@ class Table(Generic[FrameT]):
         Cautioned
             When there is something to warn about and ``strict`` was asked for.
         """
-        from shoal.verbs.anonymize import Clock, advice, caution, execute, heard, limited, refuse_if
+        from shoal.verbs.anonymize import Clock, limited
 
         limit(threads)
         check_known(asked, Asked)
@@ -177,15 +183,29 @@ class Table(Generic[FrameT]):
         extra = extra_rules(asked.get("rules"))
         key = read_key(pseudonym_key)
         if engine is not None:
-            refuse_strict(strict)
+            refuse_strict(strict, prove)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
+        return self._carried_out(plan, clock, extra, key, strict=strict)[0]
+
+    def _carried_out(
+        self,
+        plan: Plan,
+        clock: Clock,
+        extra: tuple[Rule, ...] = (),
+        key: bytes | None = None,
+        *,
+        strict: bool = False,
+    ) -> tuple[Release[FrameT], Made]:
+        """Carry out a plan that is filled up; what was made stays with the caller."""
+        from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if
+
         start = time.perf_counter()
         taken, said = self._settled
         plan = plan.declaring(taken.plan)
         with heard() as warned:
             caution(taken, plan, extra, strict=strict)
-        made = execute(taken, plan, clock, extra, key=key)
+        made = execute(taken, plan, clock, extra, key=key, prove=prove)
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
         texts = [*said, *warned, *made.run.warnings]
@@ -201,8 +221,26 @@ class Table(Generic[FrameT]):
         refuse_if(texts if strict else ())
         texts += advice(plan)
         texts = list(dict.fromkeys(texts))
-        run = replace(made.run, warnings=tuple(texts), exposure=exposed, read_off=told)
-        return Release(made.opened, run, self._kind)
+        run = replace(
+            made.run,
+            warnings=tuple(texts),
+            exposure=exposed,
+            read_off=told,
+            marks=marks(self.data, self.frame, plan, self.taxonomies),
+        )
+        return Release(made.opened, run, self._kind), made
+
+    def anonymize_to_look_into(self, progress: Progress) -> tuple[Release[FrameT], Made]:
+        """Anonymize as declared; return also what was made, for a steward who has the table.
+
+        What was made says which row became which: it is looked into where it was made, and what is
+        found is shown to the steward alone.
+        """
+        from shoal.verbs.anonymize import Clock, limited
+
+        plan = asked_for(self.plan).filled()
+        clock = Clock(limited(progress, find_method(plan.method.name), None))
+        return self._carried_out(plan, clock)
 
     @property
     def _kind(self) -> Native:
@@ -264,6 +302,8 @@ class Table(Generic[FrameT]):
         threshold, belief
             Largest re-identification risk and largest belief that a recommended setting may have.
             The belief is by default halfway from the share of the commonest value to certainty.
+        prove
+            Say of every setting how far it is at most above the best possible (``above_best``).
         keep
             Keep the release of every setting, as its ``release``.
         progress
@@ -324,6 +364,7 @@ def anonymize_on_spark(
 
     clock = Clock(progress or _quiet)
     run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
+    run = replace(run, marks=marks(data, None, plan, {}, "spark"))
     return Release(None, run, Native(), {"release": frame})
 
 

@@ -15,6 +15,14 @@ class Compiled:
     seconds: float = 0.0
 
 
+_UNDER_WAY: list[None] = []  # one for every kernel that is being compiled
+
+
+def now() -> bool:
+    """Return whether a kernel is being compiled at this moment."""
+    return bool(_UNDER_WAY)
+
+
 @contextlib.contextmanager
 def announced(tell: Callable[[], object]) -> Iterator[Compiled]:
     """Call ``tell`` once if a kernel has to be compiled inside the block, and time it.
@@ -40,10 +48,12 @@ def announced(tell: Callable[[], object]) -> Iterator[Compiled]:
             if not self.depth:
                 self.since = time.perf_counter()
             self.depth += 1
+            _UNDER_WAY.append(None)
 
         def on_end(self, event: object) -> None:
             """Count what the outermost one took."""
             self.depth -= 1
+            _UNDER_WAY.pop()
             if not self.depth:
                 spent.seconds += time.perf_counter() - self.since
 

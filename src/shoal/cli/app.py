@@ -14,6 +14,7 @@ from shoal import __version__
 from shoal.base.address import hide, take_passwords
 from shoal.base.errors import ShoalError
 from shoal.cli import say
+from shoal.cli.bar import BAR
 from shoal.cli.helping import Command, CommandGroup, told
 
 # Every command is the function ``command`` (or the group ``app``) of the module of its name; its
@@ -24,15 +25,19 @@ COMMANDS = {
     "init": "Write a commented plan for a table, with a guessed role and kind for every column.",
     "anonymize": "Anonymize a table and check the release before it is written.",
     "audit": "Check a published file against its promise, from its cells alone.",
+    "replay": "Make a release again from its manifest, its table and its seed, and compare the "
+    "bytes.",
     "risk": "Measure how likely people are found in a table, before and after.",
     "compare": "Compare methods and settings side by side, and recommend one of them.",
     "attack": "Attack a release as somebody would who knows a little about the people in it.",
     "estimate": "Count sensitive values by category from a release, with intervals.",
     "hierarchy": "Make a hierarchy from a column, or check the ones you have.",
     "serve": "Open the page on which a table is looked at, anonymized and downloaded.",
+    "warmup": "Compile the search for this machine, so that later runs do not have to.",
     "methods": "List the methods with their options, and the rules they can keep.",
 }
 GROUPS = ("hierarchy",)
+SILENT = (None, "serve", "methods")  # nothing that takes long, or nothing that ends
 MOVED = {
     "reproduce": "The experiments of the papers left the package: in a checkout of the project, "
     "make reproduce runs them all and python -m experiments PAPER one of them."
@@ -114,6 +119,7 @@ def run() -> int:
     try:
         return _run()
     finally:
+        BAR.stop()
         _resources()
 
 
@@ -140,6 +146,8 @@ def _run() -> int:
     if wanted in MOVED:
         say.error(MOVED[wanted])
         return 2
+    if wanted not in SILENT and "_SHOAL_COMPLETE" not in os.environ:
+        BAR.start()  # loading takes a while: a sign of life within half a second
     try:
         build(wanted)(prog_name="shoal")
     except ShoalError as error:

@@ -12,6 +12,7 @@ from shoal.cli import reporting, say, streams
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
+    from shoal.plan.plan import Plan
     from shoal.releases.verdict import Verdict
 
 
@@ -56,6 +57,15 @@ def command(
             "somebody who has them all.",
         ),
     ] = None,
+    manifest: Annotated[
+        Path | None,
+        opt.flag(
+            "--manifest",
+            "FILE",
+            "The manifest beside a release of Shoal's: its digests are checked, and the audit is "
+            "repeated and compared with what it says was reached. Takes the place of --plan.",
+        ),
+    ] = None,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
@@ -92,16 +102,23 @@ def command(
     from shoal.api.opening import check_named_once, read_release
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import merge
+    from shoal.verbs.manifest import compared, plan_of, read_manifest
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)
     before = [place(name) for name in against or ()]
-    inputs = [path for path in (released, plan, original, st, *before) if path is not None]
+    named = (released, plan, original, st, manifest, *before)
+    inputs = [path for path in named if path is not None]
     extras = check_named({"--json": json, "--report": report}, force, inputs)
     to = reporting.reader(report, audience)
     check_named_once([released, *before])
+    told = None if manifest is None else read_manifest(manifest)
+    promised: Plan | Path | None = plan
+    if told is not None and manifest is not None:
+        own = None if plan is None else merge(plan, trust=trust_plan)
+        promised = plan_of(told, own, manifest.parent)
     full = merge(
-        plan,
+        promised,
         trust=trust_plan,
         missing=missing,
         delimiter=delimiter,
@@ -117,6 +134,8 @@ def command(
         release = read_release(released, full, st=st, original=original, **declared)
         earlier = [read_release(where, full, **declared) for where in before]
     verdict = release.audit(against=earlier)
+    if told is not None and manifest is not None:
+        verdict = compared(told, manifest.parent, released, verdict)
     texts = {"--json": verdict.to_json()}
     if to is not None:
         texts["--report"] = reporting.of_release(release, released, to, "Audit", verdict)

@@ -112,6 +112,14 @@ def command(
         Path | None, opt.flag("--plot", "FILE.svg|.html", "Draw the privacy-utility frontier.")
     ] = None,
     report: opt.ReportFile = None,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Say of every setting how far it is at most above the best possible; up to a "
+            "minute for every k.",
+        ),
+    ] = False,
     force: opt.Force = False,
     *,
     grid: dict[str, list[Any]],
@@ -170,6 +178,7 @@ def command(
             cost=cost,
             threshold=threshold,
             belief=belief,
+            prove=prove,
             keep=False,
             progress=progress,
         )
@@ -215,6 +224,7 @@ def _write(
 
 # The figures of the table beside losses: name, what it is called there, how it is written.
 _SHOWN = (
+    ("above_best", "above best", ".1%"),
     ("left_out", "left out", ",.0f"),
     ("classes", "classes", ",.0f"),
     ("risk_highest", "risk", ".4f"),
@@ -298,6 +308,8 @@ def _legend(comparison: Comparison, shown: set[str]) -> list[str]:
         "risk: highest and mean chance to find a person's row; above: rows with more than "
         f"{comparison.threshold:g}"
     ]
+    if "above_best" in shown:
+        lines.append("above best: how much more than the best possible release it loses at most")
     if "belief_worst" in shown:
         lines.append("belief: strongest belief in somebody's sensitive value")
     if "share_ratio" in shown:

@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from shoal.catalog import RULES
 from shoal.cli import say
+from shoal.cli.bar import BAR
 
 # Which options belong together, in the order in which they are shown; what stands nowhere here is
 # peculiar to its command and comes right after its input. A colon marks what few people need.
@@ -26,7 +27,8 @@ GROUPS = {
     "Columns": "--quasi --known --sensitive --identifier --person --other --hierarchies --domain: "
     "--person-rows: --pseudonym: --pseudonym-key: --grid: --sets: --slack:",
     "Promise": "",
-    "Method": "--method --methods --option: --effort --time-limit --repeats --seed: --seed-file:",
+    "Method": "--method --methods --option: --effort --time-limit --prove: --repeats "
+    "--seed: --seed-file:",
     "Output": "--out --typed --report --audience: --json --csv --plot --into: --csv-safe: --force "
     "--strict:",
     "Engine": "--threads --engine --master: --driver-tuples:",
@@ -58,6 +60,10 @@ def _placed() -> dict[str, tuple[str, bool]]:
 class Command(TyperCommand):
     """A command whose help has groups."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words; whoever says what is wrong with them has the terminal alone."""
+        return _parsed(super().parse_args, ctx, args)
+
     def get_help(self, ctx: Any) -> str:
         """Return what most people need of the help."""
         return text(self, ctx, rare=False)
@@ -66,13 +72,27 @@ class Command(TyperCommand):
 class CommandGroup(TyperGroup):
     """A group of commands; its help names them."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words as a command does."""
+        return _parsed(super().parse_args, ctx, args)
+
     def get_help(self, ctx: Any) -> str:
         """Return the help of the group."""
         return text(self, ctx, rare=False)
 
 
+def _parsed(parse: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[str]:
+    try:
+        return parse(ctx, args)
+    except BaseException:
+        BAR.stop()
+        raise
+
+
 def _quiet(asked: bool) -> None:
     say.speak(quiet=asked)
+    if asked:
+        BAR.stop()
 
 
 def _verbose(asked: bool) -> None:
@@ -124,6 +144,7 @@ def told(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def text(command: Any, ctx: Any, *, rare: bool) -> str:
     """Return the help of a command; ``rare``: with all options and all of their explanations."""
+    BAR.stop()
     width = min(shutil.get_terminal_size().columns, _WIDEST)
     paragraphs = [
         " ".join(part.split())

@@ -89,7 +89,7 @@ def command(
     files = _written(list(trees.values()), force=force)
     with files, atomic_file(out, force=force, inputs=[data]) as stream:
         stream.write(plan.to_toml(reasons).encode())
-    say.line(f"Wrote {out}: {len(columns)} columns, roles guessed. Check them, then run:")
+    say.line(f"Wrote {out}: {len(columns)} columns, roles guessed.")
     for column in profile.schema.columns:
         if column.role is Role.UNDECIDED:
             say.line(f"  undecided, not released: {column.name} ({column.reason})")
@@ -97,6 +97,7 @@ def command(
         say.line(f"  hierarchy guessed: {name} ({tree.how}), {named[name]}: {tree.path}")
     if profile.not_people:
         say.warning(profile.not_people)
+    say.line("Check them, then run:")
     say.line(f"  shoal anonymize {_again(where, hierarchies, out)} -o release.csv")
 
 

@@ -34,7 +34,12 @@ class Order:
 
 
 def chosen(
-    engine: str, master: str | None, driver_tuples: int | None, *, strict: bool = False
+    engine: str,
+    master: str | None,
+    driver_tuples: int | None,
+    *,
+    strict: bool = False,
+    prove: bool = False,
 ) -> bool:
     """Tell whether Spark does the work, and refuse its flags without it."""
     from shoal.api.arguments import refuse_strict
@@ -52,7 +57,7 @@ def chosen(
             "--engine spark, or leave them out."
         )
     if engine == "spark":
-        refuse_strict(strict)
+        refuse_strict(strict, prove)
     return engine == "spark"
 
 
@@ -98,26 +103,35 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
         warnings.simplefilter("ignore")  # the release carries them; shown below
         release = anonymize_on_spark(str(order.data), plan, None, (), engine, progress)
         release.made.seconds["total"] = time.perf_counter() - started
-        if order.json is not None:
-            _write_figures(order, release)
+        manifest = _write_figures(order, release)
     for text in release.warnings:
         say.warning(text)
     tell(release.made)
-    written = [str(order.out), *([str(order.json)] if order.json else [])]
+    written = [str(file) for file in (order.out, manifest, order.json) if file is not None]
     say.line(f"Wrote {' and '.join(written)}.")
 
 
-def _write_figures(order: Order, release: Release[Any]) -> None:
+def _write_figures(order: Order, release: Release[Any]) -> Path | None:
+    """Write the manifest, if the release lies on this machine, and the figures, if asked for."""
     from shoal.base.atomic import atomic_file
     from shoal.engines.spark.files import Files
     from shoal.engines.spark.settings import address
+    from shoal.verbs.manifest import figures, leave, written
 
-    assert order.json is not None
+    run, file = release.made, None
     try:
-        with atomic_file(order.json, force=order.force) as stream:
-            stream.write(release.to_json().encode())
+        made: dict[str, Any] = {}
+        if order.out.exists():
+            made, file = leave(run, {"release": order.out}, force=order.force)
+        if order.json is not None:
+            told = release.to_dict() | {"manifest": figures(run, made)}
+            with atomic_file(order.json, force=order.force) as stream:
+                stream.write(written(told).encode())
     except BaseException:
         # Both or neither; what was replaced with --force is gone already.
         if not order.force:
             Files(release.frame.sparkSession).delete(address(order.out))
+            if file is not None:
+                file.unlink(missing_ok=True)
         raise
+    return file

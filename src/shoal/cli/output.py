@@ -60,10 +60,16 @@ class Output:
         named = {"--json": self.json, "--report": self.report}
         return {flag: file for flag, file in named.items() if file is not None}
 
+    @property
+    def manifest(self) -> Path | None:
+        """Where the manifest goes: beside the release, if that is a file."""
+        from shoal.verbs.manifest import beside
+
+        return None if self.place == DASH else beside(self.place)
+
     def __str__(self) -> str:
-        files = [
-            str(file) for file in (*self.tables.values(), *self.extras.values()) if file != DASH
-        ]
+        whole = (*self.tables.values(), self.manifest, *self.extras.values())
+        files = [str(file) for file in whole if file is not None and file != DASH]
         if not files:
             return "to standard output"
         return " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
@@ -107,9 +113,13 @@ class Output:
 
     def check(self) -> None:
         """Say why the release cannot go there, before the work."""
+        from shoal.verbs.manifest import check_free
+
         places = [goal for goal in self.tables.values() if isinstance(goal, Path)]
         _check([*places, *self.extras.values()], self.force, self.inputs)
-        check_apart([Path(goal) for goal in self.tables.values()], self.extras)
+        goals = [*self.tables.values(), *([] if self.manifest is None else [self.manifest])]
+        check_apart([Path(goal) for goal in goals], self.extras)
+        check_free(self.manifest, force=self.force)
         sources = [goal for goal in self.tables.values() if isinstance(goal, Source)]
         if sources:
             from shoal.tables.sources.writing import check_target
@@ -136,6 +146,8 @@ class Output:
         ``page`` is the text of the report, if one was asked for.
         """
         from shoal.tables.files import to_csv, writing
+        from shoal.verbs.manifest import figures as told
+        from shoal.verbs.manifest import leave, written
 
         begun = time.perf_counter()
         fresh = [file for file in self.extras.values() if not file.exists()]
@@ -148,7 +160,10 @@ class Output:
             with writing(goals, tables, self.force, self.inputs, csv_safe=csv_safe):
                 release.made.seconds["write"] = time.perf_counter() - begun
                 release.made.seconds["total"] = time.perf_counter() - started
-                texts = {"--json": release.to_json(), "--report": page}
+                manifest, file = leave(release.made, goals, force=self.force)
+                made += [] if file is None else [file]
+                figures = release.to_dict() | {"manifest": told(release.made, manifest)}
+                texts = {"--json": written(figures), "--report": page}
                 for flag, file in self.extras.items():
                     if file == DASH:
                         shown = f"{texts[flag]}\n".encode()
@@ -158,7 +173,7 @@ class Output:
                 put(shown)  # last: what was read by the next program cannot be taken back
         except BaseException:
             for file in made:
-                if file in fresh:
+                if file in fresh or file not in self.extras.values():
                     file.unlink(missing_ok=True)
             raise
 
@@ -236,6 +251,8 @@ def tell(run: Run) -> None:
         say.line(f"Counted  {run.verdict.people:,} different people by {run.schema.person!r}")
     parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
     say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
+    if run.proof is not None:
+        say.line(f"Proved   {run.proof.describe().partition('. ')[2]}")
     if run.notes:
         notes = (f"{name} {_figures(value)}" for name, value in run.notes.items())
         say.line(f"Found    {'; '.join(notes)}")

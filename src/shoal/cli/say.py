@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
+from shoal.cli.bar import BAR
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -56,17 +58,19 @@ def warning(text: str) -> None:
 
 def _headed(head: str, colour: str, lines: Sequence[str]) -> None:
     shown = [part for line in lines for part in _fitted(line, sys.stderr, len(head) + 1)] or [""]
-    typer.echo(f"{typer.style(head, fg=colour, bold=True)} {shown[0]}", err=True)
-    for line in shown[1:]:
-        typer.echo(f"{' ' * len(head)} {line}", err=True)
+    with BAR.aside():
+        typer.echo(f"{typer.style(head, fg=colour, bold=True)} {shown[0]}", err=True)
+        for line in shown[1:]:
+            typer.echo(f"{' ' * len(head)} {line}", err=True)
 
 
 def note(text: str) -> None:
     """Say what is happening."""
     if quiet():
         return
-    for part in _fitted(visible(text), sys.stderr):
-        typer.echo(part, err=True)
+    with BAR.aside():
+        for part in _fitted(visible(text), sys.stderr):
+            typer.echo(part, err=True)
 
 
 def detail(text: str) -> None:
@@ -79,9 +83,10 @@ def line(text: str = "") -> None:
     """Write a line of the result."""
     if quiet():
         return
-    for own in visible(text, keep="\n").split("\n"):
-        for part in _fitted(own, results()):
-            typer.echo(part, err="aside" in _MANNER)
+    with BAR.aside():
+        for own in visible(text, keep="\n").split("\n"):
+            for part in _fitted(own, results()):
+                typer.echo(part, err="aside" in _MANNER)
 
 
 def _fitted(text: str, stream: TextIO, used: int = 0) -> list[str]:
@@ -119,7 +124,8 @@ def table(
     texts = [[visible(str(cell)) for cell in row] for row in rows]
     least = [max(map(_unbroken, cells)) for cells in zip(headers, *texts, strict=True)]
     if sum(least) + 3 * len(least) > screen.width:
-        _stacked(headers, texts, title, screen)
+        with BAR.aside():
+            _stacked(headers, texts, title, screen)
         return
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left")
     for header, width in zip(headers, least, strict=True):
@@ -128,7 +134,8 @@ def table(
         grid.add_row(
             *(Text(cell, "bold" if (at, j) in strong else "") for j, cell in enumerate(row))
         )
-    screen.print(grid)
+    with BAR.aside():
+        screen.print(grid)
 
 
 def _stacked(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from shoal.base.errors import ParameterError
 from shoal.cli import say
+from shoal.cli.bar import BAR
 from shoal.tables.sources.source import Place, place
 
 DASH = Path("-")
@@ -59,6 +60,7 @@ def file(path: Path | None) -> Path | None:
 
 def put(content: bytes) -> None:
     """Write an output to standard output."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    with BAR.aside():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()

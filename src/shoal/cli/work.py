@@ -6,17 +6,25 @@ import contextlib
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from shoal.cli import say
+from shoal.cli.bar import BAR
 
 T = TypeVar("T")
 
-PATIENCE = 1.0  # seconds before a progress bar is worth looking at
 NOTHING = "Nothing was written."
+PROVED = "Keeping what is proved so far. Press ctrl-C again to stop without a release."
 ENOUGH = "Taking the best release found so far. Press ctrl-C again to stop without one."
-COMPILING = "Compiling the search for this machine. This happens once and can take half a minute."
+BEST = "ctrl-C takes the best so far"
+PROVEN = "ctrl-C keeps what is proved"
+BETWEEN = "ctrl-C ends after this one"
+COMPILING = (
+    "Compiling the search for this machine. This happens once for every kind of work and takes up "
+    "to half a minute; shoal warmup does it for all of them."
+)
 AGAIN = (
     "Compiling the search for this machine, which can take half a minute. There is no folder that "
     "you and nobody else can write to, so the next run has to do it again: set NUMBA_CACHE_DIR to "
@@ -31,6 +39,20 @@ def compiling() -> str:
 
     why = refused()
     return (COMPILING if kept() else AGAIN) + (NOT_USED.format(why) if why else "")
+
+
+def _untold() -> bool:
+    """Return whether this user was not told yet that kernels are compiled; from now on they are."""
+    from shoal.kernels.keeping import keeping
+
+    folder = keeping().folder
+    if folder is None:
+        return True
+    mark = folder / "told"
+    with contextlib.suppress(OSError):
+        mark.touch(0o600, exist_ok=False)
+        return True
+    return False
 
 
 def ahead(method: str, *, diverse: bool) -> None:
@@ -69,12 +91,16 @@ def watch(
     def progress(stage: str) -> bool:
         if stage == "compile":
             if not compiled.is_set():  # one of many runs may have told so before
-                say.note(compiling())
+                # The bar shows it as well; the sentence is for the first time, and for logs.
+                (say.note if not sys.stderr.isatty() or _untold() else say.detail)(compiling())
                 if first is not None:
                     first()
             compiled.set()
         else:
+            if stage.partition(":")[0] != state["stage"].partition(":")[0]:
+                say.detail(f"{time.perf_counter() - began:.2f} s: {stage}")
             state["stage"] = stage
+            BAR.show(*_shown(stage, stages, between and BETWEEN))
         return enough.is_set()
 
     def work() -> None:
@@ -85,20 +111,25 @@ def watch(
         finally:
             done.set()
 
+    began = time.perf_counter()
+    if not say.quiet():
+        BAR.start()
     # An event, because a join that ctrl-C interrupts can take the thread for ended.
     done = threading.Event()
     threading.Thread(target=work, daemon=True).start()
     try:
         try:
-            _wait(done, state, stages)
+            _wait(done)
         except KeyboardInterrupt:
-            if state["stage"] != "refine" and not between:
+            stage = state["stage"].partition(":")[0]
+            if stage not in ("refine", "prove") and not between:
                 raise
-            say.note(between or ENOUGH)
+            say.note(between or (PROVED if stage == "prove" else ENOUGH))
             enough.set()
-            _wait(done, state, stages)
+            _wait(done)
     except (KeyboardInterrupt, SystemExit) as stop:
         code = 130 if isinstance(stop, KeyboardInterrupt) else 143
+        BAR.stop()
         say.note(f"Stopped. {NOTHING}")
         sys.stdout.flush()
         sys.stderr.flush()
@@ -119,20 +150,16 @@ def stoppable() -> Iterator[None]:
         raise
 
 
-def _wait(done: threading.Event, state: dict[str, str], stages: tuple[str, ...]) -> None:
-    if done.wait(PATIENCE):
-        return
-    if not sys.stderr.isatty():
-        while not done.wait(0.2):
-            pass
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def _shown(stage: str, stages: tuple[str, ...], between: str) -> tuple[str, tuple[int, int], str]:
+    """Return what the bar shows of a stage: its name, how many are over, what ctrl-C does."""
+    known = "group" if stage == "refine" else stage
+    name = known.partition(":")[0]  # behind it stands how far that is
+    over = stages.index(name) if name in stages else 0
+    hint = {"refine": BEST, "prove": PROVEN}.get(stage if stage == "refine" else name, between)
+    return known, (over, len(stages)), hint
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=len(stages))
-        while not done.wait(0.05):
-            stage = state["stage"]
-            stages_done = stages.index("group" if stage == "refine" else stage) if stage else 0
-            bar.update(task, description=stage, completed=stages_done)
+
+def _wait(done: threading.Event) -> None:
+    """Wait in short turns, so that ctrl-C is heard on every system."""
+    while not done.wait(0.2):
+        pass

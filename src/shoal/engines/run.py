@@ -9,8 +9,10 @@ from importlib.metadata import version
 from typing import Any
 
 from shoal.base.plain import as_json
+from shoal.engines.marks import Marks
 from shoal.measures.exposure import Exposure
 from shoal.measures.losses.ncp import Loss
+from shoal.measures.proof import Proof
 from shoal.measures.readoff import ReadOff
 from shoal.plan.plan import Plan
 from shoal.releases.verdict import Verdict
@@ -44,6 +46,10 @@ class Run:
     read_off
         What follows for certain from the published cells; None if no cell is generalized, or the
         rows are on Spark.
+    proof
+        How far it is from the best possible; None unless it was asked for.
+    marks
+        Digests of what it was made from, for its manifest.
     """
 
     loss: Loss
@@ -59,6 +65,8 @@ class Run:
     warnings: tuple[str, ...] = ()
     exposure: Exposure | None = None
     read_off: ReadOff | None = None
+    proof: Proof | None = None
+    marks: Marks = field(default_factory=Marks)
 
     @property
     def undecided(self) -> dict[str, str]:
@@ -81,6 +89,7 @@ class Run:
                 "by_column": self.loss.by_column,
             },
             "losses": dict(self.loss.by_name),
+            "proof": None if self.proof is None else self.proof.to_dict(),
             "people": self.verdict.people,
             "achieved": self.verdict.achieved,
             "promised": [result.promise for result in self.verdict.rules],

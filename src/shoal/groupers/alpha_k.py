@@ -289,11 +289,11 @@ def _worst(limits: Limits, clusters: Clusters) -> Ints:
     """Return the clusters that break a share, the one that exceeds it most, in parts, first."""
     excess = np.zeros(clusters.size.size)
     for c in range(limits.distinct.size):
-        part = np.flatnonzero(limits.guarded[limits.first[c] : limits.first[c + 1]])
-        part += limits.first[c]
-        if part.size:
-            allowed = limits.share[part] * np.maximum(clusters.known[:, c], 1)[:, None]
-            excess = np.maximum(excess, (clusters.counts[:, part] / allowed).max(axis=1))
+        guarded = np.flatnonzero(limits.guarded[limits.first[c] : limits.first[c + 1]])
+        guarded += limits.first[c]
+        if guarded.size:
+            allowed = limits.share[guarded] * np.maximum(clusters.known[:, c], 1)[:, None]
+            excess = np.maximum(excess, (clusters.counts[:, guarded] / allowed).max(axis=1))
     broken = np.flatnonzero(~clusters.kept)
     worst: Ints = broken[np.argsort(-excess[broken], kind="stable")]
     return worst

@@ -60,8 +60,8 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partiti
         labels[row] = free[int(below(free.size, words(rng, 1))[0])]
     unknown = np.flatnonzero(codes < 0)
     labels[unknown] = below(groups, words(rng, unknown.size))
-    found = Partition.from_labels(number[labels])
-    return Partition(found.rows, found.starts, notes={"residue": int(left.size)})
+    partition = Partition.from_labels(number[labels])
+    return Partition(partition.rows, partition.starts, notes={"residue": int(left.size)})
 
 
 def _the_rule(data: Encoded, rule: Rule) -> tuple[str, int]:

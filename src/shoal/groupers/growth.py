@@ -7,9 +7,12 @@ cores nor their speed changes the answer, and the work grows in proportion to th
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 
+from shoal.base.pace import under_way
 from shoal.base.partition import Partition
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
@@ -30,6 +33,7 @@ from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
 Tags = npt.NDArray[np.int32]
+State = npt.NDArray[np.int8]
 
 PART = 0.9
 """Share of a block's rows that is grouped before the blocks are cut anew."""
@@ -92,11 +96,14 @@ def _stages(
         every = cut_blocks(data, space, tags, rows, most)
         part = 1.0 if len(every) == 1 else PART
 
-        def work(block: Block, part: float = part) -> tuple[Ints, Tree, Stock, Ints]:
-            return _grow(space, limits, block, spread_seeds, part)
+        states = [np.full(block.rows.size, FREE, np.int8) for block in every]
+
+        def work(task: tuple[Block, State], part: float = part) -> tuple[Ints, Tree, Stock, Ints]:
+            return _grow(space, limits, *task, spread_seeds, part)
 
         left = np.ones(data.rows, np.bool_)
-        made = share(work, every)
+        with under_way("rows grouped", partial(_taken, states, data.rows - rows.size)):
+            made = share(work, list(zip(every, states, strict=True)))
         for block, (found, _, _, seen) in zip(every, made, strict=True):
             grown.append(block.rows[found])
             left[grown[-1]] = False
@@ -115,14 +122,20 @@ def _stages(
         return np.concatenate(grown), rest, joins
 
 
+def _taken(states: list[State], before: int) -> float:
+    """Return the share of the rows that are in a group by now."""
+    free = sum(int((state == FREE).sum()) for state in states)
+    rows = before + sum(state.size for state in states)
+    return 1 - free / rows
+
+
 def _grow(
-    space: Space, limits: Limits, block: Block, spread_seeds: bool, part: float
+    space: Space, limits: Limits, block: Block, state: State, spread_seeds: bool, part: float
 ) -> tuple[Ints, Tree, Stock, Ints]:
     """Return groups grown of a part of a block, what they were grown with, and the visits made."""
     tree, stock = stock_of(space, block)
     members = np.empty((int(part * block.rows.size) // limits.target, limits.target), np.int64)
     search, seeds = new_search(space, tree), np.arange(block.rows.size)
-    state = np.full(block.rows.size, FREE, np.int8)
     tally = new_tally(limits)
     groups = grow(search, limits, tally, stock, seeds, state, spread_seeds or None, members)
     return members[:groups], tree, stock, search.visits

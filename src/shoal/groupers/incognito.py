@@ -71,19 +71,19 @@ def group(
     out, a node above a minimal one can lose less, because it leaves out fewer. ``rng`` is not
     used. The notes of the partition name the levels and all minimal solutions.
     """
-    found, table = _solve(data, rule, suppression)
+    solutions, table = _solve(data, rule, suppression)
     steps = table.ladders
-    classes = _lifted(table.base, steps, (0,) * len(steps), found.best, table.judge)
+    classes = _lifted(table.base, steps, (0,) * len(steps), solutions.best, table.judge)
     passed = table.judge.holds(classes.stats)
     label = np.where(passed, np.cumsum(passed) - 1, -1)[classes.origin[table.entry]]
-    part = Partition.from_labels(label)
-    codes = data.codes[part.rows[part.starts[:-1]]]
-    cover = Cover.none(part.groups, len(steps))
-    for j, (step, level) in enumerate(zip(steps, found.best, strict=True)):
+    partition = Partition.from_labels(label)
+    codes = data.codes[partition.rows[partition.starts[:-1]]]
+    cover = Cover.none(partition.groups, len(steps))
+    for j, (step, level) in enumerate(zip(steps, solutions.best, strict=True)):
         cover.lo[:, j] = step.lo[level, codes[:, j]]
         cover.hi[:, j] = step.hi[level, codes[:, j]]
         cover.node[:, j] = step.node[level, codes[:, j]]
-    return replace(part, cover=cover, notes=_notes(data, found))
+    return replace(partition, cover=cover, notes=_notes(data, solutions))
 
 
 def solutions(data: Encoded, rule: Rule, *, suppression: float = 0.0) -> Solutions:
@@ -91,12 +91,12 @@ def solutions(data: Encoded, rule: Rule, *, suppression: float = 0.0) -> Solutio
     return _solve(data, rule, suppression)[0]
 
 
-def _notes(data: Encoded, found: Solutions) -> dict[str, object]:
+def _notes(data: Encoded, solutions: Solutions) -> dict[str, object]:
     return {
-        "levels": dict(zip(data.names, found.best, strict=True)),
-        "minimal": [dict(zip(data.names, node, strict=True)) for node in found.minimal],
-        "nodes": found.passing.size,
-        "checked": found.checked,
+        "levels": dict(zip(data.names, solutions.best, strict=True)),
+        "minimal": [dict(zip(data.names, node, strict=True)) for node in solutions.minimal],
+        "nodes": solutions.passing.size,
+        "checked": solutions.checked,
     }
 
 
@@ -242,23 +242,23 @@ def _from_below(passing: Bools) -> Bools:
 
 def _nearest(lower: dict[Node, _Classes], node: Node) -> tuple[_Classes | None, Node]:
     """Return the node right below with the fewest classes, if any was counted."""
-    found: tuple[_Classes | None, Node] = (None, node)
+    nearest: tuple[_Classes | None, Node] = (None, node)
     for axis, level in enumerate(node):
         under = (*node[:axis], level - 1, *node[axis + 1 :])
         classes = lower.get(under)
-        if classes and (found[0] is None or len(classes.codes) < len(found[0].codes)):
-            found = classes, under
-    return found
+        if classes and (nearest[0] is None or len(classes.codes) < len(nearest[0].codes)):
+            nearest = classes, under
+    return nearest
 
 
 def _restricted(table: _Table, columns: Node) -> _Classes:
     """Return the classes of equal rows in some columns only."""
     base = table.base
     zero = (0,) * len(columns)
-    part = replace(base, codes=np.ascontiguousarray(base.codes[:, list(columns)]))
+    chosen = replace(base, codes=np.ascontiguousarray(base.codes[:, list(columns)]))
     steps = [table.ladders[j] for j in columns]
-    part = replace(part, keys=part.codes.astype(np.int64) @ _strides(steps)[0])
-    return _lifted(part, steps, zero, zero, table.judge)
+    chosen = replace(chosen, keys=chosen.codes.astype(np.int64) @ _strides(steps)[0])
+    return _lifted(chosen, steps, zero, zero, table.judge)
 
 
 def _strides(steps: Sequence[Ladder]) -> tuple[Ints, bool]:

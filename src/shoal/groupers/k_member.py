@@ -47,6 +47,6 @@ def group(
             f"k-member with missing='drop' keeps only the {complete.size} complete rows of "
             f"{data.rows}. {obstacle} Use missing='keep' to group all rows."
         )
-    part = grow_groups(kept, make_space(kept), rule, rng, spread_seeds=seeds == "furthest")
+    partition = grow_groups(kept, make_space(kept), rule, rng, spread_seeds=seeds == "furthest")
     gone = np.setdiff1d(np.arange(data.rows), complete)
-    return Partition(complete[part.rows], part.starts, gone)
+    return Partition(complete[partition.rows], partition.starts, gone)

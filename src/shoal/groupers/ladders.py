@@ -47,12 +47,12 @@ class Ladder:
     @cached_property
     def rises(self) -> dict[tuple[int, int], Codes]:
         """What each code of one level becomes on a higher one, by the pair of levels."""
-        found = {}
+        becoming = {}
         for low, high in combinations(range(self.levels), 2):
             becomes = np.empty(int(self.code[low].max()) + 1, np.int32)
             becomes[self.code[low]] = self.code[high]
-            found[low, high] = becomes
-        return found
+            becoming[low, high] = becomes
+        return becoming
 
 
 def ladders(data: Encoded) -> tuple[Ladder, ...]:
@@ -96,17 +96,17 @@ def _intervals(size: int, codes: Codes) -> list[npt.NDArray[np.int64]]:
     counts = np.bincount(codes[codes < size], minlength=size)
     before = np.cumsum(counts) - counts
     fine = BINS * before // max(int(counts.sum()), 1)
-    found: list[npt.NDArray[np.int64]] = []
+    labels: list[npt.NDArray[np.int64]] = []
     bins, last = BINS, size
     while bins > 1:
         label = fine // (BINS // bins)
         different = np.unique(label).size
         if 1 < different < last:
             # Numbers above every position, so that no interval is taken for a value.
-            found.append(np.append(label + size + 1, size).astype(np.int64))
+            labels.append(np.append(label + size + 1, size).astype(np.int64))
             last = different
         bins //= 2
-    return found
+    return labels
 
 
 def _finished(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from shoal.base.pace import under_way
 from shoal.base.threads import workers
 from shoal.coding.encode import Encoded
 from shoal.groupers.conditions import sensitive_of
@@ -76,14 +77,16 @@ def refined(
 
     ``visits``, one number, grows by the groups and rows that trials look at.
     """
-    with ThreadPoolExecutor(workers()) as pool:
+    made = np.zeros(1, np.int64)
+    wanted = max(1.0, effort.trials * data.rows / k)
+    with ThreadPoolExecutor(workers()) as pool, under_way("trials", lambda: made[0] / wanted):
         for turn in range(effort.passes):
             shards = _cut(data.codes, labels, max(effort.shard, GROUPS * k), rng)
             jobs = []
             for rows, own in zip(shards, rng.spawn(len(shards)), strict=True):
                 part = data.take(rows)
                 state = start_state(boxes, part.codes, renumbered(labels[rows]))
-                task = (part, k, conditions, boxes, ladders, state, effort, turn, own, stop)
+                task = (part, k, conditions, boxes, ladders, state, effort, turn, own, stop, made)
                 jobs.append(pool.submit(refine, *task))
             start = 0
             for rows, job in zip(shards, jobs, strict=True):
@@ -131,8 +134,9 @@ def refine(
     turn: int,
     rng: np.random.Generator,
     stop: Callable[[], bool] | None = None,
+    made: Ints | None = None,
 ) -> tuple[Ints, int]:
-    """Refine the groups of ``state`` by many trials.
+    """Refine the groups of ``state`` by many trials; ``made``, one number, grows by those.
 
     Returns the best labels once it is cool, and how many groups and rows were looked at.
     """
@@ -167,6 +171,8 @@ def refine(
         picks = _draw(running, per_round, rng)
         warmth = cooling((turn + now / rounds) / effort.passes)
         trials(shard, stated(conditions), picks, now, heat * warmth)
+        if made is not None:
+            made += per_round
         loss = state.cost.sum()
         if loss < best or heat * warmth > 0.0:
             best, labels = loss, state.chains.group.copy()

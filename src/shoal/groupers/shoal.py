@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from shoal.base.pace import under_way
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
@@ -164,20 +165,21 @@ def peel_off(
     small = walkable(ladders)
     end = 0.0 if small else max(0.0, budget - WALK * count.size)
     frontier = Frontier(ladders)
-    while left and budget > end and (patterns := frontier.take(512)).size:
-        before = budget
-        left, groups, budget = take(patterns, budget)
-        if seen is not None:
-            seen += int(before - budget)
-        whole = data.take(np.flatnonzero(label[entry] < 0)).whole()
-        if rule.grows_safely and not rule.holds(whole).all():
-            return label[entry]  # what all rows left together break, no class of them keeps
-    idle = 0 if left and not small else IDLE
-    while left > SEEDS and idle < IDLE:
-        before = left
-        patterns = _proposals(boxes, ladders, codes, left, int(count[:left].sum()), k, rng)
-        left, groups, _ = take(patterns, np.inf)
-        idle = 0 if left < 0.98 * before else idle + 1
+    with under_way("rows peeled", lambda: 1 - left / count.size):
+        while left and budget > end and (patterns := frontier.take(512)).size:
+            before = budget
+            left, groups, budget = take(patterns, budget)
+            if seen is not None:
+                seen += int(before - budget)
+            whole = data.take(np.flatnonzero(label[entry] < 0)).whole()
+            if rule.grows_safely and not rule.holds(whole).all():
+                return label[entry]  # what all rows left together break, no class of them keeps
+        idle = 0 if left and not small else IDLE
+        while left > SEEDS and idle < IDLE:
+            before = left
+            patterns = _proposals(boxes, ladders, codes, left, int(count[:left].sum()), k, rng)
+            left, groups, _ = take(patterns, np.inf)
+            idle = 0 if left < 0.98 * before else idle + 1
     return label[entry]
 
 

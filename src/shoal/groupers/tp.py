@@ -35,8 +35,8 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
     equally few peaks with the residue, the one with most peaks is lowered. The notes of the
     partition tell the residue's size and the last phase needed.
     """
-    part, _, notes = _split(data, rule, rng)
-    return replace(part, notes=notes)
+    partition, _, notes = _split(data, rule, rng)
+    return replace(partition, notes=notes)
 
 
 def group_plus(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
@@ -46,18 +46,18 @@ def group_plus(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition
     -----
     The paper leaves the method for the residue open; here it is strict Mondrian.
     """
-    part, residue, notes = _split(data, rule, rng)
+    partition, residue, notes = _split(data, rule, rng)
     if not residue.size:
-        return replace(part, cover=None, notes=notes)
+        return replace(partition, cover=None, notes=notes)
     inside = replace(
         data,
         codes=np.ascontiguousarray(data.codes[residue]),
         sensitive={name: codes[residue] for name, codes in data.sensitive.items()},
     )
     cut = mondrian.group(inside, rule, rng)
-    exact = part.starts[:-1]  # the residue is the last group
+    exact = partition.starts[:-1]  # the residue is the last group
     return Partition(
-        np.concatenate([part.rows[: exact[-1]], residue[cut.rows]]),
+        np.concatenate([partition.rows[: exact[-1]], residue[cut.rows]]),
         np.concatenate([exact, exact[-1] + cut.starts[1:]]),
         notes=notes,
     )
@@ -72,18 +72,18 @@ def _split(
     _, entry, _ = entries(data.codes)
     gone, phase = _residue(data, wanted, entry, rng)
     labels = np.where(gone, entry.max() + 1, entry)
-    part = Partition.from_labels(labels)
+    partition = Partition.from_labels(labels)
     residue = np.flatnonzero(gone)
     notes = {"residue": int(residue.size), "phase": phase}
     if not residue.size:
-        return part, residue, notes
-    cover = Cover.none(part.groups, len(data.domains))
+        return partition, residue, notes
+    cover = Cover.none(partition.groups, len(data.domains))
     for j, domain in enumerate(data.domains):
         if isinstance(domain, Taxonomy):
             cover.node[-1, j] = domain.root
         else:
             cover.lo[-1, j], cover.hi[-1, j] = 0, domain.size
-    return replace(part, cover=cover), residue, notes
+    return replace(partition, cover=cover), residue, notes
 
 
 def _diversity(rule: Rule) -> tuple[str, int]:

@@ -134,10 +134,10 @@ def _named_leaves(matter: Matter) -> Iterator[str]:
         tree = matter.taxonomies.get(name)
         if tree is None or name not in matter.frame.columns:
             continue
-        found = _named(tree, as_text(matter.frame[name]), max(k, RARE))
-        if found:
+        rare = _named(tree, as_text(matter.frame[name]), max(k, RARE))
+        if rare:
             yield (
-                f"{found:,} labels of the hierarchy of {name!r} name a value that fewer than "
+                f"{rare:,} labels of the hierarchy of {name!r} name a value that fewer than "
                 f"{max(k, RARE)} rows have: a cell generalized to such a label still says it. "
                 "Give these groups labels of their own."
             )

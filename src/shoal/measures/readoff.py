@@ -23,6 +23,7 @@ from shoal.base.partition import Ints
 from shoal.base.roles import Kind
 from shoal.catalog import METHODS
 from shoal.releases import notation
+from shoal.releases.generalized.spread import in_notation
 from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
@@ -143,7 +144,7 @@ def read_off(opened: Opened, original: pl.DataFrame | None = None) -> ReadOff | 
 
 def _rows(told: Mapping[str, Told], classes: Ints, wide: npt.NDArray[np.bool_]) -> pl.DataFrame:
     """Return the rows that must exist: one for every value of the only wide cell of a class."""
-    found = []
+    frames = []
     for j, (name, column) in enumerate(told.items()):
         own = classes[wide[j, classes]]
         cells = column.which[own]
@@ -156,8 +157,8 @@ def _rows(told: Mapping[str, Told], classes: Ints, wide: npt.NDArray[np.bool_]) 
             for other, each in told.items()
             if other != name
         }
-        found.append(pl.DataFrame({name: values, **rest}).select(*told))
-    return pl.concat(found)
+        frames.append(pl.DataFrame({name: values, **rest}).select(*told))
+    return pl.concat(frames)
 
 
 def _found(opened: Opened, rows: pl.DataFrame, original: pl.DataFrame) -> tuple[int, int]:
@@ -180,18 +181,7 @@ def _told(opened: Opened, name: str) -> Told:
     column = opened.column(name)
     cells = opened.published.cells
     part = opened.plan.columns.get(name)
-    if name not in cells.columns:
-        low, high = (as_text(cells[f"{name}{end}"]) for end in ("_lo", "_hi"))
-        pair = pl.DataFrame({"lo": low, "hi": high}).select(
-            pl.when(pl.col("lo") == pl.col("hi"))
-            .then("lo")
-            .when(pl.col("lo").is_not_null())
-            .then(pl.format("[{}-{}]", "lo", "hi"))
-            .otherwise(pl.lit(STAR))
-        )
-        texts = pair.to_series()
-    else:
-        texts = as_text(cells[name]).fill_null(STAR)
+    texts = in_notation(cells, name)
     shown = texts.unique(maintain_order=True)
     index = pl.DataFrame({"text": shown, "at": np.arange(len(shown))})
     which = pl.DataFrame({"text": texts}).join(index, on="text", maintain_order="left")["at"]

@@ -84,6 +84,22 @@ class Plan(Part):
             raise PlanError(f"The plan {str(path)!r} cannot be read: {error}.") from None
         return cls.from_toml(text, path.name, path.parent, trust=trust)
 
+    @classmethod
+    def from_public(cls, tree: Mapping[str, Any], folder: Path) -> Plan:
+        """Make a plan of what :meth:`public` told; paths in it start at ``folder`` and stay there.
+
+        ``tree`` may come from somebody else.
+        """
+        plan = _validated(tree, "the manifest", "")
+        plan._origin = Origin(folder, False)
+        return plan
+
+    def read_as(self, other: Plan) -> Plan:
+        """Return the plan with paths that start, and may lead, where another one's do."""
+        plan = self._copy()
+        plan._origin = other._origin
+        return plan
+
     def to_toml(self, reasons: Mapping[str, str] | None = None) -> str:
         """Write the plan as commented TOML; ``reasons`` become comments of the columns."""
         return plan_text.write(_plain(self), reasons or {})

@@ -91,7 +91,7 @@ def _own_numbers(entry: RuleEntry, given: Mapping[str, Any]) -> dict[str, dict[s
     flag, without which every value needs one.
     """
     flags = {name: flag for flag, name in entry.flags}
-    found: dict[str, dict[str, Any]] = {}
+    by_column: dict[str, dict[str, Any]] = {}
     for param in entry.params:
         if not param.each or flags[param.each] not in given:
             continue
@@ -105,8 +105,8 @@ def _own_numbers(entry: RuleEntry, given: Mapping[str, Any]) -> dict[str, dict[s
             numbers = {
                 value: common if number is None else number for value, number in split.values()
             }
-            found[column] = {param.name: numbers}
-    return found
+            by_column[column] = {param.name: numbers}
+    return by_column
 
 
 def _numbered(text: str) -> tuple[str, float | None]:

@@ -71,13 +71,13 @@ def find_line(text: str, loc: Sequence[Any]) -> int | None:
                 count = seen.get(table, -1) + 1
                 seen[table] = count
                 table = (*table, str(count))
-            found = table
+            named = table
         elif "=" in bare and not bare.startswith("#"):
-            found = (*table, *_path(bare.partition("=")[0] + "= 0"))
+            named = (*table, *_path(bare.partition("=")[0] + "= 0"))
         else:
             continue
-        depth = len(found)
-        if depth and found == wanted[:depth] and (best is None or depth > best[0]):
+        depth = len(named)
+        if depth and named == wanted[:depth] and (best is None or depth > best[0]):
             best = (depth, number)
     return best[1] if best else None
 

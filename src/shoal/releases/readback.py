@@ -2,6 +2,7 @@
 
 Cells are read back from their text, or from the two typed columns. The tree of a taxonomy is walked
 afresh from its levels, so that a mistake in the joins that made a release does not repeat here.
+Checks, risks, features and estimates all read by this one module.
 """
 
 from __future__ import annotations
@@ -81,6 +82,13 @@ class Sides:
             columns = np.repeat(np.arange(cells.size), counts)
             inside[rows[rows >= 0], columns[rows >= 0]] = True
         return np.asarray(inside)
+
+    def senseless(self) -> str | None:
+        """Return a cell that fits no value at all, so nobody knows what it stands for."""
+        nothing = self.lo > self.hi
+        if self.starts is not None:
+            nothing &= np.diff(self.starts) == 0
+        return str(self.shown[int(np.argmax(nothing))]) if nothing.any() else None
 
 
 def match(

@@ -97,6 +97,7 @@ def _of_run(run: Run, subject: Subject, origin: Provenance, public: bool) -> dic
     """Return what only the report of a run tells."""
     where = "published cells alone" if public else "published cells, and against the original"
     lost = [Tile("information lost", say(run.loss.rate, "share"), "of the quasi-identifiers")]
+    proof = [] if run.proof is None else [("how near to the best", run.proof.describe())]
     return {
         "kicker": "Anonymization report",
         "subline": _subline(run, subject, public),
@@ -106,7 +107,9 @@ def _of_run(run: Run, subject: Subject, origin: Provenance, public: bool) -> dic
         "lost": [] if public else [*lost, *losses_shown(run.loss)],
         "worst": (),
         "models": None,
-        "notes": [] if public else [(name, _note(value)) for name, value in run.notes.items()],
+        "notes": []
+        if public
+        else [*proof, *((name, _note(value)) for name, value in run.notes.items())],
         "repeat": _repeat(run, origin, public),
     }
 

@@ -117,7 +117,7 @@ def read_directory(directory: Path | str, columns: Iterable[str]) -> dict[str, T
         )
     columns = list(columns)
     files = sorted(p for p in directory.iterdir() if p.suffix.lower() == ".csv" and p.is_file())
-    found: dict[str, Taxonomy] = {}
+    taxonomies: dict[str, Taxonomy] = {}
     faults: list[str] = []
     matched = False
     for column in columns:
@@ -132,7 +132,7 @@ def read_directory(directory: Path | str, columns: Iterable[str]) -> dict[str, T
             continue
         for path in (exact or mine)[:1]:
             try:
-                found[column] = read_hierarchy(path, column)
+                taxonomies[column] = read_hierarchy(path, column)
             except SchemaError as fault:
                 faults.extend(fault.faults)
             except InputError as fault:
@@ -147,7 +147,7 @@ def read_directory(directory: Path | str, columns: Iterable[str]) -> dict[str, T
         )
     if faults:
         raise SchemaError(faults)
-    return found
+    return taxonomies
 
 
 def uncovered(taxonomy: Taxonomy, counts: Mapping[str, int], column: str) -> str | None:

@@ -29,6 +29,7 @@ from shoal.groupers.together import together
 from shoal.measures.cautions import Matter, cautions, planned
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
+from shoal.measures.proof import Proof, check_provable, crowd, lower_bound
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import All, Rule
@@ -48,7 +49,10 @@ TIME_LIMIT = Param(
 )
 
 Progress = Callable[[str], object]
-"""Told the name of a stage; during ``refine`` True means: enough, take the best so far."""
+"""Told the name of a stage; during ``refine`` True means: enough, take the best so far.
+
+While something is proved it is told ``prove``, a colon and how far that is; True ends it there.
+"""
 
 
 @dataclass
@@ -70,7 +74,7 @@ class Clock:
         try:
             yield
         finally:
-            self.seconds[name] += time.perf_counter() - start
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
 def limited(progress: Progress, entry: Method, time_limit: float | None) -> Progress:
@@ -123,11 +127,12 @@ def on_spark(
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A release fresh from its run; ``order`` must never leave it."""
+    """A release fresh from its run; ``order`` and ``grouped`` must never leave it."""
 
     run: Run
     opened: Opened
     order: Ints
+    grouped: Grouped
 
 
 def execute(
@@ -137,11 +142,13 @@ def execute(
     extra: tuple[Rule, ...] = (),
     encoded: Encoded | None = None,
     key: bytes | None = None,
+    *,
+    prove: bool = False,
 ) -> Made:
     """Carry out one plan on a table taken in before, and check the release.
 
     ``encoded`` spares encoding the table once more for a method that takes the same form. ``key``:
-    of the pseudonyms, if there are to be any.
+    of the pseudonyms, if there are to be any. ``prove``: say how far it is from the best possible.
     """
     frame, schema = taken.frame, taken.schema
     entry = find_method(plan.method.name)
@@ -152,6 +159,8 @@ def execute(
     check_fit(entry, rules, schema.person)
     check_slack(plan, entry, schema.person)
     check_together(plan, entry, schema.person, key)
+    if prove:
+        check_provable(entry, rules)
     with heard() as said:
         grouping, shuffling = _generators(plan, entry)
         with clock.stage("encode"):
@@ -173,6 +182,7 @@ def execute(
             columns, told = schema.columns, plan.unseeded()
             opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=told)
             verdict = check(opened, rules, Original(frame, schema, release.order, taken.taxonomies))
+        proof = _proof(data, rules, loss.rate, clock) if prove else None
     if verdict.people is not None and verdict.stats is not None:
         opened = replace(opened, people=verdict.stats.sizes)
     quoted = {QUOTED: counted(opened.tables)} if plan.release.csv_safe else {}
@@ -188,8 +198,22 @@ def execute(
         notes={**getattr(made, "notes", {}), **quoted},
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
+        proof=proof,
     )
-    return Made(run, opened, release.order)
+    return Made(run, opened, release.order, grouped)
+
+
+def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> Proof:
+    """Work out what no release can lose less than, telling how near that has come."""
+
+    def tell(rate: float) -> bool:
+        far = f"at most {100 * (loss / rate - 1):.1f} % above the best" if rate > 0 else "at work"
+        return clock.progress(f"prove: {far}") is True
+
+    with clock.stage("prove"), announced(lambda: clock.progress("compile")) as compiled:
+        proof = Proof(loss, lower_bound(data, crowd(rules), tell))
+    clock.compiling += compiled.seconds
+    return proof
 
 
 def check_slack(plan: Plan, entry: Method, person: str | None = None) -> None:

@@ -22,7 +22,7 @@ from shoal.base.roles import Role
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.downcoding import downcode, facts, nothing
 from shoal.measures.risks.knowledge import Draw, alike, cut, knowledge
-from shoal.measures.risks.matching import Items, senseless, sides, widths
+from shoal.measures.risks.matching import Items, sides, widths
 from shoal.measures.risks.results import AttackResult, Attacks
 from shoal.measures.risks.scores import Belief, Scores, Target, score
 from shoal.measures.risks.summary import certain, likely, summarize
@@ -249,7 +249,7 @@ def _open(
     published, raw = opened.published, opened.shape.exact
     both = sides(people, published.cells, columns, opened.taxonomies, raw=raw, gaps="open")
     for column, side in zip(columns, both, strict=True):
-        if (cell := senseless(side)) is not None:
+        if (cell := side.senseless()) is not None:
             raise SchemaError(
                 f"Column {column.name!r} of the release holds the cell {cell!r}, which fits no "
                 f"value of the original (read as kind {column.kind}), so nobody can tell who is "

@@ -82,6 +82,7 @@ def _routes() -> list[Route]:
         _post("/open", tables.take_in),
         Route(f"{table}/see", tables.see),
         _post(f"{table}/see", tables.reread),
+        _post(f"{table}/roles", tables.give_roles),
         _post(f"{table}/close", tables.close),
         Route(f"{table}/decide", tables.decide),
         _post(f"{table}/decide", tables.decided),

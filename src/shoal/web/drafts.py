@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import shlex
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ Draft = dict[str, Any]
 RELEASE = {"typed": "--typed", "csv_safe": "--csv-safe"}
 """How the release is written: what can be ticked, and its flag."""
 LEFT_OUT = "left out"
+_ANY_ROLE = ("role", "missing", "order")  # of what is decided about a column
 ROLES = {
     Role.QUASI.value: "others may know it: generalized",
     Role.SENSITIVE.value: "must not be learned about a person: rules protect it",
@@ -86,7 +88,7 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
                 columns[name]["hierarchy"] = hierarchy
     return {
         "columns": columns,
-        "rules": _rules(form),
+        "rules": _rules(form, [n for n, part in columns.items() if part["role"] == "sensitive"]),
         "method": _method(form, old),
         "release": {key: True for key in RELEASE if form.get(key)},
         **({"seed": number_of(seed, int)} if (seed := form.get("seed", "").strip()) else {}),
@@ -99,7 +101,29 @@ def usual_kind(column: Mapping[str, Any]) -> str:
     return Kind.ORDERED.value if numbers else Kind.SET.value
 
 
-def _rules(form: Mapping[str, str]) -> list[dict[str, Any]]:
+def with_roles(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -> Draft:
+    """Read the roles of the See page; whatever else is decided about a column stays."""
+    columns: dict[str, dict[str, Any]] = {}
+    for column in profile["columns"]:
+        name = column["name"]
+        decided = old["columns"].get(name, {})
+        role = form.get(f"role.{column['number']}", decided.get("role", LEFT_OUT))
+        if role not in ROLES or role == LEFT_OUT:
+            continue
+        columns[name] = {**decided, "role": role}
+        if role == Role.QUASI.value:
+            columns[name].setdefault("kind", column["kind"] or usual_kind(column))
+        else:
+            columns[name] = {k: v for k, v in columns[name].items() if k in _ANY_ROLE}
+    return {**old, "columns": columns}
+
+
+def roles_of(draft: Draft) -> dict[str, str]:
+    """Return the role of every column that is not left out."""
+    return {name: part["role"] for name, part in draft["columns"].items()}
+
+
+def _rules(form: Mapping[str, str], sensitive: Sequence[str]) -> list[dict[str, Any]]:
     named = [key.split(".") for key in form if key.startswith("rule.") and key.endswith(".name")]
     places = sorted({int(key[1]) for key in named if key[1].isdigit()})
     rules = []
@@ -113,9 +137,28 @@ def _rules(form: Mapping[str, str]) -> list[dict[str, Any]]:
         spec |= _values(RULES[name].params, form, f"rule.{number}.")
         rules.append(spec)
     added = form.get("add", "")
-    if form.get("do") == "add" and added in RULES:
+    if form.get("do") == "add" and added in addable(rules, sensitive):
         rules.append({"name": added, **defaults(RULES[added].params)})
+        twin = [rule for rule in rules if rule["name"] == added]
+        if len(twin) > 1:  # the first speaks of every sensitive column, the next of one of them
+            taken = {rule.get("column") for rule in twin}
+            twin[-1]["column"] = next(name for name in sensitive if name not in taken)
     return rules
+
+
+def addable(rules: Sequence[Mapping[str, Any]], sensitive: Sequence[str]) -> list[str]:
+    """Return the rules that can be added: once each, or once for each sensitive column."""
+    there = Counter(rule["name"] for rule in rules)
+    taken = {(rule["name"], rule.get("column")) for rule in rules}
+
+    def free(name: str) -> bool:
+        return len(sensitive) > 1 and any((name, column) not in taken for column in sensitive)
+
+    return [
+        name
+        for name, entry in RULES.items()
+        if not there[name] or (entry.sensitive and there[name] < len(sensitive) and free(name))
+    ]
 
 
 def _method(form: Mapping[str, str], old: Draft) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.base.params import Param
+from shoal.base.roles import Role
 from shoal.catalog import METHODS, RULES
-from shoal.web.drafts import KINDS, ROLES, Draft
+from shoal.web.drafts import KINDS, ROLES, Draft, addable, roles_of
 
 
 def field(param: Param, value: Any, prefix: str) -> dict[str, Any]:
@@ -63,9 +64,11 @@ def rule_rows(draft: Draft, checked: Sequence[Mapping[str, Any]]) -> list[dict[s
     return rows
 
 
-def rule_choices() -> list[dict[str, str]]:
-    """Return the rules that can be added."""
-    return [{"name": entry.name, "story": entry.story} for entry in RULES.values()]
+def rule_choices(draft: Draft) -> list[dict[str, str]]:
+    """Return the rules that can be added to those that are there."""
+    sensitive = [name for name, role in roles_of(draft).items() if role == Role.SENSITIVE]
+    names = addable(draft["rules"], sensitive)
+    return [{"name": name, "story": RULES[name].story} for name in names]
 
 
 def method_box(draft: Draft) -> dict[str, Any]:

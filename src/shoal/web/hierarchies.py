@@ -25,9 +25,11 @@ _LISTED = 200  # values without a place that are listed
 def work(frame: pl.DataFrame, column: str, do: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Carry out one step on the file of a hierarchy and return what the page shows of it."""
     path = Path(settings["path"])
+    if do == "preview":
+        return _told(frame, column, _make(frame, column, settings))
     if do != "show":
         write_hierarchy(_STEPS[do](frame, column, settings), path, force=True)
-    return _show(frame, column, path)
+    return _told(frame, column, read_hierarchy(path, column)) if path.exists() else {"there": False}
 
 
 def lacking(taxonomy: Taxonomy, series: pl.Series, column: Column) -> dict[str, Any]:
@@ -43,10 +45,7 @@ def lacking(taxonomy: Taxonomy, series: pl.Series, column: Column) -> dict[str, 
     }
 
 
-def _show(frame: pl.DataFrame, column: str, path: Path) -> dict[str, Any]:
-    if not path.exists():
-        return {"there": False}
-    taxonomy = read_hierarchy(path, column)
+def _told(frame: pl.DataFrame, column: str, taxonomy: Taxonomy) -> dict[str, Any]:
     left = lacking(taxonomy, frame[column], Column(column, Role.QUASI, Kind.TAXONOMY))
     known = frame.height - frame[column].null_count()
     shown: dict[str, Any] = {
@@ -131,11 +130,36 @@ def _add(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxon
     return trees.to_taxonomy(trees.add(tree, left["values"], settings["under"]), column)
 
 
+def _rare(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
+    """Put values that few rows have into one group, beside what stands where they stood."""
+    text = str(settings.get("least", "")).strip()
+    if not text.isdigit() or int(text) < 2:
+        raise SchemaError(
+            f"The number of rows must be a whole number from 2. Got {text!r} instead."
+        )
+    tree = trees.from_taxonomy(read_hierarchy(settings["path"], column), column)
+    rows = _rows_by_value(frame[column])
+    name, found = str(settings.get("name", "")).strip() or "rare values", 0
+    for parent in tree.inner():
+        below = tree.children[parent]
+        few = [v for v in below if v not in tree.children and rows.get(v, 0) < int(text)]
+        if 1 < len(few) < len(below):  # where all are rare, what stands above them is their group
+            tree = trees.group(tree, few, name if parent == tree.top else f"{name} ({parent})")
+            found += len(few)
+    if not found:
+        raise SchemaError(
+            f"Nothing was grouped: no group of the hierarchy holds several values with fewer than "
+            f"{text} rows beside others with more. Give another number, or group by hand."
+        )
+    return trees.to_taxonomy(tree, column)
+
+
 _STEPS: dict[str, Callable[[pl.DataFrame, str, Mapping[str, Any]], Taxonomy]] = {
     "make": _make,
     "upload": _upload,
     "outline": _outline,
     "add": _add,
+    "rare": _rare,
     "rename": _edit(_rename),
     "move": _edit(lambda tree, given: trees.move(tree, given["labels"], given["under"])),
     "group": _edit(lambda tree, given: trees.group(tree, given["labels"], given["name"])),

@@ -51,8 +51,15 @@ def environment() -> Environment:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """Write a share."""
-    return "–" if share is None else f"{100 * share:.{digits}f} %"
+    """Write a share; what is nearly nothing or nearly all does not look like nothing or all."""
+    if share is None:
+        return "–"
+    least = 10.0**-digits
+    if 0 < 100 * share < least / 2:
+        return f"< {least:.{digits}f} %"
+    if 100 - least / 2 < 100 * share < 100:
+        return f"> {100 - least:.{digits}f} %"
+    return f"{100 * share:.{digits}f} %"
 
 
 def count(number: float | None) -> str:
@@ -61,8 +68,8 @@ def count(number: float | None) -> str:
 
 
 def loss(value: float | None) -> str:
-    """Write a loss between 0 and 1."""
-    return "–" if value is None else f"{value:.4f}"
+    """Write a loss between 0 and 1, in per cent as everywhere."""
+    return percent(value, 2)
 
 
 def took(seconds: float) -> str:

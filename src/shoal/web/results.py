@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import shutil
 from collections.abc import Callable
 from functools import partial
@@ -24,6 +24,7 @@ from shoal.report.page import Provenance
 from shoal.show.charts.paper import Chart
 from shoal.show.figures.plots import attacks_chart
 from shoal.tables.files import write_table
+from shoal.verbs.manifest import figures, manifest, written
 from shoal.web.profiles import clip
 
 _EXAMPLES = 6
@@ -51,6 +52,10 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
             ],
             "groups": examples(opened),
             "risk": risk(release),
+            "beliefs": [
+                {"column": each.of, "worst": each.worst, "mean": each.mean}
+                for each in release.plot.beliefs()
+            ],
             "values": [
                 one.to_dict(SHOWN) for one in telling(opened, release.verdict.stats).values()
             ],
@@ -148,6 +153,26 @@ def examples(opened: Opened) -> dict[str, Any]:
     }
 
 
+def script(plan: Plan, path: str, name: str) -> str:
+    """Return a Python script that repeats a run, with its plan beside it."""
+    # Where the seed is, not what it is: whoever knows it knows the order of the rows.
+    seeded = plan.seed is not None
+    seed = ', seed=int(Path("seed.txt").read_text())' if seeded else ""
+    return (
+        f'"""Repeats a run of Shoal on {_plain_name(name)}, with plan.toml beside this file."""\n\n'
+        + ("from pathlib import Path\n\n" if seeded else "")
+        + "import shoal\n\n"
+        + f'release = shoal.anonymize({path!r}, plan="plan.toml"{seed})\n'
+        + 'release.write("release.csv")\n'
+        + 'release.report("report.public.html", audience="public")\n'
+    )
+
+
+def _plain_name(name: str) -> str:
+    """Return a name that can stand in a comment."""
+    return re.sub(r"[^\w .-]", "_", name)
+
+
 def write(
     release: Release[Any],
     folder: Path,
@@ -155,20 +180,25 @@ def write(
     shown: dict[str, Any],
     attacks: Attacks | None,
     origin: Provenance,
+    shown_path: str,
 ) -> None:
-    """Write release, plan, hierarchies, figures and reports into a folder."""
+    """Write release, manifest, plan, hierarchies, figures and reports into a folder."""
+    files: dict[str, Path] = {}
     for name, table in release.here.tables.items():
         stem = "release" if name == "release" else f"release.{name}"
         safe = release.plan.release.csv_safe
-        write_table(table, folder / f"{stem}.csv", csv_safe=safe)
+        files[name] = folder / f"{stem}.csv"
+        write_table(table, files[name], csv_safe=safe)
         write_table(table, folder / f"{stem}.parquet")
+    made = manifest(release.made, files)
     title = f"Release of {origin.source}"
     texts = {
         # Whoever takes the release away may pass on what lies beside it: no seed.
         "plan.toml": asked.model_copy(update={"seed": None}).to_toml(),
-        "result.json": release.to_json(),
-        "view.json": json.dumps(shown),
+        "release.csv.manifest.json": written(made),
+        "result.json": written(release.to_dict() | {"manifest": figures(release.made, made)}),
         "command.txt": origin.command + "\n",
+        "repeat.py": script(asked, shown_path, origin.source),
         "report.html": release.page(
             attacks=attacks or False, origin=origin, title=title, warnings=shown["skipped"]
         ),

@@ -19,6 +19,7 @@ from shoal.web.jobs import Desk
 from shoal.web.private import safe_name
 
 STAGES = ("read", "encode", "group", "recode", "verify", "attack", "measure", "write")
+_PAST = 50  # changes of roles that can be taken back
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 
 
@@ -75,6 +76,8 @@ class OpenTable:
     runs: dict[int, WebRun] = field(default_factory=dict)
     ordered: int = 0
     undo: dict[int, list[bytes]] = field(default_factory=dict)
+    past: list[dict[str, dict[str, Any]]] = field(default_factory=list)
+    makers: dict[int, dict[str, str]] = field(default_factory=dict)
     opening: asyncio.Task[None] | None = None
 
     def described(self) -> dict[str, Any]:
@@ -90,6 +93,18 @@ class OpenTable:
         """Return where the hierarchy of a column lies, whether there is one or not."""
         name = self.columns()[number]["name"]
         return self.folder / "hierarchies" / safe_name(name, number, ".csv")
+
+    def redraft(self, draft: Draft) -> None:
+        """Decide anew, and remember the columns if a role has changed, for :meth:`undo_roles`."""
+        if drafts.roles_of(draft) != drafts.roles_of(self.draft):
+            self.past.append(self.draft["columns"])
+            del self.past[:-_PAST]
+        self.draft = draft
+
+    def undo_roles(self) -> None:
+        """Take the last change of roles back, and nothing else."""
+        if self.past:
+            self.draft = {**self.draft, "columns": self.past.pop()}
 
     def plan(self) -> Plan:
         """Return the plan that the draft is, or raise its faults."""
@@ -155,6 +170,7 @@ class Workbench:
             table.profile = await self.desk.ask("look", stage, table=table.described())
             old = table.draft
             table.draft = drafts.first_draft(table.profile)
+            table.past.clear()
             if old:
                 table.draft |= {key: old[key] for key in ("rules", "method", "release")}
         except Refused as error:
@@ -234,6 +250,7 @@ class Workbench:
                 target=str(run.folder),
                 command=run.command,
                 name=table.name,
+                shown_path=table.shown_path,
             )
             run.status = DONE
         except Refused as error:
@@ -277,7 +294,8 @@ def title(plan: Plan) -> str:
         told.append(f"{kind}{main} = {value:g}{of}" if isinstance(value, (int, float)) else kind)
         if entry.crowd not in (None, main):
             told[-1] += f", {entry.crowd} = {rule.spec.get(entry.crowd)}"
-    return f"{', '.join(told)} · {plan.method.name}"
+    weighed = [f" · {n} × {c.importance:g}" for n, c in plan.columns.items() if c.importance != 1]
+    return f"{', '.join(told)} · {plan.method.name}{''.join(weighed)}"
 
 
 def known_file(path: Path) -> Path:

@@ -72,7 +72,7 @@ def look(tell: Tell, *, table: Mapping[str, Any], have: Sequence[str] = ()) -> d
 def check(
     _tell: Tell, *, table: Mapping[str, Any], plan: str, folder: str, method: str
 ) -> dict[str, Any]:
-    """Say what stands in the way of a plan, how alone rows are, and what the table allows."""
+    """Say what stands in the way of a plan, what singles rows out, and what the table allows."""
     frame = frame_of(table)
     asked = Plan.from_toml(plan, "", Path(folder))
     faults: list[str] = []
@@ -96,8 +96,14 @@ def check(
         whole = _whole(frame, schema)
         rules = feasibility(asked, schema.sensitive, whole)
         faults += _fit(asked, schema, method)
-    quasi = [name for name in asked.names(Role.QUASI) if name in frame.columns]
-    return {"faults": faults, "rules": rules, "standing": _standing(frame, quasi)}
+    names = {role: [n for n in asked.names(role) if n in frame.columns] for role in Role}
+    return {
+        "faults": faults,
+        "rules": rules,
+        "standing": _standing(frame, names[Role.QUASI]),
+        "known_too": _standing(frame, [*names[Role.QUASI], *names[Role.UNDECIDED]]),
+        "beliefs": [_belief(frame, names[Role.QUASI], name) for name in names[Role.SENSITIVE]],
+    }
 
 
 def _fit(plan: Plan, schema: Schema, method: str) -> list[str]:
@@ -128,6 +134,35 @@ def _standing(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, Any] | Non
     return kept[key]
 
 
+def _belief(frame: pl.DataFrame, quasi: Sequence[str], sensitive: str) -> dict[str, Any]:
+    """Say what is learned of a sensitive value in the table as it is, by who knows the rest.
+
+    ``alone``: rows in classes that hold one known value only; ``belief``: the share of the
+    likeliest value in a row's class, on average; ``guess``: that of the likeliest in the table.
+    """
+    kept: dict[Any, dict[str, Any]] = _last["standing"]
+    key = ("belief", sensitive, *quasi)
+    if key not in kept:
+        # By number: polars would take a column called * or ^a$ for a pattern.
+        by = [str(place) for place in range(len(quasi))]
+        known = [frame[name].alias(place) for name, place in zip(quasi, by, strict=True)]
+        cells = pl.DataFrame([*known, frame[sensitive].alias("value")]).drop_nulls("value")
+        every = cells.with_columns(pl.lit(0).alias("all"))
+        counted = every.group_by([*by, "all", "value"]).len("rows")
+        found = counted.group_by([*by, "all"]).agg(
+            size=pl.col("rows").sum(), most=pl.col("rows").max(), values=pl.len()
+        )
+        rows = max(cells.height, 1)
+        likeliest = counted.group_by("value").agg(pl.col("rows").sum())["rows"].to_numpy()
+        kept[key] = {
+            "column": sensitive,
+            "alone": int(found.filter(pl.col("values") == 1)["size"].sum()) / rows,
+            "belief": int(found["most"].sum()) / rows,
+            "guess": int(likeliest.max(initial=0)) / rows,
+        }
+    return kept[key]
+
+
 def tree(
     _tell: Tell, *, table: Mapping[str, Any], column: str, step: str, given: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -144,28 +179,31 @@ def run(
     target: str,
     command: str,
     name: str,
+    shown_path: str,
 ) -> dict[str, Any]:
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
     from shoal.api.opening import read
     from shoal.report.page import Provenance
     from shoal.report.release import try_attacks
-    from shoal.web import results
+    from shoal.web import classes, results
 
     tell("read")
     frame = frame_of(table)
     asked = Plan.from_toml(plan, "plan.toml", Path(folder))
     opened = read(frame, asked)
-    release = opened.anonymize(progress=tell).beside(opened)
+    release, made = opened.anonymize_to_look_into(tell)
+    release = release.beside(opened)
     tell("attack")
     attacks, why = try_attacks(release.here, opened.frame)
     tell("measure")
     view = results.view(release, attacks, why)
+    view["picked"] = [] if view["exact"] else classes.pick(made, opened.taken.frame)
     tell("write")
     hidden = Path(f"{target}.part")
     shutil.rmtree(hidden, ignore_errors=True)
     hidden.mkdir(mode=0o700, parents=True)
     origin = Provenance(command, name, _digest(Path(table["path"])))
-    results.write(release, hidden, asked, view, attacks, origin)
+    results.write(release, hidden, asked, view, attacks, origin, shown_path)
     hidden.rename(target)
     return view
 

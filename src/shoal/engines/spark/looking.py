@@ -102,9 +102,9 @@ def keep_rules(
             return
         table = pl.concat(tables)
         counts, columns = class_counts(table, quasi, names)
-        of = {names[inner]: found for inner, found in values.items()}
-        found = examine(class_stats(counts, columns, of), rules)
-        yield told([asdict(found), table["piece"].unique().to_list()])
+        of = {names[inner]: names_met for inner, names_met in values.items()}
+        findings = examine(class_stats(counts, columns, of), rules)
+        yield told([asdict(findings), table["piece"].unique().to_list()])
 
     answers = heard(counted.repartition(pieces, "piece"), look)
     places = [piece for _, own in answers for piece in own]
@@ -114,8 +114,8 @@ def keep_rules(
             "checked as a whole. Nothing was released; please report it with Spark's version."
         )
     return [
-        Findings(found["rows"], found["classes"], tuple(found["failing"]), tuple(found["achieved"]))
-        for found, _ in answers
+        Findings(own["rows"], own["classes"], tuple(own["failing"]), tuple(own["achieved"]))
+        for own, _ in answers
     ]
 
 

@@ -15,9 +15,8 @@ from shoal.base.threads import share
 from shoal.kernels.chains import Regions, Trees, possible
 from shoal.measures.earlier.classes import Cases, Valued
 from shoal.releases import notation
-from shoal.releases.generalized.spread import Spread, spread
+from shoal.releases.generalized.spread import Spread, in_notation, spread
 from shoal.releases.opened import Opened
-from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR
 
 _LEAF = 4  # classes that a leaf of a tree holds at least
@@ -79,12 +78,9 @@ def _common(releases: Sequence[Opened], name: str) -> Spread:
 def _texts(opened: Opened, name: str) -> pl.Series:
     """Return the cells of every class in our notation."""
     cells = opened.published.cells
-    if name in cells.columns:
-        texts = notation.exact(cells[name]) if opened.shape.exact else as_text(cells[name])
-        return texts.fill_null(STAR).alias(name)
-    low, high = (as_text(cells[name + end]).fill_null(STAR) for end in ("_lo", "_hi"))
-    between = pl.when(low == STAR).then(pl.lit(STAR)).otherwise(pl.format("[{}-{}]", low, high))
-    return pl.select(between.alias(name)).to_series()
+    if opened.shape.exact and name in cells.columns:
+        return notation.exact(cells[name]).fill_null(STAR).alias(name)
+    return in_notation(cells, name).alias(name)
 
 
 def _boxes(spreads: Sequence[Spread], classes: Sequence[Valued]) -> Regions:

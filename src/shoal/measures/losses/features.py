@@ -97,8 +97,8 @@ def features(
                 pairs.append(_of_cells(side, column, taxonomies.get(column.name), cells, values))
         elif column.role is Role.OTHER and plain(original[column.name].dtype):
             released = reading.published.frame[column.name].gather(rows)
-            found = _of_values(released, original[column.name].gather(tested), column)
-            pairs += [found] if found is not None else []
+            pair = _of_values(released, original[column.name].gather(tested), column)
+            pairs += [pair] if pair is not None else []
     if not pairs:
         empty = np.empty((0, 0))
         return Features(empty, empty)

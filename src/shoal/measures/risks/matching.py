@@ -261,11 +261,3 @@ def widths(side: Sides) -> Floats:
     if side.starts is not None:
         fits = np.maximum(fits, np.diff(side.starts))
     return np.asarray(np.maximum(fits, 1), np.float64)
-
-
-def senseless(side: Sides) -> str | None:
-    """Return a cell that fits no value at all, so nobody knows what it stands for."""
-    nothing = side.lo > side.hi
-    if side.starts is not None:
-        nothing &= np.diff(side.starts) == 0
-    return str(side.shown[int(np.argmax(nothing))]) if nothing.any() else None

@@ -145,26 +145,26 @@ def verify_sets(
             )
         sets[name] = _Sets.read(lists, (domains or {}).get(name))
     stats: dict[str | None, GroupStats] = {None: GroupStats(published.sizes, {})}
-    for name, found in sets.items():
-        stats[name] = GroupStats(found.lengths, {name: found.histogram((void or {}).get(name, ()))})
-        if found.unsorted:
+    for name, drawn in sets.items():
+        stats[name] = GroupStats(drawn.lengths, {name: drawn.histogram((void or {}).get(name, ()))})
+        if drawn.unsorted:
             told.append(
-                f"{found.unsorted:,} sets of column {name!r} are not sorted, or hold a value twice."
+                f"{drawn.unsorted:,} sets of column {name!r} are not sorted, or hold a value twice."
             )
-        if found.strange:
+        if drawn.strange:
             told.append(
-                f"The sets of column {name!r} hold {found.strange:,} values that its domain lacks: "
+                f"The sets of column {name!r} hold {drawn.strange:,} values that its domain lacks: "
                 "every value of a set must come from it."
             )
-        if (different := np.unique(found.lengths)).size > 1:
+        if (different := np.unique(drawn.lengths)).size > 1:
             told.append(
                 f"The sets of column {name!r} have {different.size} different lengths "
                 f"({listed(different.tolist(), 5)}): dummy values make sets of one length."
             )
     if source is not None:
         told += compare(released, source)
-        for name, found in sets.items():
-            if lacking := found.lacking(truth(name, source)):
+        for name, drawn in sets.items():
+            if lacking := drawn.lacking(truth(name, source)):
                 told.append(f"{lacking:,} sets of column {name!r} lack the true value.")
         told += _narrowed(released, sets, source)
     return judge(wanted, stats, told, released.height, published.sizes.size)

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import InputError, ParameterError, listed
+from shoal.base.errors import InputError, ParameterError
 from shoal.base.partition import Bools, Floats, Ints
+from shoal.base.roles import Kind, Role
 from shoal.releases import notation
 from shoal.releases.published import Published
-from shoal.releases.readback import Sides
+from shoal.releases.readback import Sides, match
 from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.schema import Column
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _NUMERIC = rf"^(?:{_NUMBER}|\[{_NUMBER}-{_NUMBER}\])$"
@@ -94,128 +96,79 @@ def spread(
     found in the cells. ``order``: the texts of an ordered column, lowest first.
     """
     cells = published.cells
-    if name not in cells.columns:
-        low, high = (as_text(cells[name + end]).fill_null(STAR) for end in ("_lo", "_hi"))
-        if order or _moments(low):
-            ends = pl.DataFrame({"lo": low, "hi": high, "star": (low == STAR) & (high == STAR)})
-            return _between(ends, np.arange(low.len()), name, order)
-        texts = pl.select(
-            pl.when(low == STAR).then(pl.lit(STAR)).otherwise(pl.format("[{}-{}]", low, high))
-        ).to_series()
-    else:
-        texts = as_text(cells[name]).fill_null(STAR)
-    shown = texts.unique().sort()
-    which = shown.search_sorted(texts).to_numpy().astype(np.int64)
+    texts = in_notation(cells, name)
+    shown = texts.filter(texts != STAR).unique()
+    kind = Kind.ORDERED
     if taxonomy is not None:
-        return _taxonomy(shown, which, taxonomy, name)
-    known = shown.filter(shown != STAR)
-    if domain is None and (order or _moments(known)):
-        ends = notation.read_ordered(shown, pl.String() if order else pl.Datetime("us"))
-        return _between(ends, which, name, order)
-    if domain is not None and known.is_empty():
-        everything = np.full(len(shown), len(domain) - 1, np.int64)
-        return Spread(domain, which, np.zeros(len(shown), np.int64), everything)
-    for pattern, dtype in ((_NUMERIC, pl.Float64()), (_DATED, pl.Date())):
-        if len(known) and known.str.contains(pattern).all() and _meant(known, dtype):
-            return _ordered(shown, which, dtype, domain)
-    return _sets(shown, which, domain)
-
-
-def _meant(known: pl.Series, dtype: pl.DataType) -> bool:
-    """Tell whether exact cells are numbers or dates: '007' is a text, as in every table."""
-    exact = known.filter(~known.str.starts_with("["))
-    kind = typed(exact).dtype
-    return exact.is_empty() or kind == dtype or (kind.is_numeric() and dtype.is_numeric())
-
-
-def _taxonomy(shown: pl.Series, which: Ints, taxonomy: Taxonomy, name: str) -> Spread:
-    labels = pl.Series(taxonomy.labels, dtype=pl.String)
-    plain = notation.read_labels(shown)
-    star = (shown == STAR).to_numpy()
-    nodes = plain.replace_strict(
-        labels, pl.Series(np.arange(len(labels))), default=None, return_dtype=pl.Int64
-    )
-    lost = nodes.is_null().to_numpy() & ~star
-    if lost.any():
-        raise InputError(
-            f"Column {name!r} holds {listed(plain.filter(lost), 3)}, which its hierarchy does not "
-            "list. Give the hierarchies that the release was made with."
-        )
-    node = np.where(star, taxonomy.root, nodes.fill_null(taxonomy.root).to_numpy())
-    values = pl.Series(taxonomy.values, dtype=pl.String)
-    lo, hi = (end[node].astype(np.int64) for end in (taxonomy.lo, taxonomy.hi))
-    return Spread(values, which, lo, hi)
-
-
-def _ordered(shown: pl.Series, which: Ints, dtype: pl.DataType, domain: pl.Series | None) -> Spread:
-    """Whole numbers and days are all listed; of other numbers those that are an end somewhere."""
-    ends = notation.read_ordered(shown, dtype)
-    low, high = (
-        ends[end].str.to_date("%Y-%m-%d") if dtype == pl.Date else ends[end].cast(pl.Float64)
-        for end in ("lo", "hi")
-    )
-    points = pl.concat([low, high]).drop_nulls().to_physical().cast(pl.Float64)
-    whole = bool((points == points.round()).all())
-    values = points.unique().sort()
-    first, last = (float(values[at]) for at in (0, -1))
-    if domain is not None:
-        values = domain.to_physical().cast(pl.Float64)
-    elif whole and last - first <= _DENSE:
-        values = pl.Series(np.arange(first, last + 1))
-    star = ends["star"].to_numpy()
-    ends_at = (end.to_physical().cast(pl.Float64).fill_null(0.0).to_numpy() for end in (low, high))
-    lo = np.searchsorted(values.to_numpy(), next(ends_at), "left").clip(0, len(values) - 1)
-    hi = np.searchsorted(values.to_numpy(), next(ends_at), "right") - 1
-    lo, hi = np.where(star, 0, lo), np.where(star, len(values) - 1, np.maximum(lo, hi))
-    if domain is not None:
+        kind, values = Kind.TAXONOMY, pl.Series([], dtype=pl.String)
+    elif order:
+        values = pl.Series(order, dtype=pl.String)
+    elif domain is not None and (shown.is_empty() or domain.dtype.is_temporal()):
         values = domain
-    elif dtype == pl.Date:
-        values = values.cast(pl.Int32).cast(pl.Date)
-    elif whole:
-        values = values.cast(pl.Int64)
-    return Spread(values, which, lo.astype(np.int64), hi.astype(np.int64))
-
-
-def _moments(texts: pl.Series) -> bool:
-    known = texts.filter(texts != STAR).head(50)
-    return len(known) > 0 and bool(known.str.contains(_MOMENT).all())
-
-
-def _between(ends: pl.DataFrame, which: Ints, name: str, order: Sequence[str]) -> Spread:
-    """Take intervals between listed texts, or between moments, which are counted by the day."""
-    star = ends["star"].fill_null(value=True).to_numpy()
-    texts = [ends[end].set(ends["star"].fill_null(value=True), None) for end in ("lo", "hi")]
-    if order:
-        values = pl.Series(list(dict.fromkeys(order)), dtype=pl.String)
-        ranks = pl.Series(np.arange(len(values)))
-        low, high = (
-            text.replace_strict(values, ranks, default=None, return_dtype=pl.Int64)
-            for text in texts
-        )
+    elif len(shown) and shown.str.contains(_MOMENT).all():
+        texts = _days(texts)
+        values = _between(texts, pl.Date())
+    elif dtype := _ordered(shown):
+        values = _between(texts, dtype) if domain is None else domain
     else:
-        days = [text.str.slice(0, 10).str.to_date("%Y-%m-%d") for text in texts]
-        numbers = [day.to_physical().cast(pl.Int64) for day in days]
-        every = pl.concat(numbers).drop_nulls().to_numpy()
-        first, last = (int(every.min()), int(every.max())) if every.size else (0, 0)
-        low, high = (number - first for number in numbers)
-        values = pl.Series(np.arange(first, last + 1, dtype=np.int32)).cast(pl.Date)
-    lo, hi = (end.fill_null(-1).to_numpy().astype(np.int64) for end in (low, high))
-    if ((lo < 0) | (hi < lo))[~star].any():
-        raise InputError(f"Cells of {name!r} do not lie between the values that its order lists.")
-    lo, hi = np.where(star, 0, lo), np.where(star, len(values) - 1, hi)
-    return Spread(values, which, lo, hi)
+        kind, values = Kind.SET, _elements(shown, domain)
+    column = Column(name, Role.QUASI, kind, order=tuple(order))
+    if name in cells.columns or not order:
+        cells = pl.DataFrame({name: texts})
+    side = match(values, cells, column, {} if taxonomy is None else {name: taxonomy})
+    if (cell := side.senseless()) is not None:
+        lacking = "its hierarchy does not list" if taxonomy else "its order does not list"
+        raise InputError(
+            f"Column {name!r} holds {cell!r}, which {lacking}. Give the hierarchies, and the order "
+            "of ordered texts, that the release was made with."
+        )
+    return Spread.of(side)
 
 
-def _sets(shown: pl.Series, which: Ints, domain: pl.Series | None) -> Spread:
-    elements = notation.read_sets(shown).sort("cell", maintain_order=True)
-    known = (
-        elements["element"] if domain is None else pl.concat([as_text(domain), elements["element"]])
-    )
-    values = known.unique().sort()
-    if values.is_empty():  # suppressed throughout
-        values = pl.Series([STAR])
-    members = values.search_sorted(elements["element"]).to_numpy().astype(np.int64)
-    count = np.bincount(elements["cell"].to_numpy(), minlength=len(shown))
-    starts = np.concatenate(([0], np.cumsum(count))).astype(np.int64)
-    everything = np.full(len(shown), len(values) - 1, np.int64)
-    return Spread(values, which, np.zeros(len(shown), np.int64), everything, starts, members)
+def in_notation(cells: pl.DataFrame, name: str) -> pl.Series:
+    """Return the cells of a column as texts in our notation, those of two typed columns too."""
+    if name in cells.columns:
+        return as_text(cells[name]).fill_null(STAR)
+    low, high = (as_text(cells[name + end]).fill_null(STAR) for end in ("_lo", "_hi"))
+    one = (low == high) | (low == STAR)
+    return pl.select(pl.when(one).then(low).otherwise(pl.format("[{}-{}]", low, high))).to_series()
+
+
+def _ordered(shown: pl.Series) -> pl.DataType | None:
+    """Return the type of cells that all are numbers or dates: '007' is a text, as in any table."""
+    for pattern, dtype in ((_NUMERIC, pl.Float64()), (_DATED, pl.Date())):
+        if len(shown) and shown.str.contains(pattern).all():
+            exact = shown.filter(~shown.str.starts_with("["))
+            kind = typed(exact).dtype
+            if exact.is_empty() or kind == dtype or (kind.is_numeric() and dtype.is_numeric()):
+                return dtype
+    return None
+
+
+def _days(texts: pl.Series) -> pl.Series:
+    """Return moments and intervals between them by the day."""
+    ends = notation.read_ordered(texts, pl.Datetime("us"))
+    low, high = (ends[end].str.slice(0, 10) for end in ("lo", "hi"))
+    between = pl.when(ends["star"]).then(pl.lit(STAR)).otherwise(pl.format("[{}-{}]", low, high))
+    return pl.select(between).to_series()
+
+
+def _between(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return the values between all ends: whole numbers and days one by one, other numbers not."""
+    ends = notation.read_ordered(texts, dtype)
+    both = pl.concat([ends["lo"], ends["hi"]]).drop_nulls()
+    if dtype == pl.Date:
+        both = both.str.to_date("%Y-%m-%d")
+    points = both.to_physical().cast(pl.Float64).unique().sort()
+    if not len(points) or not (points == points.round()).all():
+        return points
+    first, last = int(points[0]), int(points[-1])
+    whole = np.arange(first, last + 1) if last - first <= _DENSE else points.cast(pl.Int64)
+    values = pl.Series(whole)
+    return values.cast(pl.Int32).cast(pl.Date) if dtype == pl.Date else values
+
+
+def _elements(shown: pl.Series, domain: pl.Series | None) -> pl.Series:
+    elements = notation.read_sets(shown)["element"]
+    values = elements if domain is None else pl.concat([as_text(domain), elements])
+    return values.unique() if len(values) else pl.Series([STAR])  # suppressed throughout

@@ -58,8 +58,8 @@ class Chart:
         svg = self.svg.replace(self.id, f"{self.id}-{escape(key)}") if key else self.svg
         return (
             f'<figure class="shoal-figure">{svg}<figcaption>{escape(self.text)}</figcaption>'
-            f'<details><summary>The numbers</summary><div class="numbers">{_table(self.table)}'
-            "</div></details></figure>"
+            '<details><summary>The numbers</summary><div class="numbers" tabindex="0">'
+            f"{_table(self.table)}</div></details></figure>"
         )
 
     def __html__(self) -> str:
@@ -288,7 +288,11 @@ def finish(
     hatched: bool = False,
     paper: float = WIDTH,
 ) -> Chart:
-    """Put a chart together: title, alternative text, picture."""
+    """Put a chart together: title, alternative text, picture.
+
+    A picture is one thing to a screen reader; one that holds links is a group of them.
+    """
+    parts = list(parts)
     spoken = tag("title", escape(title), id=f"{owner}-title")
     told = tag("desc", escape(text), id=f"{owner}-desc")
     defs = tag("defs", hatch(owner)) if hatched else ""
@@ -298,7 +302,7 @@ def finish(
         spoken + told + defs + head + "".join(parts),
         id=owner,
         cls="shoal-chart",
-        role="img",
+        role="group" if any(part.startswith("<a ") for part in parts) else "img",
         aria_labelledby=f"{owner}-title {owner}-desc",
         viewBox=f"0 0 {number(paper)} {number(height)}",
         width=number(paper * 1.06),  # no style attribute: a strict page would refuse it

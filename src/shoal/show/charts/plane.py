@@ -54,6 +54,7 @@ def scatter(
     *,
     x: str,
     y: str,
+    x_form: str = "plain",
     y_form: str = "plain",
     log_x: bool = False,
 ) -> Chart:
@@ -61,7 +62,7 @@ def scatter(
 
     Labels that would touch another are left to the tooltip and the table.
     """
-    owner = identity("scatter", title, points, x, y, y_form, log_x)
+    owner = identity("scatter", title, points, x, y, x_form, y_form, log_x)
     names = distinct_names("label", "group", x, y, "on the frontier")
     best = best_of(points)
     table = pl.DataFrame(
@@ -89,7 +90,7 @@ def scatter(
     parts = [
         key,
         upright(rise, left, WIDTH - 14, y_form, y),
-        across(run, top, bottom, "plain", x, paper=WIDTH),
+        across(run, top, bottom, x_form, x, paper=WIDTH),
     ]
     if len(best) > 1:
         line = sorted((points[i].x, points[i].y) for i in best)
@@ -99,7 +100,7 @@ def scatter(
     at = [(run(p.x), rise(p.y)) for p in points]
     for point, spot in zip(points, at, strict=True):
         look = groups.index(point.group) % 6
-        parts.append(_dot(point, spot, look, f"{say(point.x)}, {say(point.y, y_form)}"))
+        parts.append(_dot(point, spot, look, f"{say(point.x, x_form)}, {say(point.y, y_form)}"))
     parts += _names(points, at, (left, WIDTH, top - 6, bottom - 2), first=best)
     text = _frontier_text(points, best, x, y)
     return finish(owner, title, text, table, bottom + 40, parts)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -15,7 +16,16 @@ from shoal.plan.plan import Plan
 from shoal.show.charts.paper import Chart
 from shoal.show.charts.plane import Point, scatter
 from shoal.verbs.compare.choices import say
-from shoal.verbs.compare.frontier import RISKS, Advice, Axes, advise, costs, frontier
+from shoal.verbs.compare.frontier import (
+    RISKS,
+    Advice,
+    Axes,
+    advise,
+    costs,
+    frontier,
+    is_share,
+    share,
+)
 from shoal.verbs.compare.measuring import figures_of_settings
 
 
@@ -141,7 +151,7 @@ class Comparison:
         if self.axes.risk == "belief" and figures.get("risk_highest", 0.0) > self.threshold:
             said.append(
                 f"Mind that people can be found in it (with a chance of up to "
-                f"{figures['risk_highest']:.4g}): what it hides is their sensitive value."
+                f"{share(figures['risk_highest'])}): what it hides is their sensitive value."
             )
         if figures.get("belief_worst", 0.0) > 1 - 1e-9:
             said.append(
@@ -185,11 +195,21 @@ class Comparison:
             columns[name] = pl.Series(name, values, dtype=pl.Float64)
         return pl.DataFrame(columns, strict=False)
 
-    def plot(self) -> Chart:
-        """Draw the privacy-utility frontier: risk across, cost upwards, less is better on both."""
+    def plot(self, links: Mapping[str, str] = MappingProxyType({})) -> Chart:
+        """Draw the privacy-utility frontier: risk across, cost upwards, less is better on both.
+
+        ``links``: where the points of settings lead, by their labels.
+        """
         chosen = self.recommended
         points = [
-            Point(x, y, setting.label, group=setting.method, strong=setting is chosen)
+            Point(
+                x,
+                y,
+                setting.label,
+                group=setting.method,
+                strong=setting is chosen,
+                href=links.get(setting.label),
+            )
             for setting, (x, y) in zip(self.verified, self._places, strict=True)
             if not (math.isnan(x) or math.isnan(y))
         ]
@@ -198,6 +218,8 @@ class Comparison:
             points,
             x=RISKS[self.axes.risk][1],
             y=costs()[self.axes.cost][1],
+            x_form="share",
+            y_form="share" if is_share(self.axes.cost) else "plain",
             log_x=bool(points) and all(point.x > 0 for point in points),
         )
 

@@ -28,6 +28,20 @@ def costs() -> dict[str, tuple[str, str]]:
     return {name: (name, entry.title) for name, entry in LOSSES.items()} | _COSTS
 
 
+def is_share(cost: str) -> bool:
+    """Tell whether a cost is a share, told in per cent."""
+    return cost in _COSTS or LOSSES[cost].high == 1.0
+
+
+def share(value: float) -> str:
+    """Say a share in per cent, so that two settings which differ look different."""
+    return f"{100 * value:.3g} %"
+
+
+def _cost(word: str, value: float) -> str:
+    return share(value) if is_share(word) else f"{value:,.4g}"
+
+
 @dataclass(frozen=True)
 class Axes:
     """The words of the two figures that settings are weighed by, and the largest risk allowed."""
@@ -106,27 +120,27 @@ def advise(labels: Sequence[str], places: Sequence[tuple[float, float]], axes: A
         return Advice(
             None,
             deepest,
-            f"Nothing is recommended: no setting keeps the {risk} at {axes.limit:.4g} or below; "
-            f"{labels[safest]} comes closest with {places[safest][0]:.4g}. Ask for stricter rules "
-            "(a larger k), or allow a higher risk.",
+            f"Nothing is recommended: no setting keeps the {risk} at {share(axes.limit)} or below; "
+            f"{labels[safest]} comes closest with {share(places[safest][0])}. Ask for stricter "
+            "rules (a larger k), or allow a higher risk.",
         )
     chosen = min(allowed, key=lambda i: (places[i][1], places[i][0]))
     said = [
-        f"{labels[chosen]} has the least {cost} ({places[chosen][1]:.4f}) of the settings whose "
-        f"{risk} is at most {axes.limit:.4g} (it is {places[chosen][0]:.4g})."
+        f"{labels[chosen]} has the least {cost} ({_cost(axes.cost, places[chosen][1])}) of the "
+        f"settings whose {risk} is at most {share(axes.limit)} (it is {share(places[chosen][0])})."
     ]
     safer = [i for i in on if places[i][0] < places[chosen][0]]
     if safer:
         step = max(safer, key=lambda i: places[i][0])
         said.append(
-            f"The next safer one, {labels[step]}, brings the risk to {places[step][0]:.4g} for "
-            f"{places[step][1] - places[chosen][1]:.4f} more."
+            f"The next safer one, {labels[step]}, brings the risk to {share(places[step][0])} at "
+            f"{_cost(axes.cost, places[step][1])} {cost}."
         )
     if deepest is not None:
         said.append(
             "The frontier bends here: less risk costs more from here on."
             if deepest == chosen
-            else f"The frontier bends at {labels[deepest]} (risk {places[deepest][0]:.4g}, "
-            f"{cost} {places[deepest][1]:.4f})."
+            else f"The frontier bends at {labels[deepest]} (risk {share(places[deepest][0])}, "
+            f"{cost} {_cost(axes.cost, places[deepest][1])})."
         )
     return Advice(chosen, deepest, " ".join(said))

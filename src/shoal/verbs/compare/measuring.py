@@ -30,6 +30,8 @@ COLUMNS, SHARE = 3, 0.07  # of a query, see losses.queries.workload
 # Every figure of a setting beside its losses, and whether more of it is better (True), less
 # (False), or neither.
 _FIGURES: dict[str, bool | None] = {
+    "lower_bound": None,
+    "above_best": False,
     "left_out": False,
     "classes": True,
     "risk_highest": False,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.params import Param
 from shoal.catalog import DEFAULT_LOSS, find_method, find_rule
 from shoal.coding.encode import Encoded, encode
+from shoal.measures.proof import Bound, Proof, check_provable, crowd, lower_bound
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
@@ -43,6 +45,7 @@ def compare(
     cost: str | None = None,
     threshold: float = 0.2,
     belief: float | None = None,
+    prove: bool = False,
     keep: Callable[[Made], Any] | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -76,6 +79,9 @@ def compare(
             if tell(choice.label) is True or (done := runner.run(choice)) is None:
                 break
             settings.append(done)
+        told: tuple[str, ...] = ()
+        if prove:
+            settings, told = runner.prove(settings)
     return Comparison(
         settings=tuple(settings),
         axes=_axes(settings, full, yardstick, risk, cost, threshold, belief),
@@ -91,7 +97,7 @@ def compare(
         repeats=repeats,
         stopped=len(settings) < len(full),
         seeded=plan.seed is not None,
-        notes=yardstick.notes,
+        notes=(*yardstick.notes, *told),
         warnings=tuple(dict.fromkeys(said)),
     )
 
@@ -147,6 +153,37 @@ class _Runner:
             spread=(min(losses), max(losses)) if self.repeats > 1 else None,
             release=None if self.keep is None else self.keep(first),
         )
+
+    def prove(self, settings: Sequence[Setting]) -> tuple[list[Setting], tuple[str, ...]]:
+        """Add to settings how far they are at most above the best, and tell why some have not."""
+        bounds: dict[tuple[bool, int], Bound] = {}
+        done, notes = [], []
+        for setting in settings:
+            entry = find_method(setting.plan.method.name)
+            specs = [rule.spec for rule in setting.plan.rules]
+            rules = (*build_rules(specs, self.taken.schema.sensitive), *self.extra)
+            try:
+                check_provable(entry, rules)
+            except ParameterError as error:
+                notes.append(f"Nothing is proved of {setting.label}. {error}")
+                done.append(setting)
+                continue
+            if setting.verified:
+                form, k = entry.flat_sets, crowd(rules)
+                if (form, k) not in bounds:
+                    tell = partial(self._stopped, setting.label)
+                    bounds[form, k] = lower_bound(self.encoded[form], k, tell)
+                proof = Proof(setting.figures[DEFAULT_LOSS], bounds[form, k])
+                more = {"lower_bound": proof.bound.rate}
+                if proof.above is not None:
+                    more["above_best"] = proof.above
+                done.append(replace(setting, figures={**setting.figures, **more}))
+            else:
+                done.append(setting)
+        return done, tuple(dict.fromkeys(notes))
+
+    def _stopped(self, label: str, _rate: float) -> bool:
+        return self.tell(label) is True
 
     def _once(self, choice: Choice, repeat: int) -> tuple[Made, dict[str, float]] | None:
         cut = False

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from starlette.datastructures import UploadFile
@@ -50,15 +52,22 @@ async def hierarchy(request: Request) -> Response:
 
 
 async def _show(
-    request: Request, table: OpenTable, number: int, fault: str = "", outline: str | None = None
+    request: Request,
+    table: OpenTable,
+    number: int,
+    fault: str = "",
+    *,
+    typed: Mapping[str, Any] = MappingProxyType({}),
+    preview: Mapping[str, Any] | None = None,
 ) -> Response:
+    """Answer with the page; ``typed``: what a form held that could not be carried out."""
     told: dict[str, Any] = {"there": False}
     try:
         told = await _work(request, table, number, "show")
     except ShoalError as error:
         fault = fault or str(error)
-    if outline is not None:  # what was typed comes back, not what was there before
-        told["outline"] = outline
+    if "text" in typed:  # what was typed comes back, not what was there before
+        told["outline"] = typed["text"]
     column = table.columns()[number]
     decided = table.draft["columns"].get(column["name"], {})
     shown = {
@@ -70,7 +79,9 @@ async def _show(
             {"name": name, "story": way.story, "field": "".join(way.takes[:1]), "hint": way.hint}
             for name, way in MAKERS.items()
         ],
-        "usual": _usual(column),
+        "maker": {"how": _usual(column), **table.makers.get(number, {})},
+        "preview": preview,
+        "typed": {"name": "", "under": "", "least": "50", "rare": "", "labels": [], **typed},
         "fault": fault,
         "can_undo": bool(table.undo.get(number)),
     }
@@ -101,28 +112,50 @@ async def change(request: Request) -> Response:
         if decided.get("kind") == "taxonomy":
             decided["kind"] = usual_kind(table.columns()[number])
         return back(f"/tables/{table.number}/columns/{number}")
-    if do not in ("make", "outline", "rename", "move", "group", "dissolve", "remove", "add"):
+    if do not in _STEPS:
         raise HTTPException(400, "The page does not know this step.")
-    text = fields.get("text", "").replace("\r\n", "\n")
-    _keep(table, number, path)
+    given: dict[str, Any] = {
+        "labels": [label for label in form.getlist("labels") if isinstance(label, str)],
+        **{name: fields.get(name, "") for name in ("name", "under", "how", "least")},
+        "numbers": fields.get(f"numbers-{fields.get('how', '')}", fields.get("numbers", "")),
+        "text": fields.get("text", "").replace("\r\n", "\n"),
+    }
+    if do in ("preview", "make"):
+        made = {key: value for key, value in fields.items() if key.startswith("numbers-")}
+        table.makers[number] = {"how": given["how"], **made}
     try:
-        await _work(
-            request,
-            table,
-            number,
-            do,
-            labels=[label for label in form.getlist("labels") if isinstance(label, str)],
-            name=fields.get("name", ""),
-            under=fields.get("under", ""),
-            how=fields.get("how", ""),
-            numbers=fields.get(f"numbers-{fields.get('how', '')}", fields.get("numbers", "")),
-            text=text,
-        )
+        if do == "preview":
+            told = await _work(request, table, number, do, **given)
+            return await _show(request, table, number, preview=told)
+        _keep(table, number, path)
+        await _work(request, table, number, do, **given)
     except ShoalError as error:
-        table.undo[number].pop()
-        return await _show(request, table, number, str(error), text if do == "outline" else None)
+        if do != "preview":
+            table.undo[number].pop()
+        typed = {key: given[key] for key in _TYPED[do]} if do in _TYPED else {}
+        return await _show(request, table, number, str(error), typed=typed)
     use_hierarchy(table, number)
     return back(f"/tables/{table.number}/columns/{number}")
+
+
+_STEPS = (
+    "preview",
+    "make",
+    "outline",
+    "rename",
+    "move",
+    "group",
+    "dissolve",
+    "remove",
+    "add",
+    "rare",
+)
+# What of a form comes back with a fault.
+_TYPED: dict[str, tuple[str, ...]] = {
+    "outline": ("text",),
+    "rare": ("least",),
+    **dict.fromkeys(("rename", "group", "move"), ("name", "under", "labels")),
+}
 
 
 def _keep(table: OpenTable, number: int, path: Path) -> None:

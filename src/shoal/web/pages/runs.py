@@ -6,7 +6,7 @@ import asyncio
 import io
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
+from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE, METHODS
-from shoal.web.pages.tables import table_of
+from shoal.plan.plan import Plan
+from shoal.web.pages.tables import decide, said_of, table_of
 from shoal.web.respond import back, bench, error_page, form_of, page, texts
 from shoal.web.state import STAGES, OpenTable, WebRun
 
@@ -30,11 +32,20 @@ FILES = {
     "release.st.csv": ("text/csv; charset=utf-8", "The second table of the release, as text"),
     "release.st.parquet": ("application/vnd.apache.parquet", "The second table, as Parquet"),
     "release.domain.csv": ("text/csv; charset=utf-8", "The values that dummies were drawn from"),
+    "release.xlsx": (
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "The release, for Excel",
+    ),
     "plan.toml": ("application/toml; charset=utf-8", "The plan, which repeats the run"),
+    "repeat.py": ("text/x-python; charset=utf-8", "A Python script that repeats the run"),
     "report.html": ("text/html; charset=utf-8", "The report, for you: keep it to yourself"),
     "report.public.html": (
         "text/html; charset=utf-8",
         "The report for everybody: nothing in it is computed from the original",
+    ),
+    "release.csv.manifest.json": (
+        "application/json",
+        "The manifest: digests of the release and how it was made; may be sent along",
     ),
     "result.json": ("application/json", "The figures of the run, for programs"),
 }
@@ -79,12 +90,15 @@ def told(run: WebRun) -> dict[str, Any]:
 async def runs(request: Request) -> Response:
     """Show all runs side by side."""
     table = table_of(request)
+    busy = any(run.busy for run in table.runs.values())
     shown = {
         "runs": [told(run) for run in table.runs.values()],
-        "busy": any(run.busy for run in table.runs.values()),
+        "busy": busy,
+        # Asked of the table itself, but not twice a second while something runs.
+        "ready": busy or (await said_of(request, table))["ready"],
         "methods": _able(table),
         "chosen": table.draft["method"]["name"],
-        "frontier": await run_in_threadpool(_frontier, table),
+        **await run_in_threadpool(_advice, table),
     }
     return page(request, "run", shown, table=table)
 
@@ -100,31 +114,42 @@ def _able(table: OpenTable) -> list[str]:
     ]
 
 
-def _frontier(table: OpenTable) -> str | None:
-    """Draw loss against risk; every point leads to its run."""
-    from shoal.show.charts.plane import Point, scatter
+def _advice(table: OpenTable) -> dict[str, Any]:
+    """Weigh the runs as ``shoal compare`` does: which to take, why, and the chart of all."""
+    from shoal.verbs.compare.comparison import Comparison, Setting
+    from shoal.verbs.compare.frontier import Axes
+    from shoal.verbs.compare.running import THRESHOLD
 
-    points = [
-        Point(
-            run.view["summary"]["loss"]["rate"],
-            run.view["risk"]["after"]["highest"],
-            f"{run.number}: {run.title.partition(' · ')[0]}",
-            run.method,
-            href=f"/tables/{table.number}/runs/{run.number}",
-        )
-        for run in table.runs.values()
-        if run.view is not None
+    done = [run for run in table.runs.values() if run.view is not None]
+    # What publishes quasi-identifiers as they are loses nothing on them: no loss to weigh.
+    weighed = {f"run {run.number} ({run.title})": run for run in done if not _view(run)["exact"]}
+    settings = [
+        Setting(run.method, {}, label, Plan(), verified=True, figures=_figures(_view(run)))
+        for label, run in weighed.items()
     ]
-    if len(points) < 2:
-        return None
-    chart = scatter(
-        "Loss against risk",
-        points,
-        x="loss (less is better)",
-        y="highest risk of a row (less is better)",
-        y_form="share",
-    )
-    return chart.html()
+    limit = float(THRESHOLD.default)
+    found = Comparison(tuple(settings), Axes("highest", "loss", limit), 0, (), (), limit)
+    chosen = found.recommended
+    links = {label: f"/tables/{table.number}/runs/{run.number}" for label, run in weighed.items()}
+    return {
+        "advice": found.why if settings else "",
+        "recommended": None if chosen is None else weighed[chosen.label].number,
+        "unweighed": [run.number for run in done if _view(run)["exact"]],
+        "frontier": found.plot(links).html() if len(settings) > 1 else None,
+    }
+
+
+def _view(run: WebRun) -> dict[str, Any]:
+    assert run.view is not None
+    return run.view
+
+
+def _figures(view: Mapping[str, Any]) -> dict[str, float]:
+    after = view["risk"]["after"]
+    told = {"loss": view["summary"]["loss"]["rate"]}
+    told |= {"risk_highest": after["highest"], "risk_mean": after["mean"]}
+    worst = [each["worst"] for each in view["beliefs"]]
+    return told | ({"belief_worst": max(worst)} if worst else {})
 
 
 async def start(request: Request) -> Response:
@@ -135,6 +160,8 @@ async def start(request: Request) -> Response:
     state = bench(request)
     plan = table.plan()
     if fields.get("do") != "sweep":
+        if not (await said_of(request, table))["ready"]:
+            return await decide(request, status=422)
         state.order(table, plan)
         return back(f"/tables/{table.number}/runs")
     sizes = _sizes(fields.get("sizes", ""))
@@ -166,6 +193,10 @@ async def understand(request: Request) -> Response:
     """Show one run: what came out, or how far it is."""
     table, run = run_of(request)
     shown: dict[str, Any] = {"told": told(run), "view": run.view}
+    if run.view is not None:
+        picked = {str(each["number"]): each for each in run.view["picked"]}
+        first = next(iter(picked.values()), None)
+        shown["picked"] = picked.get(request.query_params.get("class", ""), first)
     name = "understand" if run.view is not None else "run-one"
     return page(request, name, shown, table=table, run=run)
 
@@ -186,7 +217,27 @@ async def act(request: Request) -> Response:
         state.enough(run)
     elif do == "drop" and not run.busy:
         state.drop(table, run)
+    elif do in ("finer", "coarser"):
+        _reweigh(request, table, run, fields.get("column", ""), do)
     return back(f"/tables/{table.number}/runs")
+
+
+def _reweigh(request: Request, table: OpenTable, run: WebRun, column: str, do: str) -> None:
+    """Run again with a column that counts more (it stays finer) or less (it gets coarser)."""
+    plan = Plan.from_toml(run.toml, "plan.toml")
+    part = plan.columns.get(column)
+    if part is None or part.role is not Role.QUASI:
+        raise ShoalError(f"The run has no quasi-identifier {column!r}.")
+    weight = part.importance * (_STEP if do == "finer" else 1 / _STEP)
+    columns = {
+        name: {**each.model_dump(exclude_defaults=True), "role": each.role}
+        for name, each in plan.columns.items()
+    }
+    columns[column]["importance"] = weight
+    bench(request).order(table, plan.with_columns(columns))
+    # The next decision goes on from here.
+    if table.draft["columns"].get(column, {}).get("role") == Role.QUASI:
+        table.draft["columns"][column]["importance"] = weight
 
 
 def _there(run: WebRun) -> list[dict[str, Any]]:
@@ -210,6 +261,7 @@ async def take(request: Request) -> Response:
         "hierarchies": hierarchies,
         "seeded": run.view["summary"]["seeded"],
         "plan": run.toml,
+        "script": (run.folder / "repeat.py").read_text(),
         "audit": "shoal audit release.csv --plan plan.toml",
     }
     return page(request, "take", shown, table=table, run=run)
@@ -233,12 +285,14 @@ async def hand_out(request: Request) -> Response:
     return FileResponse(run.folder / name, media_type=FILES[name][0], filename=name)
 
 
-_PUBLIC = ("release*.csv", "report.public.html")
+_PUBLIC = ("release*.csv", "release.csv.manifest.json", "report.public.html")
+_STEP = 2.0  # a column's weight is doubled or halved at once
 ARCHIVES = {
     "to-send.zip": _PUBLIC,
     "to-keep.zip": (
         *_PUBLIC,
-        *("plan.toml", "result.json", "report.html", "command.txt", "hierarchies/*.csv"),
+        *("plan.toml", "result.json", "report.html", "command.txt", "repeat.py"),
+        "hierarchies/*.csv",
     ),
 }
 """What may be sent, and what besides documents and repeats the run and is the steward's alone."""

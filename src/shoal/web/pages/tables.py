@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from starlette.responses import Response
 from shoal.base.errors import ShoalError
 from shoal.base.roles import Kind
 from shoal.base.workers import Died
+from shoal.catalog import RULES
 from shoal.plan.plan import Plan
 from shoal.tables import demo
 from shoal.web import drafts, forms
@@ -135,13 +137,50 @@ async def see(request: Request) -> Response:
         return page(request, "error", why, status=422)
     if table.profile is None:
         return page(request, "see-wait", {"stage": table.stage}, table=table, status=202)
+    said = await said_of(request, table)
     shown = {
-        "profile": table.profile,
+        "profile": _masked(table.profile, drafts.roles_of(table.draft)),
+        **forms.choices(),
         "missing": [text for text in table.missing if text],
         "delimiter": table.delimiter,
-        "standing": await _standing(request, table),
+        "standing": said["standing"],
+        "known_too": said["known_too"],
+        "undecided": _named(table, "undecided"),
+        "can_undo": bool(table.past),
     }
     return page(request, "see", shown, table=table)
+
+
+_HIDDEN = ("identifier", "person", "sensitive")
+
+
+def _masked(profile: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:
+    """Return a profile with the roles as decided; what either guess or decision hides is hidden."""
+    columns = []
+    for column in profile["columns"]:
+        role = roles.get(column["name"], drafts.LEFT_OUT)
+        named = {role, column["role"]} & {"identifier", "person"}
+        hidden = {"shape": None} if named else {}
+        columns.append({**column, **hidden, "suggested": column["role"], "role": role})
+    cover = [{each["role"], each["suggested"]} & {*_HIDDEN} for each in columns]
+    sample = [
+        ["hidden" if hide else cell for cell, hide in zip(row, cover, strict=True)]
+        for row in profile["sample"]
+    ]
+    return {**profile, "columns": columns, "sample": sample, "hidden": [bool(c) for c in cover]}
+
+
+async def give_roles(request: Request) -> Response:
+    """Take the roles of the See page in, or take the last change back."""
+    form = texts(await form_of(request))
+    table = table_of(request)
+    assert table.profile is not None
+    if form.get("do") == "undo":
+        table.undo_roles()
+    else:
+        table.redraft(drafts.with_roles(form, table.profile, table.draft))
+    _use_hierarchies(table)
+    return back(f"/tables/{table.number}/see")
 
 
 async def reread(request: Request) -> Response:
@@ -160,15 +199,6 @@ async def reread(request: Request) -> Response:
     return back(f"/tables/{table.number}/see")
 
 
-async def _standing(request: Request, table: OpenTable) -> dict[str, Any] | None:
-    try:
-        answer = await checked(request, table, table.plan())
-    except ShoalError:
-        return None
-    standing: dict[str, Any] | None = answer["standing"]
-    return standing
-
-
 async def checked(request: Request, table: OpenTable, plan: Plan) -> dict[str, Any]:
     """Ask the desk what the table says to a plan."""
     answer: dict[str, Any] = await bench(request).desk.ask(
@@ -181,10 +211,10 @@ async def checked(request: Request, table: OpenTable, plan: Plan) -> dict[str, A
     return answer
 
 
-async def decide(request: Request) -> Response:
+async def decide(request: Request, status: int = 200) -> Response:
     """Show the decisions, with what the table allows."""
     table = table_of(request)
-    return _decisions(request, table, await _said(request, table))
+    return _decisions(request, table, await said_of(request, table), status)
 
 
 async def decided(request: Request) -> Response:
@@ -192,16 +222,12 @@ async def decided(request: Request) -> Response:
     form = texts(await form_of(request))
     table = table_of(request)
     assert table.profile is not None
-    table.draft = drafts.from_form(form, table.profile, table.draft)
-    for name, column in table.draft["columns"].items():
-        number = next(c["number"] for c in table.columns() if c["name"] == name)
-        there = table.hierarchy_path(number).exists()
-        if column.get("kind") == Kind.TAXONOMY.value and there:
-            column["hierarchy"] = f"hierarchies/{table.hierarchy_path(number).name}"
-        else:
-            column.pop("hierarchy", None)
+    table.redraft(drafts.from_form(form, table.profile, table.draft))
+    if form.get("do") == "undo":
+        table.undo_roles()  # what the form says is as it was; and once more for the last change
+    _use_hierarchies(table)
     if form.get("do") == "run":
-        said = await _said(request, table)
+        said = await said_of(request, table)
         if said["ready"]:
             bench(request).order(table, table.plan())
             return back(f"/tables/{table.number}/runs")
@@ -209,18 +235,46 @@ async def decided(request: Request) -> Response:
     return back(f"/tables/{table.number}/decide")
 
 
-async def _said(request: Request, table: OpenTable) -> dict[str, Any]:
+def _use_hierarchies(table: OpenTable) -> None:
+    """Name the hierarchy of every column that goes up one, and of no other."""
+    for name, column in table.draft["columns"].items():
+        number = next(c["number"] for c in table.columns() if c["name"] == name)
+        there = table.hierarchy_path(number).exists()
+        if column.get("kind") == Kind.TAXONOMY.value and there:
+            column["hierarchy"] = f"hierarchies/{table.hierarchy_path(number).name}"
+        else:
+            column.pop("hierarchy", None)
+
+
+async def said_of(request: Request, table: OpenTable) -> dict[str, Any]:
     """Say what is wrong with the draft, and what the table allows."""
+    said: dict[str, Any] = {
+        **{"faults": [], "rules": [], "standing": None, "known_too": None},
+        "beliefs": [],
+    }
     try:
         said = await checked(request, table, table.plan())
     except drafts.Faults as error:
-        said = {"faults": error.faults, "rules": [], "standing": None}
+        said["faults"] = error.faults
     except Died as error:
-        said = {"faults": [str(error)], "rules": [], "standing": None}
+        said["faults"] = [str(error)]
     except ShoalError as error:
-        said = {"faults": str(error).splitlines(), "rules": [], "standing": None}
+        said["faults"] = str(error).splitlines()
     blocked = any(not case["ok"] for rule in said["rules"] for case in rule["cases"])
     return {**said, "ready": not said["faults"] and not blocked}
+
+
+def _unprotected(table: OpenTable) -> list[str]:
+    """Return the sensitive columns that no rule speaks of."""
+    rules = [rule for rule in table.draft["rules"] if RULES[rule["name"]].sensitive]
+    if any(not rule.get("column") for rule in rules):
+        return []
+    named = {rule["column"] for rule in rules}
+    return [name for name in _named(table, "sensitive") if name not in named]
+
+
+def _named(table: OpenTable, role: str) -> list[str]:
+    return [name for name, given in drafts.roles_of(table.draft).items() if given == role]
 
 
 def _decisions(
@@ -231,14 +285,19 @@ def _decisions(
         "rows": forms.column_rows(table.profile, table.draft),
         **forms.choices(),
         "rules": forms.rule_rows(table.draft, said["rules"]),
-        "rule_choices": forms.rule_choices(),
-        "sensitive": [n for n, p in table.draft["columns"].items() if p["role"] == "sensitive"],
+        "rule_choices": forms.rule_choices(table.draft),
+        "can_undo": bool(table.past),
+        "sensitive": _named(table, "sensitive"),
         "method": forms.method_box(table.draft),
         "release": table.draft["release"],
         "seed": table.draft.get("seed", ""),
         "faults": said["faults"],
         "ready": said["ready"],
         "standing": said["standing"],
+        "known_too": said["known_too"],
+        "undecided": _named(table, "undecided"),
+        "beliefs": said["beliefs"],
+        "unprotected": _unprotected(table),
     }
     return page(request, "decide", shown, table=table, status=status)
 

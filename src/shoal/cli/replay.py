@@ -1,0 +1,87 @@
+"""``shoal replay``: the same release once more, from its manifest, its table and its seed."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options as opt
+from shoal.cli import say
+from shoal.tables.sources.source import Place, place
+
+
+def command(
+    manifest: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MANIFEST",
+            help="The manifest beside the release (x.csv.manifest.json), or the figures of its "
+            "run (--json).",
+        ),
+    ],
+    data: Annotated[
+        Place, opt.flag("--data", "DATA", "The table that it was made from.", parser=place)
+    ],
+    seed: opt.Seed = None,
+    seed_file: opt.SeedFile = None,
+    plan: opt.PlanFile = None,
+    trust_plan: opt.TrustPlan = False,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    pseudonym_key: Annotated[
+        Path | None, opt.flag("--pseudonym-key", "FILE", "The key of the release's pseudonyms.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        opt.flag(
+            "--out -o", "DIR", "A folder in which to leave the release; by default it is deleted."
+        ),
+    ] = None,
+    force: opt.Force = False,
+) -> None:
+    """Make a release again from its manifest, its table and its seed, and compare the bytes.
+
+    Example: shoal replay release.csv.manifest.json --data patients.csv --seed 7
+
+    Exit code 0 if every byte is the same, 1 if not; 2 on bad use. The seed is in no manifest. What
+    a plan lists (missing texts, orders, domains, hierarchies) is withheld from the one beside the
+    release; then give the plan of the run too.
+    """
+    from shoal.api.replay import replay
+    from shoal.base.errors import ParameterError
+    from shoal.tables.prepare import merge
+
+    secret = opt.chosen_seed(seed, seed_file)
+    if secret is None:
+        raise ParameterError(
+            "A replay needs the seed of the run, which no manifest holds. Give it with --seed-file "
+            "FILE or --seed."
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the run of then has told them
+        found = replay(
+            manifest,
+            data,
+            seed=secret,
+            plan=None if plan is None else merge(plan, trust=trust_plan),
+            hierarchies=hierarchies,
+            missing=missing,
+            delimiter=delimiter,
+            pseudonym_key=pseudonym_key,
+            out=out,
+            force=force,
+        )
+    for fault in found.faults:
+        say.line(f"Differs  {fault}")
+    for part in found.others:
+        say.line(f"Other    {part} is not the one that the release was made from.")
+    if found.versions:
+        say.line(f"Versions {'; '.join(found.versions)}")
+    if not found.same:
+        say.line("The release was not made again: its bytes differ.")
+        raise typer.Exit(1)
+    say.line(f"The same bytes: {', '.join(found.files)}.")

@@ -1,0 +1,278 @@
+"""The manifest beside a release: what it is, how it was made, and digests that tie both together.
+
+It may be sent along with the release, so it holds nothing that is computed from the original: no
+count of rows that were read, no loss, no text that a plan lists. What stands in for these are
+digests under a key (:mod:`shoal.engines.marks`). The figures of the run hold the manifest too, and
+the rest of it under ``steward``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal.base.atomic import atomic_file
+from shoal.base.errors import InputError, OutputError
+from shoal.base.plain import plain
+from shoal.base.roles import Role
+from shoal.engines.run import Run
+from shoal.plan.plan import Plan
+from shoal.releases.verdict import Verdict
+from shoal.tables.sources.source import Source
+
+FORMAT = 1
+SUFFIX = ".manifest.json"
+_WHY = {
+    Role.IDENTIFIER: "names a person",
+    Role.PERSON: "says whose row it is; people were counted by it",
+    Role.UNDECIDED: "nobody decided what it is",
+}
+# What a plan lists are texts of the table, and where its owner keeps files.
+_DATA_LISTS = ("missing", "hierarchies")
+_COLUMN_LISTS = ("hierarchy", "missing", "order", "domain")
+_LIBRARIES = ("shoal", "numpy", "numba", "polars", "pyarrow")
+
+
+def beside(place: object) -> Path | None:
+    """Return where the manifest of a release goes: ``x.csv`` -> ``x.csv.manifest.json``."""
+    return place.with_name(place.name + SUFFIX) if isinstance(place, Path) else None
+
+
+def manifest(run: Run, files: Mapping[str, Path]) -> dict[str, Any]:
+    """Return the manifest of a release whose tables lie in ``files``; all of it may be sent."""
+    plan, withheld = _shown(run.plan)
+    marks = run.marks
+    told = {
+        "shoal_manifest": FORMAT,
+        "made": marks.made,
+        "engine": marks.engine,
+        "files": {
+            name: {"sha256": digest, "bytes": size}
+            for path in files.values()
+            for name, digest, size in _digests(path)
+        },
+        "rows": run.rows_out,
+        "method": run.plan.filled().method.model_dump(),
+        "rules": [
+            {"promise": rule.promise, "holds": rule.holds, "reached": dict(rule.achieved)}
+            for rule in run.verdict.rules
+        ],
+        "left_out": {
+            column.name: _WHY[column.role]
+            for column in run.schema.columns
+            if column.role in _WHY and not (column.role is Role.PERSON and _pseudonyms(run))
+        },
+        "seeded": run.plan.seeded,
+        "keyed": {"how": "HMAC-SHA256", **marks.told()},
+        "versions": {name: version(name) for name in _LIBRARIES}
+        | {"python": platform.python_version()},
+        "plan": plan,
+        "withheld": withheld,
+    }
+    return plain(told)  # type: ignore[no-any-return]
+
+
+def figures(run: Run, made: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the manifest as the figures of a run hold it: with what is the steward's."""
+    own = {
+        "key": run.marks.key.hex(),
+        "rows_in": run.rows_in,
+        "loss": run.loss.rate,
+        "plan": run.plan.public(),
+        "undecided": run.undecided,
+    }
+    return {**made, "steward": plain(own)}
+
+
+def leave(
+    run: Run, goals: Mapping[str, Path | Source], *, force: bool
+) -> tuple[dict[str, Any], Path | None]:
+    """Write the manifest beside the first table of a release that was just written to ``goals``."""
+    files = {name: goal for name, goal in goals.items() if isinstance(goal, Path)}
+    made = manifest(run, files)
+    path = beside(goals.get("release"))
+    if path is not None:
+        with atomic_file(path, force=force or _ours(path), inputs=[*files.values()]) as stream:
+            stream.write(written(made).encode())
+    return made, path
+
+
+def _ours(path: Path) -> bool:
+    """Tell whether a manifest is there: its release is gone, or it would not be made anew."""
+    try:
+        return path.is_file() and bool(read_manifest(path))
+    except InputError:
+        return False
+
+
+def written(made: Mapping[str, Any]) -> str:
+    """Return a manifest as the text of its file."""
+    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+
+
+def _pseudonyms(run: Run) -> bool:
+    return bool(run.plan.release.pseudonym)
+
+
+def _shown(plan: Plan) -> tuple[dict[str, Any], list[str]]:
+    """Return a plan without the texts that it lists, and which keys these are."""
+    tree = plan.public()
+    withheld = [f"data.{key}" for key in _DATA_LISTS if tree["data"].pop(key, [""]) != [""]]
+    for name, part in tree["columns"].items():
+        withheld += [f"columns.{name}.{key}" for key in _COLUMN_LISTS if part.pop(key, None)]
+    return tree, withheld
+
+
+def _digests(path: Path) -> list[tuple[str, str, int]]:
+    """Return name, digest and size of a file, or of every file in a folder that a reader sees."""
+    if path.is_dir():
+        files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+        return [
+            (file.relative_to(path.parent).as_posix(), *_digest(file))
+            for file in files
+            if not file.name.startswith((".", "_"))
+        ]
+    return [(path.name, *_digest(path))]
+
+
+def _digest(path: Path) -> tuple[str, int]:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest(), path.stat().st_size
+
+
+def read_manifest(path: Path | str) -> dict[str, Any]:
+    """Read a manifest, or the one in the figures of a run."""
+    path = Path(path)
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as fault:
+        raise InputError(
+            f"The manifest {path} cannot be read: {fault}. It lies beside the release and is "
+            f"called like it, with {SUFFIX} at the end."
+        ) from None
+    if isinstance(tree, dict) and "shoal_manifest" not in tree:
+        tree = tree.get("manifest")
+    if not isinstance(tree, dict) or not isinstance(tree.get("shoal_manifest"), int):
+        raise InputError(
+            f"{path} is no manifest of a release. Give the file that ends in {SUFFIX}, or the "
+            "figures of the run (--json)."
+        )
+    if tree["shoal_manifest"] > FORMAT:
+        raise InputError(
+            f"{path} is a manifest of format {tree['shoal_manifest']}, and this version of Shoal "
+            f"({version('shoal')}) reads up to {FORMAT}. Update: pip install --upgrade shoal"
+        )
+    if lost := [k for k in ("files", "rules", "plan", "keyed", "withheld") if k not in tree]:
+        raise InputError(f"The manifest {path} lacks {', '.join(lost)}. Copy it again.")
+    return tree
+
+
+def check_free(path: Path | None, *, force: bool) -> None:
+    """Refuse, before the work, to write a manifest over a file that is none."""
+    if path is None or not path.exists() or force or _ours(path):
+        return
+    raise OutputError(
+        f"The manifest of the release goes to {path}, which exists and is no manifest. Choose "
+        "another name for the release, or allow both to be replaced with --force (force=True)."
+    )
+
+
+def compared(made: Mapping[str, Any], folder: Path, released: Any, verdict: Verdict) -> Verdict:
+    """Return the verdict of an audit beside a manifest: what differs from it is a fault."""
+    faults = changed_files(made, folder, released if isinstance(released, Path) else None)
+    faults += changed_figures(made, verdict)
+    if not faults:
+        return verdict
+    return replace(verdict, holds=False, faults=(*verdict.faults, *faults))
+
+
+def changed_files(made: Mapping[str, Any], folder: Path, released: Path | None) -> list[str]:
+    """Say which files of a release are not what the manifest says, or not there."""
+    faults = []
+    named = {released.resolve()} if released is not None else set()
+    for name, told in made["files"].items():
+        path = folder / name
+        named.discard(path.resolve())
+        if not path.is_file():
+            faults.append(f"{name} is named in the manifest and is not beside it.")
+        elif _digest(path)[0] != told["sha256"]:
+            faults.append(f"{name} is not the file that was released: its SHA-256 differs.")
+    if released is not None and released.is_dir():
+        named = set()
+    faults += [f"{path.name} is not named in the manifest." for path in named]
+    return faults
+
+
+def changed_figures(made: Mapping[str, Any], verdict: Verdict) -> list[str]:
+    """Say what an audit found otherwise than the manifest tells."""
+    found = {rule.promise: dict(rule.achieved) for rule in verdict.rules}
+    return [
+        f"The manifest says that this was reached: {rule['promise']} ({rule['reached']}); the "
+        f"audit found {found[rule['promise']]}."
+        for rule in made["rules"]
+        if rule["promise"] in found and plain(found[rule["promise"]]) != rule["reached"]
+    ]
+
+
+def plan_of(made: Mapping[str, Any], own: Plan | None, folder: Path) -> Plan:
+    """Return the plan of a manifest; what it withholds comes from a plan of the steward's.
+
+    ``folder``: of the manifest, from which the paths of a plan in it start.
+    """
+    tree = json.loads(json.dumps(made.get("steward", {}).get("plan", made["plan"])))
+    plan = Plan.from_public(tree, folder)
+    if own is None:
+        return plan
+    given = own.public()
+    for key in made["withheld"]:
+        part, name, leaf = _keys(key)
+        if value := (given[part].get(name, {}) if name else given[part]).get(leaf):
+            (tree[part][name] if name else tree[part])[leaf] = value
+    if given["data"].get("hierarchies"):
+        tree["data"]["hierarchies"] = given["data"]["hierarchies"]
+    return Plan.from_public(tree, folder).read_as(own)
+
+
+def lacking(made: Mapping[str, Any], own: Plan) -> list[str]:
+    """Return the keys that a manifest withholds and a plan of the steward's does not have."""
+    if "steward" in made:
+        return []
+    has = set(_shown(own)[1])
+    trees = "data.hierarchies" in has
+    return [
+        key
+        for key in made["withheld"]
+        if key not in has and not (trees and _keys(key)[2] == "hierarchy")
+    ]
+
+
+def _keys(key: str) -> tuple[str, str, str]:
+    """Split ``columns.NAME.order`` and ``data.missing``; a name may hold dots."""
+    part, _, rest = key.partition(".")
+    name, _, leaf = rest.rpartition(".")
+    return part, name, leaf
+
+
+def other_versions(made: Mapping[str, Any]) -> list[str]:
+    """Return what was another version then: bytes may differ by it."""
+    now = {name: version(name) for name in _LIBRARIES} | {"python": platform.python_version()}
+    then: Mapping[str, str] = made.get("versions", {})
+    return [f"{n} {then[n]} then, {now[n]} now" for n in now if then.get(n, now[n]) != now[n]]
+
+
+def differing(made: Mapping[str, Any], keyed: Mapping[str, Any]) -> Sequence[str]:
+    """Say which parts of what a run was made from were others, by their keyed digests."""
+    then = made["keyed"]
+    words = {"table": "the table", "plan": "the plan"}
+    told = [words[k] for k in words if k in then and k in keyed and then[k] != keyed[k]]
+    if len(told) == len(words):  # all are kept under one key, which comes from the seed
+        return ["the seed (or all that it was made from)"]
+    trees, own = then.get("hierarchies", {}), keyed.get("hierarchies", {})
+    told += [f"the hierarchy of {name!r}" for name in trees if trees[name] != own.get(name)]
+    return told

@@ -1,0 +1,258 @@
+"""The manifest beside a release: true digests, nothing of the original, and a way back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal as package
+from tests.cli.conftest import QUASI, Run
+
+SEED = "98765432109876543210987"
+MADE = (*QUASI, "--sensitive", "disease", "--identifier", "name", "--k", "4")
+MANIFEST = "r.csv.manifest.json"
+
+
+def read(path: Path) -> dict:
+    return json.loads(path.read_text())
+
+
+def strings(tree) -> set[str]:
+    """Return every key and every text of a JSON tree."""
+    if isinstance(tree, dict):
+        return {text for key, value in tree.items() for text in {key} | strings(value)}
+    if isinstance(tree, list):
+        return {text for value in tree for text in strings(value)}
+    return {tree} if isinstance(tree, str) else set()
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def released(shoal: Run, folder: Path) -> Path:
+    done = shoal("anonymize", "people.csv", *MADE, "--seed", SEED, "-o", "r.csv", "--json", "f")
+    assert done.returncode == 0, done.stderr
+    assert f"Wrote r.csv, {MANIFEST} and f." in done.stdout
+    return folder
+
+
+def test_it_says_what_the_release_is(released: Path) -> None:
+    made = read(released / MANIFEST)
+    assert made["files"] == {
+        "r.csv": {
+            "sha256": sha256(released / "r.csv"),
+            "bytes": len((released / "r.csv").read_bytes()),
+        }
+    }
+    assert made["rows"] == 40
+    assert made["rules"][0]["reached"]["k"] >= 4
+    assert made["method"]["name"] == "shoal"
+    assert made["left_out"] == {"name": "names a person"}
+    assert set(made["versions"]) >= {"shoal", "python", "polars", "numpy", "numba"}
+    assert made["seeded"] and made["engine"] == "local" and made["made"].endswith("Z")
+
+
+def test_the_figures_hold_it_and_what_is_the_stewards(released: Path) -> None:
+    made, figures = read(released / MANIFEST), read(released / "f")
+    own = figures["manifest"].pop("steward")
+    assert figures["manifest"] == made
+    assert own["rows_in"] == 40 and own["loss"] == figures["loss"]["rate"]
+    # Nothing that is computed from the original is in the one that may be sent.
+    assert not {"rows_in", "loss", "key", "seconds", "warnings", "undecided"} & strings(made)
+
+
+# Every list that a plan can hold texts of the table in.
+LISTS = """
+[data]
+missing = ["", "nothing-known"]
+
+[columns.grade]
+role = "quasi"
+kind = "ordered"
+order = ["lowest-grade", "middle-grade", "highest-grade"]
+missing = ["grade-unknown"]
+
+[columns.town]
+role = "quasi"
+kind = "taxonomy"
+hierarchy = "town.csv"
+
+[columns.ill]
+role = "sensitive"
+domain = ["influenza", "bronchitis", "never-had-by-anybody"]
+
+[columns.who]
+role = "identifier"
+
+[columns.memo]
+role = "undecided"
+
+[method]
+name = "dummies"
+
+[[rules]]
+name = "l-diversity"
+l = 2
+"""
+
+
+def lists(folder: Path) -> pl.DataFrame:
+    grades = ["lowest-grade", "middle-grade", "highest-grade", "grade-unknown", "nothing-known"]
+    table = pl.DataFrame(
+        {
+            "who": [f"person-number-{i:03d}" for i in range(60)],
+            "memo": [f"memo-about-{i:03d}" for i in range(60)],
+            "grade": [grades[i % 5] for i in range(60)],
+            "town": [f"town-{i % 6}" for i in range(60)],
+            "ill": [("influenza", "bronchitis")[i % 2] for i in range(60)],
+        }
+    )
+    table.write_csv(folder / "lists.csv")
+    (folder / "town.csv").write_text("".join(f"town-{i};side-{i % 2};*\n" for i in range(6)))
+    (folder / "plan.toml").write_text(LISTS)
+    return table
+
+
+@pytest.mark.parametrize("method", ["shoal", "dummies"])
+def test_no_string_of_it_is_of_the_original(shoal: Run, folder: Path, method: str) -> None:
+    table = lists(folder)
+    plan = ("--plan", "plan.toml", "--method", method)
+    done = shoal("anonymize", "lists.csv", *plan, "--seed", SEED, "-o", "r.csv", "--json", "f")
+    assert done.returncode == 0, done.stderr
+    text = (folder / MANIFEST).read_text()
+    told = strings(json.loads(text))
+    values = {cell for column in table for cell in column.cast(pl.String)} | {
+        "never-had-by-anybody"
+    }
+    assert not {(value, said) for value in values for said in told if value in said}
+    plain = {sha256(folder / name) for name in ("lists.csv", "plan.toml", "town.csv")}
+    assert not plain & told, "a plain digest answers whoever guesses what it is of"
+    assert SEED not in text and SEED not in (folder / "f").read_text()
+    assert set(read(folder / MANIFEST)["withheld"]) == {
+        *("data.missing", "columns.grade.order", "columns.grade.missing"),
+        *("columns.town.hierarchy", "columns.ill.domain"),
+    }
+    # The way back needs what was withheld, and says so.
+    again = ("replay", MANIFEST, "--data", "lists.csv", "--seed", SEED)
+    refused = shoal(*again)
+    assert refused.returncode == 2
+    assert "withholds data.missing" in " ".join(refused.stderr.split())
+    done = shoal(*again, "--plan", "plan.toml")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "The same bytes: r.csv" in done.stdout
+
+
+def test_digests_of_what_is_not_published_are_kept_under_a_key(shoal: Run, folder: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        assert shoal("anonymize", "people.csv", *MADE, "-o", name).returncode == 0
+    first, second = (read(folder / f"{name}.csv.manifest.json")["keyed"] for name in "ab")
+    # The same table and the same plan: nobody can tell without the key.
+    assert not {first[part] for part in ("table", "file", "plan")} & set(second.values())
+
+
+def test_a_seed_gives_the_key(released: Path, shoal: Run) -> None:
+    assert shoal("anonymize", "people.csv", *MADE, "--seed", SEED, "-o", "s.csv").returncode == 0
+    assert read(released / "s.csv.manifest.json")["keyed"] == read(released / MANIFEST)["keyed"]
+
+
+def test_replay_makes_the_same_bytes(released: Path, shoal: Run) -> None:
+    (released / "again").mkdir()
+    for source in (MANIFEST, "f"):
+        done = shoal("replay", source, "--data", "people.csv", "--seed", SEED)
+        assert done.returncode == 0, done.stderr
+    done = shoal("replay", MANIFEST, "--data", "people.csv", "--seed", SEED, "-o", "again")
+    assert done.returncode == 0, done.stderr
+    assert (released / "again" / "r.csv").read_bytes() == (released / "r.csv").read_bytes()
+
+
+def test_replay_says_what_differs(released: Path, shoal: Run) -> None:
+    table = (released / "people.csv").read_text()
+    (released / "other.csv").write_text(table.replace("N1,21,", "N1,77,"))
+    done = shoal("replay", MANIFEST, "--data", "other.csv", "--seed", SEED)
+    assert done.returncode == 1
+    assert "Other    the table is not the one" in done.stdout
+    done = shoal("replay", MANIFEST, "--data", "people.csv", "--seed", SEED[1:])
+    assert done.returncode == 1
+    assert "Other    the seed" in done.stdout
+
+
+def test_what_cannot_be_replayed_is_refused(released: Path, shoal: Run, refused) -> None:
+    assert "needs the seed" in refused("replay", MANIFEST, "--data", "people.csv")
+    assert shoal("anonymize", "people.csv", *MADE, "-o", "n.csv").returncode == 0
+    words = ("replay", "n.csv.manifest.json", "--data", "people.csv", "--seed", "1")
+    assert "made without a seed" in refused(*words)
+    (released / "no.json").write_text("{}")
+    assert "is no manifest" in refused("replay", "no.json", "--data", "people.csv", "--seed", "1")
+    (released / "new.json").write_text('{"shoal_manifest": 99}')
+    said = refused("replay", "new.json", "--data", "people.csv", "--seed", "1")
+    assert "format 99" in said and "pip install --upgrade" in said
+    away = read(released / MANIFEST)
+    away["files"] = {"../../r.csv": {"sha256": "0"}}
+    (released / "away.json").write_text(json.dumps(away))
+    said = refused("replay", "away.json", "--data", "people.csv", "--seed", "1")
+    assert "names no plain file" in said
+
+
+def test_audit_checks_digests_and_figures(released: Path, shoal: Run) -> None:
+    done = shoal("audit", "r.csv", "--manifest", MANIFEST)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "keeps its promise" in done.stdout
+    made = read(released / MANIFEST)
+    made["rules"][0]["reached"]["k"] += 1
+    (released / "boast.json").write_text(json.dumps(made))
+    done = shoal("audit", "r.csv", "--manifest", "boast.json")
+    assert done.returncode == 1 and "The manifest says that this was reached" in done.stdout
+    lines = (released / "r.csv").read_text().splitlines()
+    (released / "r.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
+    done = shoal("audit", "r.csv", "--manifest", MANIFEST)
+    assert done.returncode == 1 and "its SHA-256 differs" in done.stdout
+    (released / "r.csv").rename(released / "other.csv")
+    done = shoal("audit", "other.csv", "--manifest", MANIFEST)
+    assert done.returncode == 1
+    assert "r.csv is named in the manifest and is not beside it" in done.stdout
+    assert "other.csv is not named in the manifest" in done.stdout
+
+
+def test_a_second_table_is_told_too(shoal: Run, folder: Path) -> None:
+    words = (*QUASI, "--sensitive", "disease", "--method", "anatomy", "--l", "2")
+    asked = (*words, "--l-kind", "frequency", "--seed", SEED, "-o", "r.csv")
+    assert shoal("anonymize", "people.csv", *asked).returncode == 0
+    assert set(read(folder / MANIFEST)["files"]) == {"r.csv", "r.st.csv"}
+    assert shoal("replay", MANIFEST, "--data", "people.csv", "--seed", SEED).returncode == 0
+    (folder / "r.st.csv").unlink()
+    done = shoal("audit", "r.csv", "--manifest", MANIFEST, "--st", "r.csv")
+    assert done.returncode != 0
+
+
+def test_a_file_that_is_no_manifest_is_never_replaced(folder: Path, refused, shoal: Run) -> None:
+    (folder / MANIFEST).write_text("mine")
+    said = refused("anonymize", "people.csv", *MADE, "-o", "r.csv")
+    assert f"goes to {MANIFEST}, which exists and is no manifest" in said
+    (folder / MANIFEST).unlink()
+    assert shoal("anonymize", "people.csv", *MADE, "-o", "r.csv").returncode == 0
+    (folder / "r.csv").unlink()  # a manifest without its release is nobody's
+    assert shoal("anonymize", "people.csv", *MADE, "-o", "r.csv").returncode == 0
+    said = refused("anonymize", "people.csv", *MADE, "-o", "s.csv", "--json", "s.csv.manifest.json")
+    assert "both name s.csv.manifest.json" in said
+
+
+def test_in_python(folder: Path) -> None:
+    source = folder / "people.csv"
+    asked = {"quasi": ["age", "sex", "zip"], "sensitive": "disease", "k": 4}
+    release = package.anonymize(source, **asked, seed=int(SEED))
+    release.write(folder / "r.csv")
+    assert package.audit(folder / "r.csv", manifest=folder / MANIFEST).holds
+    # A frame has the same table, whatever file it came from.
+    found = package.replay(folder / MANIFEST, package.read_table(source), seed=int(SEED))
+    assert found.same and found.to_dict()["files"] == ["r.csv"]
+    key = release.made.marks.key
+    assert len(key) == 32 and key not in pickle.dumps(release)
+    assert pickle.loads(pickle.dumps(release)).made.marks.told() == release.made.marks.told()
+    assert key.hex() not in repr(release.made) + (folder / MANIFEST).read_text()

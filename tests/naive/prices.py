@@ -1,0 +1,93 @@
+"""The bound by prices and the best release in plain Python, straight from their definitions."""
+
+from itertools import product
+
+from tests.naive import joins
+from tests.naive.joins import width
+
+
+def cover(domain, positions):
+    """The join; the top and the gap cost the same, and what lies under the top lies under both."""
+    value = joins.cover(domain, positions)
+    return "*" if width(domain, value) > 1 - 1e-9 else value
+
+
+def column_values(domain):
+    """Every value that a cell may be published as, with the positions under it."""
+    seen = {}
+    everything = range(domain.size + 1)
+    for a in everything:
+        for b in everything:
+            value = cover(domain, [a, b])
+            seen.setdefault(value, set()).update((a, b))
+    return {
+        value: {p for p in everything if cover(domain, [p, *some]) == value}
+        for value, some in seen.items()
+    }
+
+
+def row_cost(data, node, row):
+    """What a node costs a row: a missing cell costs nothing."""
+    known = (data.codes[row, j] < domain.size for j, domain in enumerate(data.domains))
+    pairs = zip(data.domains, node, known, strict=True)
+    return sum(width(domain, value) for domain, value, there in pairs if there)
+
+
+def nodes(data, k):
+    """Every node that k rows or more have for their join, with its rows."""
+    found = []
+    columns = [column_values(domain) for domain in data.domains]
+    for node in product(*columns):
+        inside = [columns[j][value] for j, value in enumerate(node)]
+        rows = [
+            r
+            for r in range(data.rows)
+            if all(int(data.codes[r, j]) in inside[j] for j in range(len(node)))
+        ]
+        if len(rows) < k:
+            continue
+        joined = [
+            cover(domain, [int(data.codes[r, j]) for r in rows])
+            for j, domain in enumerate(data.domains)
+        ]
+        if tuple(joined) == tuple(node):
+            found.append((node, rows))
+    return found
+
+
+def bound(data, k, prices):
+    """What prices of rows prove: their sum less what every node gains."""
+    total = sum(prices)
+    for node, rows in nodes(data, k):
+        profits = sorted((prices[r] - row_cost(data, node, r) for r in rows), reverse=True)
+        gain = sum(profits[:k]) + sum(max(0.0, profit) for profit in profits[k:])
+        total -= max(0.0, gain)
+    return total
+
+
+def optimum(data, k):
+    """What the best release loses: every way to split the rows, or to leave some out."""
+    n, m = data.rows, len(data.domains)
+    group = {}
+    for mask in range(1, 1 << n):
+        rows = [r for r in range(n) if mask >> r & 1]
+        if len(rows) >= k:
+            node = [
+                cover(domain, [int(data.codes[r, j]) for r in rows])
+                for j, domain in enumerate(data.domains)
+            ]
+            group[mask] = sum(row_cost(data, node, r) for r in rows)
+    best = [0.0] + [float("inf")] * ((1 << n) - 1)
+    for mask in range(1, 1 << n):
+        first = mask & -mask
+        best[mask] = best[mask ^ first] + m
+        rest = mask ^ first
+        part = rest
+        while True:
+            some = part | first
+            if some in group:
+                best[mask] = min(best[mask], best[mask ^ some] + group[some])
+            if part == 0:
+                break
+            part = (part - 1) & rest
+    return best[-1]

@@ -1,0 +1,122 @@
+"""How far work is: what a bar shows of it, and that methods let others look."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal.base import pace
+from shoal.base.pace import under_way
+from shoal.cli.bar import BAR, Bar
+from shoal.cli.work import BEST, watch
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_nothing_is_under_way_outside_a_block() -> None:
+    assert pace.now() is None
+    with under_way("rows", lambda: 0.25):
+        assert pace.now() == ("rows", 0.25)
+        with under_way("trials", lambda: 7.0):
+            assert pace.now() == ("trials", 1.0), "no share is more than all"
+        assert pace.now() == ("rows", 0.25)
+    assert pace.now() is None
+
+
+def test_the_line_tells_the_share_and_after_five_seconds_what_is_left() -> None:
+    bar, share = Bar(), [0.1]
+    bar.show("group", (2, 6), BEST)
+    start = time.perf_counter()
+    assert "about" not in bar.text(start)
+    with under_way("trials", lambda: share[0]):
+        assert "group: trials 10 %" in bar.text(start)
+        share[0] = 0.2
+        assert "left" not in bar.text(start + 4.9)
+        # A tenth of the work in ten seconds: 80 more.
+        assert "about 1:20 min left" in bar.text(start + 10)
+        assert bar.text(start).endswith(BEST)
+        assert len(bar.text(start + 10)) < 80
+
+
+def test_a_narrow_terminal_gets_a_short_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    bar = Bar()
+    bar.show("group", (2, 6), BEST)
+    assert len(bar.text(time.perf_counter())) < 30
+
+
+class Terminal(io.StringIO):
+    """A stream that takes itself for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_nothing_is_printed_through_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    bar = Bar()
+    bar.start()
+    deadline = time.perf_counter() + 10
+    while "starting" not in screen.getvalue() and time.perf_counter() < deadline:
+        time.sleep(0.02)
+    with bar.aside():
+        screen.write("a sentence\n")
+    bar.stop()
+    lines = screen.getvalue().split("a sentence\n")[0]
+    assert lines.endswith("\r\x1b[2K"), "the line was taken away before the sentence"
+    after = screen.getvalue()
+    time.sleep(0.3)
+    assert screen.getvalue() == after, "nothing is drawn once it was stopped"
+    assert after.endswith(("\r\x1b[2K", "a sentence\n"))
+
+
+def test_refining_says_what_ctrl_c_does() -> None:
+    seen = []
+
+    def work(progress: object) -> int:
+        assert callable(progress)
+        for stage in ("read", "group", "refine", "verify"):
+            progress(stage)
+            seen.append((BAR.stage, BAR.done, BAR.hint))
+        return 1
+
+    assert watch(work, ("read", "group", "verify")) == 1
+    assert seen == [
+        ("read", (0, 3), ""),
+        ("group", (1, 3), ""),
+        ("group", (1, 3), BEST),
+        ("verify", (2, 3), ""),
+    ]
+
+
+@pytest.mark.parametrize(("method", "what"), [("k-member", "rows grouped"), ("shoal", "trials")])
+def test_methods_let_others_look(method: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import shoal
+
+    told: list[str] = []
+    real = pace.under_way
+    shares: list[float] = []
+
+    def noting(counted: str, look: object) -> object:
+        told.append(counted)
+        block = real(counted, look)  # type: ignore[arg-type]
+        shares.append(look())  # type: ignore[operator]
+        return block
+
+    for module in ("growth", "refinement", "shoal"):
+        monkeypatch.setattr(f"shoal.groupers.{module}.under_way", noting)
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"a": rng.integers(0, 50, 200), "b": rng.integers(0, 9, 200)})
+    shoal.anonymize(frame, quasi=["a", "b"], k=3, method=method)
+    assert what in told
+    assert all(0 <= share <= 1 for share in shares)
