@@ -64,7 +64,13 @@ def limits_of(
         first=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
         guarded=share < 1.0,
         quota=np.concatenate(
-            [np.empty(0), *((quota or {}).get(name, np.zeros(z)) for name, z in zip(columns, sizes, strict=True))]
+            [
+                np.empty(0),
+                *(
+                    (quota or {}).get(name, np.zeros(z))
+                    for name, z in zip(columns, sizes, strict=True)
+                ),
+            ]
         ),
         near=np.array([near.get(name, (np.inf, 0.0)) for name in columns]).reshape(-1, 2),
     )

@@ -9,20 +9,21 @@ within t.
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 import numpy.typing as npt
 
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
-from shoal.groupers.conditions import sensitive_of
 from shoal.groupers.growth import grow_members
+from shoal.groupers.leftovers import place
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
-from shoal.kernels.boxes.conditions import Conditions, room, stated
+from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import Boxes
-from shoal.kernels.boxes.groups import new_seen, start_state
-from shoal.kernels.boxes.place_leftovers import place_leftovers
+from shoal.kernels.boxes.groups import start_state
 from shoal.privacy import Rule, TCloseness, flatten
 
 Floats = npt.NDArray[np.float64]
@@ -30,8 +31,35 @@ Floats = npt.NDArray[np.float64]
 TIMES = (1.0, 2.5, 6.0)
 """Sizes of groups to try, in least sizes: small groups are cheap, of larger ones fewer rows are
 left without a place."""
+SAMPLE = 32_000
+"""Rows up to which each of them is tried on the whole table."""
 LARGEST = 4_096
 """Rows of a group up to which the least size that can keep the mix is looked for."""
+
+
+def balanced(
+    data: Encoded,
+    rule: Rule,
+    k: int,
+    conditions: Conditions,
+    boxes: Boxes,
+    rng: np.random.Generator,
+) -> list[Partition]:
+    """Return the cheapest groups of those sizes, none for a rule without t-closeness.
+
+    In a large table a sample of its rows says which size that is.
+    """
+    sizes, part = _sizes(data, rule, k), data
+    if len(sizes) > 1 and data.rows > SAMPLE:
+        part = data.take(np.sort(rng.choice(data.rows, SAMPLE, replace=False)))
+    made = [mixed(part, rule, conditions, boxes, deepcopy(rng), size) for size in sizes]
+    if part is data and len(made) < 2:
+        return made
+    loss = [start_state(boxes, part.codes, each.labels()).cost.sum() for each in made]
+    best = int(np.argmin(loss))
+    if part is data:
+        return [made[best]]
+    return [mixed(data, rule, conditions, boxes, deepcopy(rng), sizes[best])]
 
 
 def mixed(
@@ -58,12 +86,7 @@ def mixed(
     if not groups:
         return Partition.one(data.rows)
     if rest.size:
-        labels[rest] = groups
-        state = start_state(boxes, data.codes, labels)
-        hidden, hist = sensitive_of(data, conditions), room(conditions)
-        asked = (stated(conditions), data.codes, hidden)
-        place_leftovers(boxes, *asked, state, groups, new_seen(boxes), hist)
-        labels = state.chains.group
+        labels = place(data, conditions, boxes, labels, groups)
     return repair(data, Partition.from_labels(labels), rule)
 
 
@@ -73,7 +96,7 @@ def shares(data: Encoded, column: str) -> Floats:
     return np.asarray(whole / max(int(whole.sum()), 1))
 
 
-def sizes_of(data: Encoded, rule: Rule, k: int) -> list[int]:
+def _sizes(data: Encoded, rule: Rule, k: int) -> list[int]:
     """Return the sizes of groups to try, none for a rule without t-closeness.
 
     Except for k itself they depend on t alone: what is tried for some k is tried for a smaller one.

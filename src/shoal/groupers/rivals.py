@@ -30,7 +30,7 @@ def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Part
     """Yield the partitions of the methods that were made for the parts of the rule.
 
     Where a part has no form in sizes and shares (t-closeness, beta-likeness, entropy, recursive
-    diversity), cuts of the table are often the better start, for large groups keep it by themselves.
+    diversity), cuts of the table are often the better start: large groups keep it by themselves.
     """
     parts = flatten([rule])
     if rule.caps() is None:

@@ -25,19 +25,20 @@ from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of, sensitive_of
+from shoal.groupers.exact import TINY, best_labels
 from shoal.groupers.growth import grow_groups, grow_members
+from shoal.groupers.leftovers import place
 from shoal.groupers.limits import limits_of
-from shoal.groupers.mixing import mixed, sizes_of
+from shoal.groupers.mixing import balanced
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
 from shoal.kernels.boxes.conditions import Conditions, room, stated
 from shoal.kernels.boxes.geometry import SET, Boxes
-from shoal.kernels.boxes.groups import new_seen, start_state
+from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.boxes.lattice import Frontier, Ladders
 from shoal.kernels.boxes.peel import Entries, new_workspace, peel
-from shoal.kernels.boxes.place_leftovers import place_leftovers
 from shoal.kernels.boxes.propose import propose
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
@@ -66,10 +67,13 @@ PROMISING = 2
 GAIN = 0.001
 """What the first trials must gain, as a share of the loss, for others to be made: where every class
 needs the table's mix of values hardly any trial stays, and each is dear."""
+FEW = 400
+"""Rows up to which refinement starts again until nothing improves."""
 FIRST = 1
 """Refinement trials, per n / k, after which the better start is chosen."""
 SAMPLE, SEEDS, IDLE = 256, 64, 8
-"""Rows looked at and patterns proposed at a time; fruitless turns before proposals end."""
+"""Rows looked at and patterns proposed at a time; fruitless turns before proposals or new starts
+end."""
 
 
 def group(
@@ -94,6 +98,8 @@ def group(
     k, conditions = conditions_of(data, rule)
     ladders = make_ladders(data, data.weights, k, chosen.merge, objective)
     boxes = make_boxes(data, data.weights, objective)
+    if data.rows <= TINY:
+        return repair(data, Partition.from_labels(best_labels(data, rule, boxes)), rule)
     seeds = deepcopy(rng)  # a rival starts as it would by itself, so that it cannot lose less
     sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
     starts, shape, placed = [], (k, conditions, boxes, ladders), None
@@ -102,12 +108,11 @@ def group(
         placed = place_rest(data, conditions, boxes, labels, rule, rng)
     if placed is not None:
         starts.append(repair(data, placed, rule).labels())
-    balanced = sizes_of(data, rule, k)
-    for size in balanced if placed is None or effort != "fast" else balanced[:1]:
-        starts.append(mixed(data, rule, conditions, boxes, deepcopy(seeds), size).labels())
+    mixed = balanced(data, rule, k, conditions, boxes, deepcopy(seeds))
+    starts += [part.labels() for part in mixed]
     if sets or (small and not walkable(ladders)) or not starts:
         starts.append(grow_groups(data, make_space(data), rule, deepcopy(seeds)).labels())
-    if placed is None or (small and (effort != "fast" or balanced)):
+    if placed is None or (small and (effort != "fast" or mixed)):
         starts += [part.labels() for part in rivals(data, rule, seeds)]
     starts.sort(key=partial(cost, data, boxes))
     if len(starts) > 1 and effort != "fast":
@@ -121,7 +126,27 @@ def group(
     if sets and effort == "normal":
         chosen = replace(chosen, trials=SETS * chosen.trials, shard=2 * chosen.shard)
     labels = refined(data, *shape, starts[0], chosen, rng, stop)
+    if data.rows <= FEW and effort != "fast":
+        labels = _restarted(data, shape, labels, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
+
+
+def _restarted(
+    data: Encoded,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    labels: Ints,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None,
+) -> Ints:
+    """Warm the groups of a small table up and cool them down again until nothing improves."""
+    effort, idle = replace(EFFORTS["max"], trials=60, passes=2), 0
+    best = cost(data, shape[2], labels)
+    while idle < IDLE and not (stop is not None and stop()):
+        other = refined(data, *shape, labels.copy(), effort, rng, stop)
+        idle, loss = idle + 1, cost(data, shape[2], other)
+        if loss < best - 1e-9:
+            best, labels, idle = loss, other, 0
+    return labels
 
 
 def walkable(ladders: Ladders) -> bool:
@@ -231,10 +256,5 @@ def place_rest(
     if (labels < 0).sum() > MANY * data.rows:
         return None
     if groups and (labels < 0).any():
-        labels[labels < 0] = groups
-        state = start_state(boxes, data.codes, labels)
-        hidden, hist = sensitive_of(data, conditions), room(conditions)
-        rule_and_rows = (stated(conditions), data.codes, hidden)
-        place_leftovers(boxes, *rule_and_rows, state, groups, new_seen(boxes), hist)
-        labels = renumbered(state.chains.group)
+        labels = renumbered(place(data, conditions, boxes, labels, groups))
     return Partition.from_labels(np.maximum(labels, 0))
