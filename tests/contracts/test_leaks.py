@@ -3,6 +3,7 @@
 import gzip
 import io
 import pickle
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -182,6 +183,9 @@ def unpacked(path):
         return raw + gzip.decompress(raw)
     if path.suffix in (".arrow", ".feather"):
         return raw + arrow_bytes(ipc.open_file(raw).read_all())
+    if path.suffix == ".xlsx":
+        with zipfile.ZipFile(path) as box:
+            return raw + b"".join(box.read(part) for part in box.namelist())
     if path.suffix == ".parquet":
         whole = pq.ParquetFile(path)
         words = f"{whole.metadata.metadata} {whole.schema_arrow} {whole.metadata.to_dict()}"

@@ -30,6 +30,10 @@ class Roles(TypedDict, total=False):
     person: str | None
 
 
+READING = ("encoding", "dates", "decimal", "sheet", "labels")
+"""How a file is read, by the keys of a plan."""
+
+
 class Declared(Roles, total=False):
     """What :func:`shoal.open` takes besides the table."""
 
@@ -42,6 +46,11 @@ class Declared(Roles, total=False):
     domains: Domains | None
     missing: Names | None
     delimiter: str | None
+    encoding: str | None
+    dates: str | None
+    decimal: str | None
+    sheet: str | None
+    labels: str | None
     table: str | None
     query: str | None
 

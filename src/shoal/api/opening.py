@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Unpack, overload
 
 import polars as pl
 
-from shoal.api.arguments import Declared, Opening, Roles, check_known, parted, roles_of
+from shoal.api.arguments import READING, Declared, Opening, Roles, check_known, parted, roles_of
 from shoal.api.release import Release
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
@@ -72,8 +72,9 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
     Parameters
     ----------
     data
-        A file (CSV, Parquet, Arrow, Feather), the address of a database, or a pandas, polars or
-        pyarrow frame. It is never changed. Without it, the source that the plan names.
+        A file (CSV, Parquet, Arrow, Excel, Stata, SPSS, SAS), the address of a database, or a
+        pandas, polars or pyarrow frame. It is never changed. Without it, the source that the plan
+        names.
     quasi, sensitive, identifier, other
         Names of columns by role, one or a list; columns that are not named are not released.
         Without any name, and without a plan, roles are guessed with a warning.
@@ -101,6 +102,8 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
         Texts that mean missing besides the empty one, for instance ``["?", "NA"]``.
     delimiter
         Of a CSV file; found out when not given.
+    encoding, dates, decimal, sheet, labels
+        How a file is read, as :func:`shoal.read_table` takes them.
     table, query
         What to read from a database: ``table="schema.table"``, or the text of a query.
     """
@@ -121,7 +124,8 @@ def look(
     """Open a table without a look at its roles; the arguments are those of :func:`open`."""
     check_known(declared, Declared)
     roles, rest = parted(declared, Roles)
-    plan = merge(rest.pop("plan", None), roles=roles_of(**roles), **rest)
+    reading = {key: rest.pop(key) for key in READING if key in rest}
+    plan = merge(rest.pop("plan", None), roles=roles_of(**roles), reading=reading, **rest)
     named, trees = roles.get("quasi") is not None, rest.get("hierarchies")
     return read(locate(data, plan, table, query), plan, hierarchies=trees, only=named)
 

@@ -90,7 +90,7 @@ def replay(
             "values of the table from it. Give the plan of the run with --plan (plan=...), or "
             "--hierarchies, --missing."
         )
-    given = any(part is not None for part in (plan, hierarchies, *reading.values()))
+    given = any(part for part in (plan, hierarchies, *reading.values()))
     full = plan_of(made, own if given else None, where.parent)
     trees = None if is_path(hierarchies) else hierarchies
     table = read(locate(data, full), full, hierarchies=trees)

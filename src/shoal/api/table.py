@@ -186,7 +186,7 @@ class Table(Generic[FrameT]):
             refuse_strict(strict, prove)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
-        return self._carried_out(plan, clock, extra, key, strict=strict)[0]
+        return self._carried_out(plan, clock, extra, key, strict=strict, prove=prove)[0]
 
     def _carried_out(
         self,
@@ -196,6 +196,7 @@ class Table(Generic[FrameT]):
         key: bytes | None = None,
         *,
         strict: bool = False,
+        prove: bool = False,
     ) -> tuple[Release[FrameT], Made]:
         """Carry out a plan that is filled up; what was made stays with the caller."""
         from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if

@@ -15,6 +15,7 @@ import typer
 from shoal.catalog import RULES
 from shoal.cli import cells, on_spark, persons, reporting, say, streams
 from shoal.cli import options as opt
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
+@with_reading
 def command(
     out: Annotated[
         str,
@@ -144,6 +146,7 @@ def command(
         ),
     ] = None,
     *,
+    reading: dict[str, str],
     rules: list[dict[str, Any]],
 ) -> None:
     """Anonymize a table and check the release before it is written.
@@ -187,6 +190,7 @@ def command(
         base,
         missing=missing,
         delimiter=delimiter,
+        reading=reading,
         hierarchies=hierarchies,
         seed=opt.chosen_seed(seed, seed_file),
         rules=rules,

@@ -21,6 +21,8 @@ from shoal.cli.helping import Command, CommandGroup, told
 # help opens with the sentence given here, which is all that ``shoal --help`` needs to load.
 COMMANDS = {
     "demo": "Anonymize a table of synthetic patients with gaps; show before, after and the cost.",
+    "start": "Go from a raw file to a first safe release: a few questions, a plan, a release, a "
+    "report.",
     "inspect": "Show what a table holds: columns, missing values, how unique its rows are.",
     "init": "Write a commented plan for a table, with a guessed role and kind for every column.",
     "anonymize": "Anonymize a table and check the release before it is written.",
@@ -91,6 +93,8 @@ def _root(
     """Publish a table about people so that nobody can be told from the others of their class.
 
     Example: shoal demo
+
+    Example: shoal start patients.csv
 
     Example: shoal inspect patients.csv
 

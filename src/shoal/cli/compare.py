@@ -13,6 +13,7 @@ import typer
 from shoal.catalog import LOSSES, METHODS
 from shoal.cli import cells, reporting, say
 from shoal.cli import options as opt
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     from shoal.tables.sources.source import Place
@@ -26,6 +27,7 @@ STOPPING = (
 
 
 @opt.with_grid
+@with_reading
 def command(
     data: opt.Data,
     plan: opt.PlanFile = None,
@@ -122,6 +124,7 @@ def command(
     ] = False,
     force: opt.Force = False,
     *,
+    reading: dict[str, str],
     grid: dict[str, list[Any]],
 ) -> None:
     """Compare methods and settings side by side, and recommend one of them.
@@ -155,6 +158,7 @@ def command(
         trust=trust_plan,
         missing=missing,
         delimiter=delimiter,
+        reading=reading,
         hierarchies=hierarchies,
         seed=opt.chosen_seed(seed, seed_file),
         slack=slack,

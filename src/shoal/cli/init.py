@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from shoal.cli import cells, say
 from shoal.cli import options as opt
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal.api.table import Table as OpenedTable
     from shoal.plan.plan import Plan
     from shoal.tables.domain import Taxonomy
     from shoal.tables.schema import Schema
     from shoal.tables.sources.source import Source
 
 
+@with_reading
 def command(
     data: opt.Data,
     out: Annotated[Path, opt.flag("--out -o", "FILE", "Where the plan goes.")],
@@ -41,6 +44,8 @@ def command(
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Write a commented plan for a table, with a guessed role and kind for every column.
 
@@ -50,27 +55,60 @@ def command(
     names get a guessed hierarchy, written beside the plan (plan.hierarchies): look at each, and put
     together what belongs together.
     """
-    import os
-
     from shoal.api.opening import read
-    from shoal.base.atomic import atomic_file, check_output
+    from shoal.base.atomic import check_output
     from shoal.base.roles import Role
     from shoal.tables.prepare import merge
-    from shoal.tables.sources.source import Source
 
     check_output(out, force=force, inputs=[data])
     word, by_column = cells.named(None, sets)
-    reading: dict[str, Any] = {"missing": missing, "delimiter": delimiter}
-    plan = merge(None, sets=word or "never", hierarchies=hierarchies, **reading)
+    read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
+    plan = merge(None, sets=word or "never", hierarchies=hierarchies, **read_as)
     where = opt.located(data, plan, table, query, query_file)
     opened = read(where, plan)
     profile = opened.inspect()
+    trees = planned(opened, where, out, (), hierarchies, force=force, settings=by_column)
+    say.line(f"Wrote {out}: {len(profile.columns)} columns, roles guessed.")
+    for column in profile.schema.columns:
+        if column.role is Role.UNDECIDED:
+            say.line(f"  undecided, not released: {column.name} ({column.reason})")
+    for name, tree in trees.items():
+        say.line(f"  hierarchy guessed: {name} ({tree.how}), {tree.named}: {tree.path}")
+    if profile.not_people:
+        say.warning(profile.not_people)
+    say.line("Check them, then run:")
+    say.line(f"  shoal anonymize {again(where, hierarchies, out)} -o release.csv")
+
+
+def planned(
+    opened: OpenedTable[Any],
+    where: Path | Source,
+    out: Path,
+    rules: Sequence[Mapping[str, Any]],
+    hierarchies: Path | None,
+    *,
+    force: bool,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    why: Mapping[str, str] | None = None,
+) -> dict[str, _Tree]:
+    """Write a plan with the roles of a table, and guessed hierarchies for its names.
+
+    ``rules`` take the place of the default one, ``why`` gives reasons of roles that were declared.
+    Returns the hierarchies, by column.
+    """
+    import os
+
+    from shoal.base.atomic import atomic_file
+    from shoal.tables.sources.source import Source
+
+    schema = opened.inspect().schema
     columns = {
         column.name: {"role": column.role.value}
         | ({"kind": column.kind.value} if column.kind else {})
-        for column in profile.schema.columns
+        for column in schema.columns
     }
-    plan = plan.with_columns(columns).with_settings(by_column)
+    plan = opened.plan.with_columns(columns).with_settings(settings or {})
+    plan = plan.with_rules(rules) if rules else plan
     folder = out.absolute().parent
     if hierarchies is not None:
         # Paths in a plan start at the plan's own folder, so that both can move together.
@@ -79,29 +117,20 @@ def command(
         )
     if isinstance(where, Source):
         plan = plan.override(data=where.plan_keys(folder))
-    trees = _guessed(opened.frame, profile.schema, plan, out.with_suffix(".hierarchies"))
-    named = {name: f"{tree.file.parent.name}/{tree.file.name}" for name, tree in trees.items()}
+    trees = _guessed(opened.frame, schema, plan, out.with_suffix(".hierarchies"))
+    named = {name: tree.named for name, tree in trees.items()}
     guessed = {"kind": dict.fromkeys(trees, "taxonomy"), "hierarchy": named}
     plan = plan.with_settings(guessed).filled()
-    reasons = {column.name: column.reason for column in profile.schema.columns}
+    reasons = {column.name: column.reason for column in schema.columns} | dict(why or {})
     for name, tree in trees.items():
         reasons[name] += f"; hierarchy guessed, check it: {tree.how}"
     files = _written(list(trees.values()), force=force)
-    with files, atomic_file(out, force=force, inputs=[data]) as stream:
+    with files, atomic_file(out, force=force, inputs=[where]) as stream:
         stream.write(plan.to_toml(reasons).encode())
-    say.line(f"Wrote {out}: {len(columns)} columns, roles guessed.")
-    for column in profile.schema.columns:
-        if column.role is Role.UNDECIDED:
-            say.line(f"  undecided, not released: {column.name} ({column.reason})")
-    for name, tree in trees.items():
-        say.line(f"  hierarchy guessed: {name} ({tree.how}), {named[name]}: {tree.path}")
-    if profile.not_people:
-        say.warning(profile.not_people)
-    say.line("Check them, then run:")
-    say.line(f"  shoal anonymize {_again(where, hierarchies, out)} -o release.csv")
+    return trees
 
 
-def _again(where: Path | Source, hierarchies: Path | None, out: Path) -> str:
+def again(where: Path | Source, hierarchies: Path | None, out: Path) -> str:
     """Return the words that name the table and the plan, and whether the plan has to be trusted."""
     from shoal.plan.origin import leads_out
 
@@ -120,6 +149,11 @@ class _Tree:
     taxonomy: Taxonomy
     how: str
     file: Path
+
+    @property
+    def named(self) -> str:
+        """The file as the plan beside it names it."""
+        return f"{self.file.parent.name}/{self.file.name}"
 
     @property
     def path(self) -> str:

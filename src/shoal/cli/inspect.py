@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shoal.cli import options as opt
 from shoal.cli import say, streams
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     from shoal.measures.singling import Singling
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _SETS = 6  # minimal unique combinations of a row that are told
 
 
+@with_reading
 def command(
     data: opt.PlannedData = None,
     table: opt.Table = None,
@@ -29,6 +31,8 @@ def command(
     trust_plan: opt.TrustPlan = False,
     json: opt.JsonFile = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Show what a table holds: columns, missing values, how unique its rows are.
 
@@ -43,7 +47,12 @@ def command(
     inputs = [path for path in (data, plan) if path is not None]
     check_named({"--json": json}, force, inputs)
     full = merge(
-        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+        plan,
+        trust=trust_plan,
+        missing=missing,
+        delimiter=delimiter,
+        hierarchies=hierarchies,
+        reading=reading,
     )
     where = opt.located(data, full, table, query, query_file)
     profile = read(where, full, roles=opt.named_roles(quasi), only=quasi is not None).inspect()

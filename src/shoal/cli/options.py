@@ -31,7 +31,8 @@ def flag(names: str, word: str, meaning: str, **settings: Any) -> Any:
 
 # A path would lose a slash of postgresql://; so every table is taken as a place.
 _TABLE_HELP = (
-    "The table: CSV (also .gz), Parquet, Arrow or Feather, or the address of a database such as "
+    "The table: CSV (also .gz), Parquet, Arrow, Excel (.xlsx), Stata, SPSS or SAS, or the address "
+    "of a database such as "
     "postgresql://host/db#table, duckdb:FILE#table or sqlite:FILE#table; - is what is piped in."
 )
 Data = Annotated[Place, typer.Argument(metavar="DATA", help=_TABLE_HELP, parser=streams.given)]
@@ -194,7 +195,7 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
         flag: (list[str] if param.type is tuple else param.type, _help(param), _word(param))
         for flag, param in rule_flags().items()
     }
-    return _with_flags(command, kinds, "rules", rules_asked)
+    return with_flags(command, kinds, "rules", rules_asked)
 
 
 def with_grid(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -212,7 +213,7 @@ def with_grid(command: Callable[..., Any]) -> Callable[..., Any]:
         )
         for flag, param in rule_flags().items()
     }
-    return _with_flags(command, kinds, "grid", read_grid)
+    return with_flags(command, kinds, "grid", read_grid)
 
 
 def read_grid(values: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -230,7 +231,7 @@ def read_grid(values: Mapping[str, Any]) -> dict[str, list[Any]]:
     return grid
 
 
-def _with_flags(
+def with_flags(
     command: Callable[..., Any],
     kinds: Mapping[str, tuple[Any, str, str | None]],
     name: str,

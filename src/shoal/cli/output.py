@@ -145,6 +145,7 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
+        from shoal.report.evidence import filled
         from shoal.tables.files import to_csv, writing
         from shoal.verbs.manifest import figures as told
         from shoal.verbs.manifest import leave, written
@@ -163,7 +164,7 @@ class Output:
                 manifest, file = leave(release.made, goals, force=self.force)
                 made += [] if file is None else [file]
                 figures = release.to_dict() | {"manifest": told(release.made, manifest)}
-                texts = {"--json": written(figures), "--report": page}
+                texts = {"--json": written(figures), "--report": filled(page, manifest["files"])}
                 for flag, file in self.extras.items():
                     if file == DASH:
                         shown = f"{texts[flag]}\n".encode()

@@ -10,9 +10,11 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import say
+from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place, place
 
 
+@with_reading
 def command(
     manifest: Annotated[
         Path,
@@ -42,6 +44,8 @@ def command(
         ),
     ] = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Make a release again from its manifest, its table and its seed, and compare the bytes.
 
@@ -71,6 +75,7 @@ def command(
             hierarchies=hierarchies,
             missing=missing,
             delimiter=delimiter,
+            reading=reading,
             pseudonym_key=pseudonym_key,
             out=out,
             force=force,

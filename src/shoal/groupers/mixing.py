@@ -28,7 +28,7 @@ from shoal.privacy import Rule, TCloseness, flatten
 
 Floats = npt.NDArray[np.float64]
 
-TIMES = (1.0, 2.5, 6.0)
+TIMES = (1.0, 2.0, 4.0, 8.0)
 """Sizes of groups to try, in least sizes: small groups are cheap, of larger ones fewer rows are
 left without a place."""
 SAMPLE = 32_000

@@ -26,7 +26,18 @@ class DataPart(Part):
     query: str | None = None
     missing: tuple[str, ...] = ("",)
     delimiter: str | None = None
+    encoding: str | None = None
+    dates: str | None = None
+    decimal: str | None = None
+    sheet: str | None = None
+    labels: Literal["texts", "codes"] | None = None
     hierarchies: str | None = None
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How the file is read, by the names of :func:`shoal.read_table`."""
+        names = ("encoding", "dates", "decimal", "sheet", "labels")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 class ColumnPart(Part):
@@ -77,6 +88,20 @@ class RulePart(BaseModel):
         """The rule as the catalog builds it."""
         column = {} if self.column is None else {"column": self.column}
         return {"name": self.name, **column, **(self.model_extra or {})}
+
+
+class EvidencePart(Part):
+    """What a board wants to know of a release besides figures; no run depends on it.
+
+    ``purpose`` and ``recipient`` of the release, its ``legal_basis``, who ``decided_by``, and
+    ``why`` this promise.
+    """
+
+    purpose: str | None = None
+    recipient: str | None = None
+    legal_basis: str | None = None
+    decided_by: str | None = None
+    why: str | None = None
 
 
 class ReleasePart(Part):

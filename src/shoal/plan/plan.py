@@ -19,7 +19,15 @@ from shoal.catalog import DEFAULT_RULE, METHODS, RULES
 from shoal.plan import text as plan_text
 from shoal.plan.faults import option_faults, said
 from shoal.plan.origin import Origin, leads_out, mistrust
-from shoal.plan.parts import ColumnPart, DataPart, MethodPart, Part, ReleasePart, RulePart
+from shoal.plan.parts import (
+    ColumnPart,
+    DataPart,
+    EvidencePart,
+    MethodPart,
+    Part,
+    ReleasePart,
+    RulePart,
+)
 from shoal.plan.rule_specs import crowd
 
 
@@ -31,7 +39,7 @@ class Plan(Part):
     seed
         Repeats the run, byte for byte. Keep it to yourself: it also tells the row order, and a
         short one can be found by trying. Without one, randomness comes from the operating system.
-    data, columns, method, rules, release
+    data, columns, method, rules, release, evidence
         The tables of the file, see ``shoal init``.
     """
 
@@ -41,6 +49,7 @@ class Plan(Part):
     method: MethodPart = MethodPart()
     rules: tuple[RulePart, ...] = (RulePart(name=DEFAULT_RULE),)
     release: ReleasePart = ReleasePart()
+    evidence: EvidencePart = EvidencePart()
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
     _seeded: bool = PrivateAttr(default=False)
@@ -294,6 +303,7 @@ _FIELDS = {
     "data": list(DataPart.model_fields),
     "columns": list(ColumnPart.model_fields),
     "release": list(ReleasePart.model_fields),
+    "evidence": list(EvidencePart.model_fields),
 }
 
 
@@ -318,6 +328,8 @@ def _plain(plan: Plan) -> dict[str, Any]:
         name: {key: value for key, value in part.items() if value != []}
         for name, part in tree["columns"].items()
     }
+    if not tree["evidence"]:
+        del tree["evidence"]
     return tree
 
 

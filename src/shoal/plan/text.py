@@ -37,6 +37,10 @@ _RELEASE = """
 # pseudonym = true: a keyed pseudonym in place of the column of the persons; needs the former.
 # sets = "never": names without a hierarchy as one value or *, never as a set; also of one column.
 """
+_EVIDENCE = """
+# For the report that is signed; no run depends on it:
+#   [evidence]  purpose = "...", recipient, legal_basis, decided_by, why (this promise)
+"""
 
 
 def write(tree: Mapping[str, Any], reasons: Mapping[str, str]) -> str:
@@ -50,6 +54,7 @@ def write(tree: Mapping[str, Any], reasons: Mapping[str, str]) -> str:
     parts += [_METHOD, _table("method", tree["method"]), _RULES]
     parts += [_table("rules", rule, array=True) for rule in tree["rules"]]
     parts += [_RELEASE, _table("release", tree["release"])]
+    parts += [_EVIDENCE, _table("evidence", tree["evidence"]) if "evidence" in tree else ""]
     return "".join(parts).replace("\n\n\n", "\n\n").rstrip() + "\n"
 
 

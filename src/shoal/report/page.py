@@ -18,6 +18,7 @@ from shoal.measures.risks.results import Attacks
 from shoal.privacy.base import said
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
+from shoal.report.evidence import evidence
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, losses_shown, promises
 from shoal.report.release import sections
@@ -72,8 +73,12 @@ def render_release(
     subject = subject.public() if public else subject
     # Whose row is whose the public cannot tell: what people were counted in is counted anew.
     counted = replace(verdict, stats=None) if public else verdict
-    context = sections(subject, counted, None if public else attacks)
+    context = sections(subject, counted, None if public else attacks, signed=not public)
     tiles, origin = context.pop("tiles"), origin or Provenance()
+    input_digest = origin.digest if run is not None else ""
+    told = None if public else evidence(subject, verdict, attacks, input_digest)
+    if told is not None and run is None and origin.digest:
+        told["digests"] = origin.digest
     if run is None:
         own = _of_audit(verdict, origin, compared, public)
     else:
@@ -88,6 +93,7 @@ def render_release(
         rules=promises(verdict),
         warnings=() if public else tuple(warnings),
         figures=[rows, *tiles, *own.pop("lost")],
+        evidence=told,
         **own,
         **context,
     )

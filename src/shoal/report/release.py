@@ -36,14 +36,17 @@ _NAMES = {
     "models": "Privacy models",
     "distributions": "Distributions",
     "missing": "Missing values",
+    "evidence": "For the decision",
     "limits": "Limits",
     "repeat": "How to repeat",
     "words": "Words",
 }
 
 
-def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None) -> dict[str, Any]:
-    """Return what the template shows of a release.
+def sections(
+    subject: Subject, verdict: Verdict, attacks: Attacks | None = None, *, signed: bool = False
+) -> dict[str, Any]:
+    """Return what the template shows of a release; ``signed``: it has a part to sign.
 
     Everything that needs the original is None or left out when ``subject`` has no source.
     """
@@ -55,6 +58,7 @@ def sections(subject: Subject, verdict: Verdict, attacks: Attacks | None = None)
     has: dict[str, Any] = {"worst": verdict.worst, "values": told, "attacks": results}
     has["models"] = verdict.models.get("columns")
     has["earlier"] = verdict.models.get("earlier", {})
+    has["evidence"] = signed
     opened = subject.opened
     words = opened.words
     lossy = subject.loss is not None and not subject.exact

@@ -52,7 +52,9 @@ def _too_large(path: Path, packed: int, most: int) -> InputError:
     )
 
 
-def read_csv(raw: bytes, path: Path, delimiter: str | None = None) -> pl.DataFrame:
+def read_csv(
+    raw: bytes, path: Path, delimiter: str | None = None, encoding: str | None = None
+) -> pl.DataFrame:
     """Read delimited text as texts only; empty cells are null.
 
     Parameters
@@ -63,8 +65,10 @@ def read_csv(raw: bytes, path: Path, delimiter: str | None = None) -> pl.DataFra
         The file's name, for messages.
     delimiter
         One character; found out from the text when not given.
+    encoding
+        Of the text, if it is not UTF-8.
     """
-    content = unpack(raw, path).removeprefix(_BOM)
+    content = _recoded(unpack(raw, path), path, encoding).removeprefix(_BOM)
     if not content or content.isspace():
         raise InputError(
             f"{path} is empty. A table needs a line of column names and at least one row."
@@ -75,22 +79,40 @@ def read_csv(raw: bytes, path: Path, delimiter: str | None = None) -> pl.DataFra
     return _parse(path, content, delimiter, names)
 
 
+def _recoded(content: bytes, path: Path, encoding: str | None) -> bytes:
+    """Return the text as UTF-8."""
+    if encoding is None:
+        return content
+    try:
+        return content.decode(encoding).encode()
+    except LookupError:
+        raise InputError(
+            f"There is no encoding {encoding!r}. Name one that Python knows, such as latin1, "
+            "cp1252, utf-16 or shift_jis."
+        ) from None
+    except UnicodeError as fault:
+        raise InputError(
+            f"{path} is not {encoding}: {fault}. Name another with --encoding (encoding=...)."
+        ) from None
+
+
 def _check_text(path: Path, content: bytes) -> None:
     """Refuse what is no text of ours before a parser says so in its own words."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(
-            f"{path} is UTF-16 text, not UTF-8. Convert it, for instance: iconv -f utf-16 -t utf-8."
+            f"{path} is UTF-16 text, not UTF-8. Say so with --encoding utf-16 (encoding=...)."
         )
     if content[:4] == b"PK\x03\x04":
         raise InputError(
             f"{path} is a zip archive or a spreadsheet, not delimited text. "
-            "Save the sheet as CSV or Parquet first."
+            "Let the name of a workbook end in .xlsx; unpack an archive first."
         )
     nul = content.find(b"\x00")
     if 0 <= nul < _GLANCE:
         raise InputError(
             f"{path} is a binary file of an unknown kind. "
-            "Shoal reads CSV (also gzipped), Parquet and Arrow/Feather."
+            "Shoal reads CSV (also gzipped), Parquet, Arrow/Feather, and by their names Excel "
+            "(.xlsx), Stata (.dta), SPSS (.sav) and SAS (.sas7bdat, .xpt)."
         )
     if nul >= 0:
         line = content[:nul].count(b"\n") + 1
@@ -107,7 +129,8 @@ def _not_utf8(path: Path, content: bytes) -> InputError | None:
         line = content.count(b"\n", 0, fault.start) + 1
         return InputError(
             f"{path} is not UTF-8: byte 0x{content[fault.start]:02x} in line {line} "
-            "cannot be read. Convert it, for instance: iconv -f latin1 -t utf-8."
+            "cannot be read. Say what it is with --encoding, for instance --encoding latin1 or "
+            "cp1252 (encoding=...), or convert it: iconv -f latin1 -t utf-8."
         )
     return None
 

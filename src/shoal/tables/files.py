@@ -7,7 +7,7 @@ import gzip
 import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import polars as pl
 
@@ -19,15 +19,19 @@ from shoal.base.threads import share
 from shoal.tables.arrow_size import unpacked
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
+from shoal.tables.local import check_words, local
+from shoal.tables.native import from_native
 from shoal.tables.set_cells import SETS, to_json
 from shoal.tables.sources.source import Source, beside, place, target
 from shoal.tables.spreadsheet import TEXTS, quote, unquote
+from shoal.tables.statistics import READ, WRITTEN, read_statistics, write_statistics
+from shoal.tables.workbooks import read_workbook, write_workbook
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
 _CELLS = 1 << 16  # of a text file whose types are found at a time
 _WIDTHS = {"BOOLEAN": 0, "INT32": 1, "FLOAT": 4}  # least bytes of a cell; of others 8
 TEXT_FORMATS = (".csv", ".csv.gz", ".tsv")
-FORMATS = (*TEXT_FORMATS, ".parquet", ".arrow", ".feather")
+FORMATS = (*TEXT_FORMATS, ".parquet", ".arrow", ".feather", ".xlsx", *WRITTEN)
 
 
 def read_table(
@@ -37,8 +41,13 @@ def read_table(
     *,
     text: Collection[str] | Callable[[Sequence[str]], Collection[str]] = (),
     quoted: bool = False,
+    encoding: str | None = None,
+    dates: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+    labels: str | None = None,
 ) -> pl.DataFrame:
-    """Read a table from a file (CSV, also gzipped, Parquet, Arrow, Feather) or from a database.
+    """Read a table from a file (CSV, Parquet, Arrow, Excel, Stata, SPSS, SAS) or from a database.
 
     Parameters
     ----------
@@ -54,7 +63,17 @@ def read_table(
         what returns them, given all columns.
     quoted
         A CSV file may be a release that was written with ``csv_safe``: then undo that.
+    encoding
+        Of the texts of a CSV, Stata, SPSS or SAS file, if it is not UTF-8 or as the file says.
+    dates, decimal
+        How a CSV file writes dates (``"d.m.y"``, ``"m/d/y"``, ..., ``"off"``: leave them text) and
+        decimals (``"comma"``, ``"point"``); found out when only one reading fits.
+    sheet
+        Of an Excel file; needed when there are several.
+    labels
+        ``"codes"``: of a Stata, SPSS or SAS file the codes, not what they are labelled.
     """
+    check_words(dates, decimal)
     where = place(path)
     if isinstance(where, Source):
         from shoal.tables.sources.reading import read_source
@@ -71,12 +90,19 @@ def read_table(
         with path.open("rb") as stream:
             magic = stream.peek(6)[:6]
             known = _BINARY.get(magic[:4])
+            if (suffix := path.suffix.lower()) in (".xlsx", ".xlsm", ".xls", *READ):
+                frame = _of_program(path, suffix, magic, sheet, labels, encoding)
+                return frame.select(blank(series, missing) for series in frame)
             # A binary file is held as it is, at least; of texts more is known.
             length = path.stat().st_size
             check_fits(path, told(length), length * (LEAST if known is None else 1))
             if known is None:
-                texts = read_csv(stream.read(), path, delimiter)
-                return _typed(unquote(texts) if quoted else texts, missing, text)
+                texts = read_csv(stream.read(), path, delimiter, encoding)
+                frame = _typed(unquote(texts) if quoted else texts, missing, text)
+                kept = frozenset(text(frame.columns) if callable(text) else text)
+                return frame.with_columns(
+                    local(column, dates, decimal) for column in frame if column.name not in kept
+                )
         frame = _binary(path, known)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist. Check the name of the file.") from None
@@ -85,6 +111,29 @@ def read_table(
     except OSError as fault:
         raise InputError(f"{path} cannot be read: {fault.strerror or fault}.") from None
     return frame.select(blank(series, missing) for series in frame)
+
+
+def _of_program(
+    path: Path,
+    suffix: str,
+    magic: bytes,
+    sheet: str | None,
+    labels: str | None,
+    encoding: str | None,
+) -> pl.DataFrame:
+    """Read a file of Excel, Stata, SPSS or SAS, by its name; it is never taken for text."""
+    if labels not in (None, "texts", "codes"):
+        raise InputError(f"--labels (labels=) takes texts or codes. Got {labels!r} instead.")
+    if suffix in READ:
+        return read_statistics(path, suffix, labels, encoding)
+    if magic[:4] != b"PK\x03\x04":
+        old = magic[:4] == b"\xd0\xcf\x11\xe0"
+        raise InputError(
+            f"{path} is {'a file of an old Excel, or encrypted' if old else 'no Excel workbook'}, "
+            "whatever its name says. Save it as .xlsx without a password; if it is text, call it "
+            ".csv."
+        )
+    return read_workbook(path, sheet)
 
 
 def _typed(
@@ -159,7 +208,7 @@ def second_path(path: Path, name: str) -> Path:
 
 
 def write_table(
-    frame: pl.DataFrame,
+    frame: Any,
     path: Pathlike,
     force: bool = False,
     inputs: Sequence[Pathlike] = (),
@@ -171,6 +220,8 @@ def write_table(
 
     Parameters
     ----------
+    frame
+        A polars, pandas or pyarrow frame.
     path
         The file, or the address of a database.
     into
@@ -182,7 +233,8 @@ def write_table(
     csv_safe
         Put an apostrophe before the texts of a CSV file that a spreadsheet would run as formulas.
     """
-    write_release({"release": frame}, path, force, inputs, into=into, csv_safe=csv_safe)
+    table = frame if isinstance(frame, pl.DataFrame) else from_native(frame)
+    write_release({"release": table}, path, force, inputs, into=into, csv_safe=csv_safe)
 
 
 def write_release(
@@ -283,10 +335,11 @@ def _noting(named: list[Path], path: Path) -> Callable[..., None]:
 
 
 def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, *, csv_safe: bool) -> None:
-    if suffix in TEXT_FORMATS:
-        # A text file has no lists: a set of values is written as a JSON list.
+    if suffix in (*TEXT_FORMATS, ".xlsx", *WRITTEN):
+        # These files have no lists: a set of values is written as a JSON list.
         frame = frame.with_columns(to_json(s) for s in frame if s.dtype == SETS)
-        frame = _harmless(frame) if csv_safe else frame
+    if suffix in TEXT_FORMATS and csv_safe:
+        frame = _harmless(frame)
     if suffix == ".csv.gz":
         # No name and no time inside, so that equal tables make equal files.
         with gzip.GzipFile("", "wb", compresslevel=4, fileobj=stream, mtime=0) as packed:
@@ -295,6 +348,10 @@ def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, *, csv_safe: boo
         frame.write_csv(stream, separator="\t" if suffix == ".tsv" else ",")
     elif suffix == ".parquet":
         frame.write_parquet(stream)
+    elif suffix == ".xlsx":
+        write_workbook(frame, stream)
+    elif suffix in WRITTEN:
+        write_statistics(frame, stream, suffix)
     else:
         # As plain texts: not every reader knows views, least of all in lists.
         frame.write_ipc(

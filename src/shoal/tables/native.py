@@ -11,19 +11,24 @@ import polars as pl
 
 from shoal.base.errors import InputError
 from shoal.base.names import check_names, check_rows, check_twice, check_unicode
-from shoal.tables.cells import blank
+from shoal.tables.cells import blank, dated
+from shoal.tables.local import local
 
 
-def from_native(frame: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
+def from_native(frame: Any, missing: Sequence[str] = (), **forms: str | None) -> pl.DataFrame:
     """Return a polars copy of a pandas, polars or pyarrow frame; the frame itself is untouched.
 
     Rows keep their order and nothing else: an index is ignored. NaN and the texts of ``missing``
-    become null; names of columns become texts.
+    become null; names of columns become texts. ``forms``: how dates and decimals are written in
+    texts of pandas, which has no type of its own for days; they are read as from a file then.
     """
     columns = frame.get_columns() if isinstance(frame, pl.DataFrame) else _foreign(frame)
     names = [column.name for column in columns]
     check_names(names, "The frame")
-    result = pl.DataFrame([blank(column, missing) for column in columns])
+    columns = [blank(column, missing) for column in columns]
+    if forms and type(frame).__module__.split(".")[0] == "pandas":
+        columns = [local(dated(column), **forms) for column in columns]
+    result = pl.DataFrame(columns)
     check_rows(result.height, names, "The frame")
     return result
 

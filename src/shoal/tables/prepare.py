@@ -67,18 +67,21 @@ def merge(
     pseudonym: bool | None = None,
     sets: str | Mapping[str, str] | None = None,
     trust: bool = False,
+    reading: Mapping[str, str | None] | None = None,
     **parts: Any,
 ) -> Plan:
     """Return the plan, or its file, with the arguments of a call in place of what it says.
 
     Every command and every function comes through here, once. ``instead``: rules in place of all
-    that the plan has. ``trust``: its file may read outside its folder. ``parts`` are those of
+    that the plan has. ``trust``: its file may read outside its folder. ``reading``: how a file is
+    read (encoding, dates, decimal, sheet, labels). ``parts`` are those of
     :meth:`shoal.plan.plan.Plan.override`.
     """
     base = plan if isinstance(plan, Plan) else Plan()
     if is_path(plan):
         base = Plan.read(plan, trust=trust)
-    data: dict[str, Any] = {} if delimiter is None else {"delimiter": delimiter}
+    words = {"delimiter": delimiter, **(reading or {})}
+    data: dict[str, Any] = {key: value for key, value in words.items() if value is not None}
     if missing is not None:
         check_unicode(listed_names(missing), "missing")
         data["missing"] = list(dict.fromkeys(["", *listed_names(missing)]))
@@ -256,7 +259,8 @@ def _from(found: Path | Source, plan: Plan) -> Path | Source:
 
 def load(data: Any, plan: Plan) -> pl.DataFrame:
     """Read a file or a table of a database, or take a frame in, as the plan says."""
-    return _read(locate(data, plan), plan.data.missing, plan.data.delimiter)
+    how = plan.data.how
+    return _read(locate(data, plan), plan.data.missing, plan.data.delimiter, how=how)
 
 
 def load_released(data: Any, text: Callable[[Sequence[str]], Collection[str]]) -> pl.DataFrame:
@@ -272,7 +276,9 @@ def _read(
     missing: Sequence[str],
     delimiter: str | None = None,
     text: Callable[[Sequence[str]], Collection[str]] | None = None,
+    how: Mapping[str, Any] | None = None,
 ) -> pl.DataFrame:
+    how = how or {}
     if isinstance(data, Source):
         from shoal.tables.sources.reading import read_source
 
@@ -280,8 +286,10 @@ def _read(
     if is_path(data):
         published = text is not None
         path = Path(data)
-        return read_table(path, missing, delimiter, text=text or (), quoted=published)
-    return from_native(data, missing=missing)
+        return read_table(path, missing, delimiter, text=text or (), quoted=published, **how)
+    # The sheet of a frame, say, is nobody's: what is said of files stays with files.
+    forms = {} if text is not None else {key: how.get(key) for key in ("dates", "decimal")}
+    return from_native(data, missing=missing, **forms)
 
 
 def check_columns(frame: pl.DataFrame | None, what: str, names: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing import guess
-from shoal.tables.guessing.whose import not_people
+from shoal.tables.guessing.whose import not_people, repeating
 from shoal.tables.schema import Column, Schema, plain
 
 _SIZES = (2, 5, 10)
@@ -114,6 +114,11 @@ class Inspection:
     def not_people(self) -> str:
         """What to know when rows are not people; nothing when they seem to be."""
         return not_people(self.schema, self.frame)
+
+    @property
+    def whose(self) -> str | None:
+        """The column that seems to say whose row it is, where people have several rows."""
+        return self.schema.person or repeating(self.schema, self.frame)[1] or None
 
     @property
     def unique(self) -> int:

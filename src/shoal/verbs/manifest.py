@@ -123,6 +123,7 @@ def _pseudonyms(run: Run) -> bool:
 def _shown(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     """Return a plan without the texts that it lists, and which keys these are."""
     tree = plan.public()
+    tree.pop("evidence", None)  # who decided, and why, is the steward's to tell
     withheld = [f"data.{key}" for key in _DATA_LISTS if tree["data"].pop(key, [""]) != [""]]
     for name, part in tree["columns"].items():
         withheld += [f"columns.{name}.{key}" for key in _COLUMN_LISTS if part.pop(key, None)]

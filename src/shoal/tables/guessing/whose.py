@@ -21,7 +21,19 @@ def not_people(schema: Schema, frame: pl.DataFrame) -> str:
     """
     if schema.person is not None:
         return _all_different(schema, frame)
-    repeating: list[tuple[int, str]] = []
+    people, worst = repeating(schema, frame)
+    return worst and (
+        f"Rows are not people: {frame.height:,} rows of {people:,} {worst!r}, and k counts rows. "
+        f"Name it with --person (person={worst!r}), and people are counted."
+    )
+
+
+def repeating(schema: Schema, frame: pl.DataFrame) -> tuple[int, str]:
+    """Return the column that numbers people and repeats, and how many it has; else 0 and no name.
+
+    Of several, the one with most.
+    """
+    found: list[tuple[int, str]] = []
     for name in frame.columns:
         if not plain(frame[name].dtype):
             continue
@@ -29,12 +41,8 @@ def not_people(schema: Schema, frame: pl.DataFrame) -> str:
         if name in schema.identifier or _of_a_person(name, known):
             codes = as_text(known.unique()).str.contains("[0-9@]")
             if len(codes) < len(known) and codes.sum() > len(codes) / 2:
-                repeating.append((len(codes), name))
-    most, worst = max(repeating, default=(0, ""))
-    return worst and (
-        f"Rows are not people: {frame.height:,} rows of {most:,} {worst!r}, and k counts rows. "
-        f"Name it with --person (person={worst!r}), and people are counted."
-    )
+                found.append((len(codes), name))
+    return max(found, default=(0, ""))
 
 
 def _of_a_person(name: str, known: pl.Series) -> bool:

@@ -1,0 +1,242 @@
+"""``shoal start``: from a raw file to a first safe result, with the few questions that matter."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from shoal.base.errors import ParameterError
+from shoal.base.roles import Role
+from shoal.cli import options as opt
+from shoal.cli import say
+from shoal.cli.bar import BAR
+
+if TYPE_CHECKING:
+    from shoal.verbs.inspect import Inspection
+
+T = TypeVar("T")
+
+K, L = 10, 3
+_SHARE = 0.8  # a value that more have leaves too few others for every class
+NONE = "-"
+
+
+def command(
+    data: opt.Data,
+    out: Annotated[
+        Path, opt.flag("--out -o", "DIR", "The folder for plan, release and report.")
+    ] = Path(),
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Ask nothing: release only what is certain."),
+    ] = False,
+    k: Annotated[
+        int | None, opt.flag("--k", "INT", f"People who look alike. [default: {K}]", min=2)
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Name the report; open no browser.")
+    ] = False,
+    table: opt.Table = None,
+    query: opt.Query = None,
+    query_file: opt.QueryFile = None,
+    hierarchies: opt.Hierarchies = None,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
+    force: opt.Force = False,
+) -> None:
+    """Go from a raw file to a first safe release: a few questions, a plan, a release, a report.
+
+    Example: shoal start patients.csv
+
+    Example: shoal start patients.csv --yes -o first
+
+    Asks whose row is whose, what others could know, what nobody may learn and how many must look
+    alike, each with a suggestion from the names and values of the columns. Writes NAME.plan.toml
+    with guessed hierarchies, NAME.release.csv and NAME.report.html, which is for you, not for the
+    public. Columns that nothing speaks for are not released; change their role in the plan and run
+    it again.
+    """
+    from shoal.api.opening import read
+    from shoal.cli import anonymize, init
+    from shoal.tables.prepare import merge
+
+    if not yes and not sys.stdin.isatty():
+        raise ParameterError(
+            "start asks a few questions, and there is no terminal to answer at. Give --yes to "
+            "release only what is certain, or write a plan: shoal init"
+        )
+    plan = merge(None, sets="never", hierarchies=hierarchies, missing=missing, delimiter=delimiter)
+    where = opt.located(data, plan, table, query, query_file)
+    stem = where.stem.partition(".")[0] if isinstance(where, Path) else where.table or "table"
+    files = {word: out / f"{stem}.{word}" for word in ("plan.toml", "release.csv", "report.html")}
+    check(files.values(), where, force)
+    opened = read(where, plan)
+    profile = opened.inspect()
+    suggested = suggestions(profile)
+    BAR.stop()
+    named = getattr(where, "again", where)
+    say.line(f"{named}: {profile.rows:,} rows, {len(profile.columns)} columns")
+    roles, people = (suggested, k or K) if yes else asked(profile, suggested, k)
+    BAR.start()
+    rules = promise(profile, roles, people)
+    columns = {name: {"role": role.value} for name, role in roles.items()}
+    decided = replace(opened, plan=plan.with_columns(columns))
+    why = {
+        column.name: column.reason
+        if roles[column.name] is suggested[column.name]
+        else f"your answer; guessed: {suggested[column.name].value}"
+        for column in profile.schema.columns
+    }
+    goal = files["plan.toml"]
+    made = init.planned(decided, where, goal, rules, hierarchies, force=force, why=why)
+    tell(roles, why, rules)
+    say.line(f"Wrote {goal}{f' and {len(made)} hierarchies' if made else ''}.\n")
+    anonymize.command(
+        out=str(files["release.csv"]),
+        data=where,
+        plan=goal,
+        trust_plan=True,
+        report=files["report.html"],
+        force=force,
+    )
+    say.line(f"\nRead the report, then the plan: {goal}. Run it again with:")
+    words = init.again(where, hierarchies, goal)
+    say.line(f"  shoal anonymize {words} -o {files['release.csv']} --force")
+    if not no_browser and not yes:
+        typer.launch(files["report.html"].absolute().as_uri())
+
+
+def check(files: Any, where: Any, force: bool) -> None:
+    """Refuse what cannot be written before anything is asked."""
+    from shoal.base.atomic import check_output
+
+    for file in files:
+        check_output(file, force=force, inputs=[where])
+
+
+def suggestions(profile: Inspection) -> dict[str, Role]:
+    """Return the role of every column that names and values speak for; others stay undecided.
+
+    A column that repeats and seems to number people says whose row it is. A sensitive column that
+    cannot be told apart in every class, because nearly all have one value, is left undecided.
+    """
+    roles = {column.name: column.role for column in profile.schema.columns}
+    for name, role in roles.items():
+        if role is Role.SENSITIVE and not diverse(profile, name):
+            roles[name] = Role.UNDECIDED
+    if (whose := profile.whose) is not None:
+        roles[whose] = Role.PERSON
+    return roles
+
+
+def diverse(profile: Inspection, name: str) -> int:
+    """Return how many different values every class can have in a column; 0 when hardly two."""
+    counts = profile.frame[name].drop_nulls().value_counts()["count"]
+    if len(counts) < 2 or counts.max() > _SHARE * profile.rows:  # type: ignore[operator]
+        return 0
+    return min(L, len(counts))
+
+
+def promise(profile: Inspection, roles: Mapping[str, Role], k: int) -> list[dict[str, Any]]:
+    """Return the rules of the plan: k, and different values of every sensitive column."""
+    rules: list[dict[str, Any]] = [{"name": "k-anonymity", "k": k}]
+    for name, role in roles.items():
+        if role is Role.SENSITIVE and (values := diverse(profile, name)):
+            rules.append({"name": "l-diversity", "l": values, "column": name})
+    return rules
+
+
+def asked(
+    profile: Inspection, suggested: Mapping[str, Role], k: int | None
+) -> tuple[dict[str, Role], int]:
+    """Ask for the roles and for k; what is not named is not released."""
+    names = [column.name for column in profile.schema.columns]
+    say.line("Enter takes the suggestion in brackets, - means none; names with commas between.\n")
+    say.line(f"Columns: {', '.join(names)}\n")
+    questions = (
+        (Role.PERSON, "Which column says whose row it is, if people have several rows?"),
+        (Role.QUASI, "Which could somebody else know of a person: age, place, dates, job?"),
+        (Role.SENSITIVE, "What must nobody learn of a person?"),
+    )
+    roles = {
+        name: Role.IDENTIFIER if suggested[name] is Role.IDENTIFIER else Role.UNDECIDED
+        for name in names
+    }
+    taken: dict[str, str] = {}
+    for role, question in questions:
+        guess = [name for name in names if suggested[name] is role and name not in taken]
+
+        def read(words: str, role: Role = role) -> list[str]:
+            chosen = opt.split_names([words], names) or []
+            fault = wrong(chosen, names, taken, one=role is Role.PERSON)
+            if fault:
+                raise ParameterError(fault)
+            return chosen
+
+        for name in answer(question, ",".join(guess) or NONE, read):
+            roles[name], taken[name] = role, question
+    if k is None:
+        k = answer("How many people must look alike at least (k)?", str(K), whole)
+    return roles, k
+
+
+def wrong(
+    chosen: Sequence[str], names: Sequence[str], taken: Mapping[str, str], *, one: bool
+) -> str:
+    """Say what is wrong with the columns of an answer, if anything."""
+    from shoal.tables.schema import unknown_column
+
+    if one and len(chosen) > 1:
+        return f"One column says whose row it is. Got {', '.join(chosen)}; - means none."
+    for name in chosen:
+        if name not in names:
+            return unknown_column(name, names)
+        if name in taken:
+            return f"{name!r} was the answer to another question: {taken[name]}"
+    return ""
+
+
+def whole(words: str) -> int:
+    """Read k."""
+    if not words.isdigit() or int(words) < 2:
+        raise ParameterError(f"A whole number from 2 is needed. Got {words!r}; 5 to 20 is usual.")
+    return int(words)
+
+
+def answer(question: str, suggestion: str, read: Callable[[str], T]) -> T:
+    """Ask until the answer can be read."""
+    while True:
+        words = typer.prompt(question, default=suggestion, err=True).strip()
+        try:
+            return read("" if words == NONE else words)
+        except ParameterError as fault:
+            say.error(str(fault))
+
+
+def tell(
+    roles: Mapping[str, Role], why: Mapping[str, str], rules: Sequence[Mapping[str, Any]]
+) -> None:
+    """Say what is released how, and what is not, with the reason."""
+    words = {
+        Role.PERSON: "counted, not released",
+        Role.QUASI: "released in wider values",
+        Role.SENSITIVE: "released as it is, different values in every class",
+        Role.IDENTIFIER: "not released",
+        Role.OTHER: "released as it is",
+        Role.UNDECIDED: "not released until you decide",
+    }
+    say.table(
+        ("column", "what happens to it", "why"),
+        [(name, words[role], why[name]) for name, role in roles.items()],
+    )
+    promised = ", ".join(
+        f"{rule['name']} ({', '.join(f'{key} = {rule[key]}' for key in rule if key in 'kl')})"
+        for rule in rules
+    )
+    say.line(f"Promise: {promised}.")

@@ -1,0 +1,170 @@
+"""Excel workbooks (.xlsx), in and out: one sheet of values, and only published cells."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+from xml.etree import ElementTree as Xml
+
+import polars as pl
+
+from shoal.base.errors import InputError, OutputError, listed, nearest
+from shoal.base.extras import needed
+from shoal.base.memory import most_unpacked, told
+from shoal.base.names import check_names, check_rows, check_twice
+from shoal.tables.cells import as_text
+
+_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_MOST = {"rows": 1_048_575, "columns": 16_384, "characters": 32_767}  # below the header, by Excel
+_FIRST_DAY = pl.date(1900, 3, 1)  # Excel counts a day that never was before it
+_BLOCK = 1 << 20
+
+
+def read_workbook(path: Path, sheet: str | None) -> pl.DataFrame:
+    """Read one sheet of plain values; the first row has the names.
+
+    ``sheet``: its name; needed when there are several.
+    """
+    fastexcel = needed("fastexcel", "an Excel file", "files")
+    try:
+        with zipfile.ZipFile(path) as box:
+            _check_size(path, box)
+            chosen, part = _sheet(path, box, sheet)
+            _check_plain(path, box, chosen, part)
+        grid = fastexcel.read_excel(str(path)).load_sheet(chosen, header_row=None, dtypes="string")
+        texts = grid.to_polars()
+        if not texts.height:
+            raise InputError(f"The sheet {chosen!r} of {path} is empty. It needs names and rows.")
+        names = ["" if name is None else str(name) for name in texts.row(0)]
+        check_twice(names, path)
+        check_names(names, path)
+        check_rows(texts.height - 1, names, path)
+        typed: pl.DataFrame = (
+            fastexcel.read_excel(str(path))
+            .load_sheet(chosen, header_row=0, schema_sample_rows=None)
+            .to_polars()
+        )
+    except (zipfile.BadZipFile, KeyError, Xml.ParseError, fastexcel.FastExcelError) as fault:
+        raise InputError(f"{path} is a damaged Excel file ({fault}). Save it again.") from None
+    typed.columns = names
+    return typed.with_columns(days(column) for column in typed)
+
+
+def days(column: pl.Series) -> pl.Series:
+    """Take moments that are all midnights for days, and whole numbers for whole."""
+    if isinstance(column.dtype, pl.Datetime):
+        days = column.dt.date()
+        return days if (days.cast(column.dtype) == column).all() else column
+    if column.dtype == pl.Float64:
+        return whole(column)
+    return column
+
+
+def whole(column: pl.Series) -> pl.Series:
+    """Return numbers as integers if all of them are."""
+    known = column.drop_nulls()
+    fits = known.is_finite() & (known == known.round()) & (known.abs() < 2**53)
+    return column.cast(pl.Int64) if len(known) and fits.all() else column
+
+
+def _check_size(path: Path, box: zipfile.ZipFile) -> None:
+    size = sum(part.file_size for part in box.infolist())
+    if size > most_unpacked():
+        raise InputError(
+            f"{path} unpacks to {told(size)}, more than the {told(most_unpacked())} that are "
+            "allowed (--max-unpacked, and never more than the free memory takes). Nothing was read."
+        )
+
+
+def _sheet(path: Path, box: zipfile.ZipFile, wanted: str | None) -> tuple[str, str]:
+    """Return the name of the sheet to read and the part of the archive that holds it."""
+    book = Xml.fromstring(box.read("xl/workbook.xml"))  # noqa: S314 -- expat bounds entities
+    links = Xml.fromstring(box.read("xl/_rels/workbook.xml.rels"))  # noqa: S314
+    parts = {link.get("Id"): str(link.get("Target")) for link in links}
+    sheets = {
+        str(sheet.get("name")): parts[sheet.get(_LINK)]
+        for sheet in book.iter(f"{_MAIN}sheet")
+        if wanted is not None or sheet.get("state", "visible") == "visible"
+    }
+    if wanted is None and len(sheets) != 1:
+        raise InputError(
+            f"{path} has {len(sheets)} sheets: {listed(sheets)}. Say which one is the table: "
+            "--sheet NAME (sheet=...; sheet under [data] of a plan)."
+        )
+    name = next(iter(sheets)) if wanted is None else wanted
+    if name not in sheets:
+        raise InputError(
+            f"{path} has no sheet {name!r}. Its sheets: {listed(sheets)}.{nearest(name, sheets)}"
+        )
+    target = sheets[name]
+    return name, target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+
+
+def _check_plain(path: Path, box: zipfile.ZipFile, sheet: str, part: str) -> None:
+    """Refuse formulas and merged cells: what they stand for is not in the file for certain."""
+    with box.open(part) as stream:
+        rest = b""
+        while block := stream.read(_BLOCK):
+            text = rest + block
+            if re.search(rb"<(?:\w+:)?f[ >/]", text):
+                raise InputError(
+                    f"The sheet {sheet!r} of {path} has formulas. What they show may be old or "
+                    "missing in the file. Copy the sheet and paste it as values, or save it as "
+                    "CSV, and give that file."
+                )
+            if merged := re.search(rb'<(?:\w+:)?mergeCell [^>]*ref="([A-Z0-9:]+)"', text):
+                raise InputError(
+                    f"The sheet {sheet!r} of {path} has merged cells ({merged[1].decode()}). A "
+                    "table has one name above every column and one value in every cell: take the "
+                    "merging away and fill the cells."
+                )
+            rest = text[-256:]
+
+
+def write_workbook(frame: pl.DataFrame, stream: IO[bytes]) -> None:
+    """Write one sheet called ``release``: values only, no formula, no author, no time."""
+    writer = needed("xlsxwriter", "an Excel file", "files")
+    _check_fits(frame)
+    plain: dict[str, Any] = dict.fromkeys(
+        ("strings_to_formulas", "strings_to_urls", "strings_to_numbers"), False
+    )
+    plain |= {"in_memory": True, "default_date_format": "yyyy-mm-dd"}
+    book = writer.Workbook(stream, plain)
+    # Equal cells make equal files.
+    book.set_properties({"author": "", "created": datetime(2000, 1, 1, tzinfo=UTC)})
+    sheet = book.add_worksheet("release")
+    moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+    sheet.write_row(0, 0, frame.columns)
+    for place, column in enumerate(map(_writable, frame)):
+        form = moment if isinstance(column.dtype, pl.Datetime) else None
+        sheet.write_column(1, place, column.to_list(), form)
+    book.close()
+
+
+def _writable(column: pl.Series) -> pl.Series:
+    """Return a column as Excel can hold it: what it would change or not know becomes text."""
+    dtype = column.dtype
+    if dtype.is_integer() and not column.is_empty():
+        most = column.cast(pl.Float64).abs().max()
+        return column if not isinstance(most, float) or most < 10**15 else as_text(column)
+    if dtype == pl.Date or (isinstance(dtype, pl.Datetime) and dtype.time_zone is None):
+        early = (column.dt.date() < pl.select(_FIRST_DAY).item()).any()
+        return as_text(column) if early else column
+    return column if dtype.is_float() or dtype == pl.Boolean else as_text(column)
+
+
+def _check_fits(frame: pl.DataFrame) -> None:
+    texts = [column for column in map(as_text, frame) if column.dtype == pl.String]
+    longest = max((int(text.str.len_chars().max() or 0) for text in texts), default=0)  # type: ignore[arg-type]
+    sizes = {"rows": frame.height, "columns": frame.width, "characters": longest}
+    for what, size in sizes.items():
+        if size > _MOST[what]:
+            where = " in a cell" if what == "characters" else ""
+            raise OutputError(
+                f"An Excel sheet holds {_MOST[what]:,} {what}{where}, and the release has "
+                f"{size:,}. Nothing was written; let --out end in .csv or .parquet."
+            )
