@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.api.catalog import methods, rules
+    from shoal.api.dictionary import Analysis, read_release
     from shoal.api.functions import anonymize, attack, audit, compare, estimate, inspect, risk
     from shoal.api.opening import open, open_release  # noqa: A004 -- shoal.open
     from shoal.api.release import Release
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         FrequencyLDiversity,
         KAnonymity,
         LDiversity,
+        MInvariance,
         RecursiveLDiversity,
         TCloseness,
     )
@@ -65,6 +67,7 @@ __version__ = "0.1.0"
 # Loaded at first use, so that importing the package costs nothing.
 _HOMES = {
     "shoal.api.catalog": "methods rules",
+    "shoal.api.dictionary": "Analysis read_release",
     "shoal.api.functions": "anonymize attack audit compare estimate inspect risk",
     "shoal.api.opening": "open open_release",
     "shoal.api.release": "Release",
@@ -79,7 +82,7 @@ _HOMES = {
     "shoal.measures.risks.results": "Attacks",
     "shoal.plan.plan": "Plan",
     "shoal.privacy": "All AlphaK BetaLikeness EntropyLDiversity "
-    "FrequencyLDiversity KAnonymity LDiversity RecursiveLDiversity TCloseness",
+    "FrequencyLDiversity KAnonymity LDiversity MInvariance RecursiveLDiversity TCloseness",
     "shoal.releases.base": "By",
     "shoal.releases.verdict": "Verdict",
     "shoal.tables.domain": "Taxonomy",
@@ -96,6 +99,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 __all__ = [
     "All",
     "AlphaK",
+    "Analysis",
     "Attacks",
     "BetaLikeness",
     "By",
@@ -112,6 +116,7 @@ __all__ = [
     "Kind",
     "LDiversity",
     "Loss",
+    "MInvariance",
     "MissingExtra",
     "NotVerified",
     "OutputError",
@@ -145,6 +150,7 @@ __all__ = [
     "open",
     "open_release",
     "read_hierarchy",
+    "read_release",
     "read_table",
     "replay",
     "risk",

@@ -256,3 +256,23 @@ def test_in_python(folder: Path) -> None:
     assert len(key) == 32 and key not in pickle.dumps(release)
     assert pickle.loads(pickle.dumps(release)).made.marks.told() == release.made.marks.told()
     assert key.hex() not in repr(release.made) + (folder / MANIFEST).read_text()
+
+
+def test_a_dictionary_goes_beside_a_file(shoal: Run, folder: Path, refused) -> None:
+    done = shoal("anonymize", "people.csv", *MADE, "-o", "r.csv", "--dictionary")
+    assert done.returncode == 0, done.stderr
+    assert "r.csv-metadata.json and r.csv.dictionary.html" in done.stdout
+    assert set(package.read_release(folder / "r.csv").frame.columns) >= {"age_lo", "age_mid"}
+    said = refused("anonymize", "people.csv", *MADE, "-o", "sqlite:x.db#r", "--dictionary")
+    assert "goes beside a file" in said
+    said = refused(
+        "anonymize",
+        "people.csv",
+        *MADE,
+        "-o",
+        "s.csv",
+        "--dictionary",
+        "--json",
+        "s.csv-metadata.json",
+    )
+    assert "both name s.csv-metadata.json" in said

@@ -6,6 +6,7 @@ Whatever compares with the original takes a release that was put beside it:
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,6 +24,7 @@ from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases import foreign
 from shoal.releases.base import By, View
+from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
@@ -57,6 +59,8 @@ class Release(Generic[FrameT]):
         Which kind of frame it is handed out as.
     original
         The table that it was put beside, see :meth:`beside`; never by itself.
+    pending
+        What the history of its series becomes with it, until that is recorded.
     """
 
     opened: Opened | None
@@ -64,8 +68,7 @@ class Release(Generic[FrameT]):
     kind: Native = field(default_factory=Native)
     spark: Mapping[str, Any] = field(default_factory=dict)
     original: pl.DataFrame | None = None
-
-    # What it is
+    pending: Pending | None = field(default=None, repr=False)
 
     @cached_property
     def tables(self) -> Mapping[str, FrameT]:
@@ -143,7 +146,10 @@ class Release(Generic[FrameT]):
         """What the reader should know."""
         return () if self.run is None else self.run.warnings
 
-    # What it can be asked
+    def recorded(self) -> Release[FrameT]:
+        """Return the release, written into the history of its series."""
+        with self.pending.recorded() if self.pending else contextlib.nullcontext():
+            return replace(self, pending=None)
 
     def beside(self, original: Any) -> Release[FrameT]:
         """Return the release put beside the table it was made from.
@@ -156,17 +162,18 @@ class Release(Generic[FrameT]):
         return replace(self, opened=opened, original=rows)
 
     def _rows(self, data: Any) -> pl.DataFrame:
-        """Return a table of people as it is read beside this release."""
         return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
-    def audit(self, *, against: Sequence[Any] = (), **promise: Unpack[Promised]) -> Verdict:
+    def audit(
+        self, *, against: Sequence[Any] = (), history: Any = None, **promise: Unpack[Promised]
+    ) -> Verdict:
         """Say what the release achieves, from its published cells alone.
 
         Beside the original every released cell must also cover its source.
 
         Parameters
         ----------
-        k, l, l_kind, alpha, t, beta
+        k, l, l_kind, alpha, t, beta, m
             The promise to check, as the flags of the command line say it. Without any: what the
             plan promises, k-anonymity with k = 10 without one, whatever the shape.
         rules
@@ -174,21 +181,23 @@ class Release(Generic[FrameT]):
         against
             Earlier releases of the same people, each a release or what :func:`shoal.open_release`
             takes: then the promise must hold for somebody who has them all.
+        history
+            That of its series: then everybody must hide among the same values as in the others.
         """
         from shoal.verbs.audit import audit
 
         check_known(promise, Promised)
         plan, extra = asked_for(self.plan, **promise), extra_rules(promise.get("rules"))
-        before = [self._alike(released) for released in several(against)]
-        return audit(self.here, plan, extra, self.original, before)
+        before = [self.alike(released) for released in several(against)]
+        series = history and History.read(history)
+        return audit(self.here, plan, extra, self.original, before, series)
 
-    def _alike(self, released: Any) -> Opened:
+    def alike(self, released: Any) -> Opened:
         """Open another release of the same table, unless it is open already."""
         if isinstance(released, Release):
             return released.here
-        declared, trees = self.here.plan, dict(self.here.taxonomies)
-        complete = self.here.complete
-        return open_published(released, declared, hierarchies=trees, complete=complete)
+        own, trees = self.here, dict(self.here.taxonomies)
+        return open_published(released, own.plan, hierarchies=trees, complete=own.complete)
 
     def risk(self, *, population: Any = None, threshold: float = 0.2, belief: float = 0.5) -> Risks:
         """Measure how likely people are found in the release, and what is then believed of them.
@@ -205,8 +214,8 @@ class Release(Generic[FrameT]):
         from shoal.verbs.risk import risk
 
         people = None if population is None else self._rows(population)
-        limits: dict[str, Any] = {"threshold": threshold, "belief": belief}
-        limits["stats"] = None if self.run is None else self.run.verdict.stats
+        stats = None if self.run is None else self.run.verdict.stats
+        limits: dict[str, Any] = {"threshold": threshold, "belief": belief, "stats": stats}
         return risk(self.here, original=self.original, population=people, **limits)
 
     def attack(
@@ -227,8 +236,8 @@ class Release(Generic[FrameT]):
             Shares of what is known that are wrong (the value of a random other row instead), and
             that the attacker does not know after all.
         rule_out, belief
-            Background knowledge: how many values he can rule out, the likeliest false ones; people
-            whose true value is then believed more are counted too.
+            How many values he can rule out, the likeliest false ones; counted are also people whose
+            true value is then believed more.
         control
             People who are *not* in the table, with the same columns. By default the control attacks
             every target with what is known of somebody else.
@@ -272,7 +281,7 @@ class Release(Generic[FrameT]):
         """
         from shoal.verbs.estimate import estimate
 
-        split = [by] if isinstance(by, str) else by
+        split = several(by)
         return estimate(self.here, of, split, method=method, eps=eps, level=level)
 
     def ask(self, of: str) -> View:
@@ -288,8 +297,7 @@ class Release(Generic[FrameT]):
         """What figures are drawn from."""
         from shoal.show.figures.subject import Subject
 
-        loss = None if self.run is None else self.run.loss
-        return Subject(self.here, self.original, loss)
+        return Subject(self.here, self.original, None if self.run is None else self.run.loss)
 
     @property
     def plot(self) -> Plots:
@@ -300,7 +308,7 @@ class Release(Generic[FrameT]):
 
     def page(self, **asked: Any) -> str:
         """Return the report as one HTML file, see :meth:`report`."""
-        from shoal.api.showing import page  # jinja is loaded only for this
+        from shoal.api.showing import page
 
         return page(self, **asked)
 
@@ -342,14 +350,9 @@ class Release(Generic[FrameT]):
     ) -> None:
         """Write the release whole or not at all, other tables next to it (``x.st.csv``).
 
-        Parameters
-        ----------
-        path
-            A file, in the format that its ending says, or the address of a database.
-        force, into
-            Replace what is there; the table of a database, unless the address names it.
-
-        A release that was made here leaves its manifest beside the file (``x.csv.manifest.json``).
+        ``path``: a file, in the format that its ending says, or the address of a database, with its
+        table there or in ``into``. ``force``: replace what is there. A release that was made here
+        leaves its manifest beside the file (``x.csv.manifest.json``).
         """
         goals = placed(path, self.here.tables, into)
         csv_safe = self.plan.release.csv_safe
@@ -358,6 +361,12 @@ class Release(Generic[FrameT]):
                 from shoal.verbs.manifest import leave
 
                 leave(self.run, goals, force=force)
+
+    def write_dictionary(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write a data dictionary for the release in ``path``, beside it: CSVW and a page."""
+        from shoal.api.showing import write_dictionary
+
+        write_dictionary(self.here, Path(path), force=force)
 
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""

@@ -30,8 +30,8 @@ GROUPS = {
     "Promise": "",
     "Method": "--method --methods --option: --effort --time-limit --prove: --repeats "
     "--seed: --seed-file:",
-    "Output": "--out --typed --report --audience: --json --csv --plot --into: --csv-safe: --force "
-    "--strict:",
+    "Output": "--out --typed --report --audience: --json --csv --plot --dictionary --into: "
+    "--csv-safe: --force --strict:",
     "Engine": "--threads --engine --master: --driver-tuples:",
     "Help": "--quiet --verbose --version --help --help-all",
 }
