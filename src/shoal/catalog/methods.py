@@ -38,7 +38,7 @@ METHODS: dict[str, Method] = {
         Method(
             "shoal",
             "peels classes off the table, cheapest generalization first, then takes neighbouring "
-            "groups apart and puts them together better; the lowest loss",
+            "classes apart and puts them together better; the lowest loss",
             "this project, 2026",
             "shoal.groupers.shoal:group",
             (
@@ -60,6 +60,7 @@ METHODS: dict[str, Method] = {
             anytime=True,
             baseline=True,
             ahead="shoal.groupers.ahead",
+            weighs=True,
         ),
         Method(
             "kaim",
@@ -75,16 +76,17 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             flat_sets=True,
+            weighs=True,
         ),
         Method(
             "k-member",
-            "grows each group by the row that costs the least information; the classic baseline",
+            "grows each class by the row that costs the least information; the classic baseline",
             "Byun, Kamra, Bertino, Li 2007",
             "shoal.groupers.k_member:group",
             (
                 _word(
                     "seeds",
-                    "how the next group starts: at a random row, or the row furthest from the "
+                    "how the next class starts: at a random row, or the row furthest from the "
                     "previous start (the paper)",
                     ("random", "furthest"),
                 ),
@@ -95,6 +97,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             baseline=True,
+            weighs=True,
         ),
         Method(
             "l-clustering",
@@ -103,6 +106,7 @@ METHODS: dict[str, Method] = {
             "Wang, Xu, Wang, Shi 2010",
             "shoal.groupers.l_clustering:group",
             needs=_L_DIVERSITY,
+            weighs=True,
         ),
         Method(
             "alpha-k",

@@ -1,8 +1,7 @@
 """Published cells and original values of a column, both as positions that can be compared.
 
-Cells are read back from their text, or from the two typed columns. The tree of a taxonomy is walked
+The one reader of cells, for checks, risks, features and estimates. The tree of a taxonomy is walked
 afresh from its levels, so that a mistake in the joins that made a release does not repeat here.
-Checks, risks, features and estimates all read by this one module.
 """
 
 from __future__ import annotations
@@ -112,6 +111,9 @@ def match(
     """
     source = column.clean(source)
     if column.name not in cells.columns:
+        if column.kind is Kind.TAXONOMY and not source.dtype.is_numeric():
+            # Only labels that are numbers have ends; a text that is none is covered by no cell.
+            source = as_text(source).cast(pl.Float64, strict=False)
         return _typed_pair(source, cells.select(f"{column.name}_lo", f"{column.name}_hi"), column)
     texts = as_text(cells[column.name])
     shown = texts.unique(maintain_order=True)
