@@ -68,9 +68,8 @@ def form_clusters(
             if size == l:  # diverse enough: from here on any row will do
                 _ban(banned, -1)
             e, price = nearest(search, stock.left, banned)
-            # A cluster must be strictly cheaper than any row. One that is diverse has no need of
-            # another: on their way to a k far above l they would all end in the widest.
-            if size < l and nearest_clusters(search, index, covers, clusters, price) > 0:
+            # A cluster must be strictly cheaper than any row.
+            if nearest_clusters(search, index, covers, clusters, price) > 0:
                 target = index.best[0]
                 join_into(space, covers, target, clusters)
                 widen(tree, index, covers, target)
