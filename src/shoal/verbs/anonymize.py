@@ -155,8 +155,7 @@ def execute(
 
     ``encoded`` spares encoding the table once more for a method that takes the same form. ``key``:
     of the pseudonyms, if there are to be any. ``prove``: say how far it is from the best possible.
-    ``history``: of the releases before this one; it is checked beside it, and what it becomes is
-    handed over with it.
+    ``history``: of the releases before this one; it is checked, and handed over as it becomes.
     """
     frame, schema, entry = taken.frame, taken.schema, find_method(plan.method.name)
     shape = entry.shape
