@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         FrequencyLDiversity,
         KAnonymity,
         LDiversity,
+        MInvariance,
         RecursiveLDiversity,
         TCloseness,
     )
@@ -81,7 +82,7 @@ _HOMES = {
     "shoal.measures.risks.results": "Attacks",
     "shoal.plan.plan": "Plan",
     "shoal.privacy": "All AlphaK BetaLikeness EntropyLDiversity "
-    "FrequencyLDiversity KAnonymity LDiversity RecursiveLDiversity TCloseness",
+    "FrequencyLDiversity KAnonymity LDiversity MInvariance RecursiveLDiversity TCloseness",
     "shoal.releases.base": "By",
     "shoal.releases.verdict": "Verdict",
     "shoal.tables.domain": "Taxonomy",
@@ -115,6 +116,7 @@ __all__ = [
     "Kind",
     "LDiversity",
     "Loss",
+    "MInvariance",
     "MissingExtra",
     "NotVerified",
     "OutputError",

@@ -183,6 +183,7 @@ EXACT = {
     "frequency-l-diversity": ({"l": 2}, ["a", "a", "b", "c"], "1/2"),
     "alpha-k-anonymity": ({"alpha": 0.5, "k": 4}, ["a", "a", "b", "c", None], 0.5),
     "t-closeness": ({"t": 0.25}, ["a", "a", "a", "b"], 0.25),
+    "m-invariance": ({"m": 2}, ["a", "a", "b", "c"], "1/2"),
     "beta-likeness": ({"beta": 0.5}, ["a", "a", "a", "b"], 1.5),
 }
 

@@ -23,6 +23,7 @@ TWINS = {
     "alpha-k-anonymity",
     "t-closeness",
     "beta-likeness",
+    "m-invariance",
 }
 
 
@@ -180,6 +181,8 @@ def passes(data, rule, rows):
         return t_closeness(group, table, rule.t, rule.distance)
     if rule.name == "beta-likeness":
         return beta_likeness(group, table, rule.beta, rule.enhanced)
+    if rule.name == "m-invariance":
+        return frequency(group, rule.m)
     readings = {
         "l-diversity": distinct,
         "entropy-l-diversity": entropy,

@@ -10,7 +10,9 @@ from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind, Role
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rules_asked
+from shoal.tables.gathering import is_path
 from shoal.tables.prepare import merge
+from shoal.tables.sources.source import place
 
 if TYPE_CHECKING:
     from shoal.engines.spark.settings import Spark
@@ -64,6 +66,7 @@ class Promised(TypedDict, total=False):
     alpha: float | None
     t: float | None
     beta: float | None
+    m: int | None
     rules: Sequence[Rule] | Rule | None
 
 
@@ -85,6 +88,8 @@ class Anonymized(Declared, Asked, total=False):
     """What :func:`anonymize` takes besides the table."""
 
     pseudonym_key: str | Path | bytes | None
+    history: str | Path | None
+    against: Sequence[Any]
     threads: int | None
     progress: Progress | None
     time_limit: float | None
@@ -148,6 +153,7 @@ class Audited(Opening, Promised, total=False):
     """What :func:`audit` takes besides the release."""
 
     against: Sequence[Any]
+    history: str | Path | None
     manifest: str | Path | None
 
 
@@ -261,3 +267,26 @@ def refuse_strict(strict: bool, prove: bool = False) -> None:
             "strict (--strict) looks at the whole table for what to warn about, which Spark does "
             "not. Leave it out, or leave out the engine."
         )
+
+
+def refuse_history(history: object) -> None:
+    """Refuse a history, and earlier releases, on Spark."""
+    if history:
+        raise ParameterError(
+            "A history (--history) or earlier releases (--against) follow people from release to "
+            "release, which is done on one machine. Leave out the engine, or them."
+        )
+
+
+def check_named_once(releases: Sequence[Any]) -> None:
+    """Refuse a release that is named twice: it narrows nothing down, and another is forgotten."""
+    seen: set[object] = set()
+    for name in filter(is_path, releases):
+        where = place(name)
+        key = where.resolve() if isinstance(where, Path) else where
+        if key in seen:
+            raise ParameterError(
+                f"The release {where} is named twice. Name the newest release once, and every "
+                "earlier one once with --against (against=[...])."
+            )
+        seen.add(key)

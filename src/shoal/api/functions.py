@@ -20,20 +20,21 @@ from shoal.api.arguments import (
     Risked,
     Roles,
     asked_for,
+    check_named_once,
     grid_of,
     parted,
+    refuse_history,
     refuse_strict,
     roles_of,
     several,
 )
+from shoal.api.on_spark import anonymize_on_spark, wants_spark
 from shoal.api.opening import (
-    check_named_once,
     look,
     open,  # noqa: A004 -- shoal.open
     open_release,
 )
 from shoal.api.release import Release
-from shoal.api.table import anonymize_on_spark, wants_spark
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.tables.gathering import Hierarchies, is_path
 from shoal.tables.prepare import extra_rules, merge
@@ -104,9 +105,12 @@ def _on_spark(
     strict: bool = False,
     prove: bool = False,
     plan: Plan | str | Path | None = None,
+    history: object = None,
+    against: Sequence[Any] = (),
     **given: Any,
 ) -> Release[Any]:
     refuse_strict(strict, prove)
+    refuse_history(history or against)
     roles, asked = parted(given, Roles)
     asked |= {"roles": roles_of(**roles), "hierarchies": hierarchies, "rules": rules}
     extra = extra_rules(rules)

@@ -30,7 +30,6 @@ from shoal.tables.prepare import (
     settled,
     with_domains,
 )
-from shoal.tables.sources.source import place
 
 FrameT = TypeVar("FrameT")
 Named = Callable[[Sequence[str]], Mapping[Role, list[str]]]
@@ -157,20 +156,6 @@ def read_release(
     kind = Native() if is_path(released) else Native.of(released)
     release: Release[Any] = Release(opened, None, kind)
     return release if original is None else release.beside(original)
-
-
-def check_named_once(releases: Sequence[Any]) -> None:
-    """Refuse a release that is named twice: it narrows nothing down, and another is forgotten."""
-    seen: set[object] = set()
-    for name in filter(is_path, releases):
-        where = place(name)
-        key = where.resolve() if isinstance(where, Path) else where
-        if key in seen:
-            raise ParameterError(
-                f"The release {where} is named twice. Name the newest release once, and every "
-                "earlier one once with --against (against=[...])."
-            )
-        seen.add(key)
 
 
 @overload

@@ -6,6 +6,7 @@ Whatever compares with the original takes a release that was put beside it:
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,6 +24,7 @@ from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases import foreign
 from shoal.releases.base import By, View
+from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
@@ -57,6 +59,8 @@ class Release(Generic[FrameT]):
         Which kind of frame it is handed out as.
     original
         The table that it was put beside, see :meth:`beside`; never by itself.
+    pending
+        What the history of its series becomes with it, until that is recorded.
     """
 
     opened: Opened | None
@@ -64,6 +68,7 @@ class Release(Generic[FrameT]):
     kind: Native = field(default_factory=Native)
     spark: Mapping[str, Any] = field(default_factory=dict)
     original: pl.DataFrame | None = None
+    pending: Pending | None = field(default=None, repr=False)
 
     # What it is
 
@@ -145,6 +150,11 @@ class Release(Generic[FrameT]):
 
     # What it can be asked
 
+    def recorded(self) -> Release[FrameT]:
+        """Return the release, written into the history of its series."""
+        with contextlib.nullcontext() if self.pending is None else self.pending.recorded():
+            return replace(self, pending=None)
+
     def beside(self, original: Any) -> Release[FrameT]:
         """Return the release put beside the table it was made from.
 
@@ -159,14 +169,16 @@ class Release(Generic[FrameT]):
         """Return a table of people as it is read beside this release."""
         return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
-    def audit(self, *, against: Sequence[Any] = (), **promise: Unpack[Promised]) -> Verdict:
+    def audit(
+        self, *, against: Sequence[Any] = (), history: Any = None, **promise: Unpack[Promised]
+    ) -> Verdict:
         """Say what the release achieves, from its published cells alone.
 
         Beside the original every released cell must also cover its source.
 
         Parameters
         ----------
-        k, l, l_kind, alpha, t, beta
+        k, l, l_kind, alpha, t, beta, m
             The promise to check, as the flags of the command line say it. Without any: what the
             plan promises, k-anonymity with k = 10 without one, whatever the shape.
         rules
@@ -174,15 +186,18 @@ class Release(Generic[FrameT]):
         against
             Earlier releases of the same people, each a release or what :func:`shoal.open_release`
             takes: then the promise must hold for somebody who has them all.
+        history
+            That of its series: then everybody must hide among the same values as in the others.
         """
         from shoal.verbs.audit import audit
 
         check_known(promise, Promised)
         plan, extra = asked_for(self.plan, **promise), extra_rules(promise.get("rules"))
-        before = [self._alike(released) for released in several(against)]
-        return audit(self.here, plan, extra, self.original, before)
+        before = [self.alike(released) for released in several(against)]
+        series = history and History.read(history)
+        return audit(self.here, plan, extra, self.original, before, series)
 
-    def _alike(self, released: Any) -> Opened:
+    def alike(self, released: Any) -> Opened:
         """Open another release of the same table, unless it is open already."""
         if isinstance(released, Release):
             return released.here
@@ -288,8 +303,7 @@ class Release(Generic[FrameT]):
         """What figures are drawn from."""
         from shoal.show.figures.subject import Subject
 
-        loss = None if self.run is None else self.run.loss
-        return Subject(self.here, self.original, loss)
+        return Subject(self.here, self.original, None if self.run is None else self.run.loss)
 
     @property
     def plot(self) -> Plots:
@@ -342,14 +356,9 @@ class Release(Generic[FrameT]):
     ) -> None:
         """Write the release whole or not at all, other tables next to it (``x.st.csv``).
 
-        Parameters
-        ----------
-        path
-            A file, in the format that its ending says, or the address of a database.
-        force, into
-            Replace what is there; the table of a database, unless the address names it.
-
-        A release that was made here leaves its manifest beside the file (``x.csv.manifest.json``).
+        ``path``: a file, in the format that its ending says, or the address of a database, with its
+        table there or in ``into``. ``force``: replace what is there. A release that was made here
+        leaves its manifest beside the file (``x.csv.manifest.json``).
         """
         goals = placed(path, self.here.tables, into)
         csv_safe = self.plan.release.csv_safe

@@ -16,10 +16,13 @@ from shoal.api.arguments import (
     Weighed,
     asked_for,
     check_known,
+    check_named_once,
     grid_of,
+    refuse_history,
     refuse_strict,
     several,
 )
+from shoal.api.on_spark import anonymize_on_spark
 from shoal.api.release import Release
 from shoal.base.errors import warn
 from shoal.base.plain import table_html
@@ -28,19 +31,21 @@ from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.catalog import find_method
 from shoal.engines.marks import marks
-from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.engines.spark.settings import Spark
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
+from shoal.releases.history.store import History, history_of
 from shoal.tables.domain import Taxonomy
-from shoal.tables.gathering import Hierarchies, is_path
+from shoal.tables.gathering import is_path
+from shoal.tables.guessing.whose import EACH_ONCE
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
     Names,
     Taken,
-    check_no_database,
     extra_rules,
+    load,
     merge,
     take,
 )
@@ -119,13 +124,15 @@ class Table(Generic[FrameT]):
         strict: bool = False,
         prove: bool = False,
         pseudonym_key: str | Path | bytes | None = None,
+        history: str | Path | History | None = None,
+        against: Sequence[Any] = (),
         **asked: Unpack[Asked],
     ) -> Release[FrameT]:
         """Anonymize the table and check the release before handing it over.
 
         Parameters
         ----------
-        k, l, l_kind, alpha, t, beta
+        k, l, l_kind, alpha, t, beta, m
             The promise, as the flags of the command line say it: ``k=5`` for k-anonymity, ``l=3,
             l_kind="entropy"`` and so on. Without any, and without a plan's: k-anonymity, k = 10.
         rules
@@ -152,6 +159,13 @@ class Table(Generic[FrameT]):
             Publish a keyed pseudonym in place of the column ``person``; all rows of a person are
             together then. The key: a file that only you can read, or bytes; without one it is made
             and forgotten. It is in no plan, figure or release.
+        history
+            The folder that says what earlier releases published of whom, which m-invariance needs;
+            an empty one begins a series. The release is recorded there when it is handed over. It
+            is as sensitive as the table: never publish it.
+        against
+            Earlier releases of the same people. With a history each must be one of its releases;
+            without one the promise must hold for somebody who has them all, or nothing is released.
         progress
             Called with the name of each stage as it starts, and ``"compile"`` once if kernels have
             to be compiled. During ``"refine"`` True ends the work with the best so far.
@@ -184,9 +198,11 @@ class Table(Generic[FrameT]):
         key = read_key(pseudonym_key)
         if engine is not None:
             refuse_strict(strict, prove)
+            refuse_history(history or against)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
-        return self._carried_out(plan, clock, extra, key, strict=strict, prove=prove)[0]
+        told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}
+        return self._carried_out(plan, clock, extra, key, against=against, **told)[0]
 
     def _carried_out(
         self,
@@ -197,16 +213,24 @@ class Table(Generic[FrameT]):
         *,
         strict: bool = False,
         prove: bool = False,
+        history: str | Path | History | None = None,
+        against: Sequence[Any] = (),
     ) -> tuple[Release[FrameT], Made]:
         """Carry out a plan that is filled up; what was made stays with the caller."""
         from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if
+        from shoal.verbs.audit import refuse_undone
 
         start = time.perf_counter()
         taken, said = self._settled
         plan = plan.declaring(taken.plan)
         with heard() as warned:
             caution(taken, plan, extra, strict=strict)
-        made = execute(taken, plan, clock, extra, key=key, prove=prove)
+        series = history_of(history, plan)
+        check_named_once(several(against))
+        if series is not None:
+            series.check_released({str(one): _published(one) for one in several(against)})
+        made = execute(taken, plan, clock, extra, key=key, prove=prove, history=series)
+        said = tuple(text for text in said if series is None or not text.startswith(EACH_ONCE))
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
         texts = [*said, *warned, *made.run.warnings]
@@ -229,7 +253,10 @@ class Table(Generic[FrameT]):
             read_off=told,
             marks=marks(self.data, self.frame, plan, self.taxonomies),
         )
-        return Release(made.opened, run, self._kind), made
+        release = Release[FrameT](made.opened, run, self._kind, pending=made.pending)
+        if series is None and against:
+            refuse_undone(made.opened, plan, extra, [release.alike(r) for r in several(against)])
+        return release if isinstance(history, History) else release.recorded(), made
 
     def anonymize_to_look_into(self, progress: Progress) -> tuple[Release[FrameT], Made]:
         """Anonymize as declared; return also what was made, for a steward who has the table.
@@ -352,26 +379,6 @@ def _quiet(_stage: str) -> None:
     return None
 
 
-def anonymize_on_spark(
-    data: Any,
-    plan: Plan,
-    hierarchies: Hierarchies | None,
-    extra: tuple[Rule, ...],
-    engine: Spark | None,
-    progress: Progress | None,
-) -> Release[Any]:
-    """Carry a plan out on Spark, where the table stays."""
-    from shoal.verbs.anonymize import Clock, on_spark
-
-    clock = Clock(progress or _quiet)
-    run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
-    run = replace(run, marks=marks(data, None, plan, {}, "spark"))
-    return Release(None, run, Native(), {"release": frame})
-
-
-def wants_spark(data: Any, engine: Spark | None, table: str | None, query: str | None) -> bool:
-    """Tell whether Spark does the work, and refuse a database there."""
-    if engine is None and not is_spark_frame(data):
-        return False
-    check_no_database(data, table, query)
-    return True
+def _published(released: Any) -> pl.DataFrame:
+    """Return the table that an earlier release published."""
+    return released.here.frame if isinstance(released, Release) else load(released, Plan())

@@ -230,5 +230,15 @@ METHODS: dict[str, Method] = {
             "these groups share are the person's",
             by_queries=True,
         ),
+        Method(
+            "buckets",
+            "gives rows signatures of m values by their frequency and cuts the rows of a signature "
+            "in halves until each group has every value once; the baseline of m-invariance",
+            "Xiao, Tao 2007",
+            "shoal.groupers.buckets:group",
+            rules=("m-invariance", "frequency-l-diversity"),
+            needs=("m-invariance", "frequency-l-diversity"),
+            whole="signatures are handed out by how frequent values are in the whole table",
+        ),
     )
 }

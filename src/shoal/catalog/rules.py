@@ -104,5 +104,16 @@ RULES: dict[str, RuleEntry] = {
             ),
             bounds="beta the gain (beta = 1: at most 2 times the share in the table)",
         ),
+        RuleEntry(
+            "m-invariance",
+            "over all releases a person hides among the same m sensitive values or more",
+            "Who has every release that a person was in still cannot tell the person's value from "
+            "m - 1 others: they are the same ones each time.",
+            "Xiao, Tao 2007",
+            "shoal.privacy.m_invariance:MInvariance",
+            flags=(("m", "m"),),
+            sensitive=True,
+            figures=(),
+        ),
     )
 }

@@ -16,6 +16,7 @@ from shoal.catalog import RULES
 from shoal.cli import cells, on_spark, persons, reporting, say, streams
 from shoal.cli import options as opt
 from shoal.cli.readers import with_reading
+from shoal.tables.sources.source import place
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
@@ -56,6 +57,8 @@ def command(
     person_rows: persons.PersonRows = None,
     pseudonym: persons.Pseudonym = None,
     pseudonym_key: persons.PseudonymKey = None,
+    history: persons.History = None,
+    against: persons.Against = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
@@ -181,13 +184,13 @@ def command(
     goal = Output.of(out, into, json, force, report).with_dictionary(dictionary)
     if spark:
         reporting.refuse_on_spark(report, audience)
+        persons.refuse_history(history or against)
     else:
-        goal.check_files([path for path in (data, plan) if path is not None])
-        if csv_safe:
-            goal.check_csv_safe()
+        goal.check_files([path for path in (data, plan) if path is not None], csv_safe=csv_safe)
     reader = reporting.reader(report, audience)
 
     from shoal.plan.plan import Plan
+    from shoal.releases.history.store import history_of
     from shoal.tables.prepare import merge, with_domains
 
     base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
@@ -219,11 +222,12 @@ def command(
         named = with_domains(full.with_roles(roles(())), domains).with_settings(settings_by_column)
         on_spark.carry_out(order, named, started)
         return
-    inputs = [source, *([plan] if plan else []), *domains.values()]
-    goal = goal.made_by(name, inputs, declared=bool(domains) or full.declares_domain)
+    inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
+    series, declares = history_of(history, full), bool(domains) or full.declares_domain
+    goal = goal.made_by(name, inputs, declared=declares, series=series)
     goal.check()
     settings: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
-    settings["pseudonym_key"] = pseudonym_key
+    settings |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}
     declared = {"roles": roles, "domains": domains, "settings": settings_by_column}
     _release(source, full, declared, settings, reader, goal, started)
 

@@ -57,6 +57,14 @@ def command(
             "somebody who has them all.",
         ),
     ] = None,
+    history: Annotated[
+        Path | None,
+        opt.flag(
+            "--history",
+            "FOLDER",
+            "The history of its series: every person must hide among the same values as before.",
+        ),
+    ] = None,
     manifest: Annotated[
         Path | None,
         opt.flag(
@@ -99,7 +107,8 @@ def command(
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
-    from shoal.api.opening import check_named_once, read_release
+    from shoal.api.arguments import check_named_once
+    from shoal.api.opening import read_release
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import merge
     from shoal.verbs.manifest import compared, plan_of, read_manifest
@@ -133,7 +142,7 @@ def command(
     with warned_last():
         release = read_release(released, full, st=st, original=original, **declared)
         earlier = [read_release(where, full, **declared) for where in before]
-    verdict = release.audit(against=earlier)
+    verdict = release.audit(against=earlier, history=history)
     if told is not None and manifest is not None:
         verdict = compared(told, manifest.parent, released, verdict)
     texts = {"--json": verdict.to_json()}

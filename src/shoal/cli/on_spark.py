@@ -79,7 +79,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     Everything happens in this thread: ctrl-C reaches Spark, which ends its jobs, and what was
     staged is deleted before the program ends.
     """
-    from shoal.api.table import anonymize_on_spark
+    from shoal.api.on_spark import anonymize_on_spark
     from shoal.cli.output import check_apart, check_named, tell
     from shoal.cli.work import stoppable
     from shoal.engines.spark.settings import DRIVER_TUPLES, Spark

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.api.release import Release
     from shoal.engines.run import Run
+    from shoal.releases.history.store import History
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Output:
         What is read, and never written over.
     tables
         Where every table of the release goes, by name.
+    series
+        The history of the releases that this is one of.
     beside
         The files of the data dictionary, by what their names add to the release's.
     """
@@ -48,6 +51,7 @@ class Output:
     inputs: tuple[Place, ...] = ()
     tables: Mapping[str, Path | Source] = field(default_factory=dict)
     report: Path | None = None
+    series: History | None = None
     beside: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
@@ -91,7 +95,7 @@ class Output:
             return "to standard output"
         return " and ".join(filter(None, [", ".join(files[:-1]), files[-1]]))
 
-    def check_files(self, inputs: Sequence[Place]) -> None:
+    def check_files(self, inputs: Sequence[Place], *, csv_safe: bool | None = False) -> None:
         """Refuse what can be refused at once: wrong files, before anything heavy is loaded."""
         places = [self.place] if isinstance(self.place, Path) else []
         _check([*places, *self.extras.values()], self.force, inputs)
@@ -100,8 +104,10 @@ class Output:
             from shoal.tables.files import check_output_format
 
             check_output_format(self.place)
+        if csv_safe:
+            self._check_csv_safe()
 
-    def check_csv_safe(self) -> None:
+    def _check_csv_safe(self) -> None:
         """Refuse --csv-safe for what is no CSV file."""
         from shoal.tables.files import TEXT_FORMATS, check_output_format
 
@@ -113,20 +119,36 @@ class Output:
                 f"is run. Leave it out, or let --out end in one of {', '.join(TEXT_FORMATS)}."
             )
 
-    def made_by(self, method: str, inputs: Sequence[Place], *, declared: bool) -> Output:
+    def made_by(
+        self,
+        method: str,
+        inputs: Sequence[Place],
+        *,
+        declared: bool,
+        series: History | None = None,
+    ) -> Output:
         """Return the output with the tables that a method publishes, for a declared domain too."""
         from shoal.catalog import DOMAIN, find_method
         from shoal.tables.files import placed
 
         shape = find_method(method).shape
         names = (*shape.tables, DOMAIN) if declared and shape.domains else shape.tables
+        if series is not None and not shape.drawn:
+            from shoal.releases.history.check import COUNTERFEITS
+
+            names = (*names, COUNTERFEITS)
         if self.place == DASH and len(names) > 1:
             raise OutputError(
                 f"The method {method!r} publishes {len(names)} tables here, and standard output "
                 "(-o -) takes one. Name a file."
             )
         tables = placed(self.place, names)
-        return replace(self, inputs=tuple(inputs), tables=tables)
+        return replace(self, inputs=tuple(inputs), tables=tables, series=series)
+
+    @property
+    def name(self) -> str:
+        """What the release is called in a history."""
+        return str(self.place.resolve() if isinstance(self.place, Path) else self.place)
 
     def check(self) -> None:
         """Say why the release cannot go there, before the work."""
@@ -142,6 +164,9 @@ class Output:
             from shoal.tables.sources.writing import check_target
 
             check_target(sources, force=self.force, inputs=self.inputs)
+        if self.series is not None:
+            files = [file for file in self.tables.values() if isinstance(file, Path)]
+            self.series.check_goal(self.name, [*files, *self.extras.values()])
 
     def again(self, method: str) -> list[str]:
         """Say that a table seems to be released once more, where two releases give values away."""
@@ -167,6 +192,10 @@ class Output:
         from shoal.verbs.manifest import figures as told
         from shoal.verbs.manifest import leave, written
 
+        if release.pending is not None:
+            with release.pending.recorded(self.name):
+                self.write(replace(release, pending=None), started, page)
+            return
         begun = time.perf_counter()
         fresh = [file for file in self.extras.values() if not file.exists()]
         made: list[Path] = []
@@ -270,6 +299,8 @@ def tell(run: Run) -> None:
     loss = run.loss
     left = run.rows_in - run.rows_out
     kept = "every row kept" if not left else f"{left:,} rows left out"
+    if left < 0:
+        kept = f"every row kept, {-left:,} counterfeits"
     say.line(
         f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
         f"{run.groups:,} classes"

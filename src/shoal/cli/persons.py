@@ -35,6 +35,24 @@ PseudonymKey = Annotated[
         "gives the same pseudonyms. Without it a key is made and forgotten.",
     ),
 ]
+History = Annotated[
+    Path | None,
+    flag(
+        "--history",
+        "FOLDER",
+        "What earlier releases published of whom, for --m and for dummies; an empty folder begins "
+        "a series. It is as sensitive as the table: keep it, and never publish it.",
+    ),
+]
+Against = Annotated[
+    list[str] | None,
+    flag(
+        "--against",
+        "DATA",
+        "An earlier release of the same people; repeat it for each. With --history it must be one "
+        "of its releases; without, the promise must hold for somebody who has them all.",
+    ),
+]
 
 
 def whose(person: list[str] | None, pseudonym: str | None) -> list[str] | None:
@@ -47,3 +65,10 @@ def whose(person: list[str] | None, pseudonym: str | None) -> list[str] | None:
             "column says whose row it is: leave --person out."
         )
     return [pseudonym]
+
+
+def refuse_history(history: object) -> None:
+    """Refuse a history, and earlier releases, on Spark."""
+    from shoal.api.arguments import refuse_history
+
+    refuse_history(history)

@@ -19,7 +19,10 @@ class Part(BaseModel):
 
 
 class DataPart(Part):
-    """Which table (when a call names none) and how it is read: missing texts, delimiter, ..."""
+    """Which table (when a call names none) and how it is read: missing texts, delimiter, ...
+
+    ``history``: the folder that says what earlier releases published of whom.
+    """
 
     source: str | None = None
     table: str | None = None
@@ -32,6 +35,7 @@ class DataPart(Part):
     sheet: str | None = None
     labels: Literal["texts", "codes"] | None = None
     hierarchies: str | None = None
+    history: str | None = None
 
     @property
     def how(self) -> dict[str, Any]:

@@ -124,7 +124,7 @@ class Plan(Part):
             if "domain" in part:
                 part["domain"] = sorted(part["domain"])
         tree.pop("seed", None)
-        where = ("source", "table", "query")
+        where = ("source", "table", "query", "history")
         tree["data"] = {key: value for key, value in tree["data"].items() if key not in where}
         return tree
 

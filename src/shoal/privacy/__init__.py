@@ -10,6 +10,7 @@ from shoal.privacy.l_diversity import (
     LDiversity,
     RecursiveLDiversity,
 )
+from shoal.privacy.m_invariance import MInvariance
 
 __all__ = [
     "All",
@@ -23,6 +24,7 @@ __all__ = [
     "KAnonymity",
     "LDiversity",
     "Limit",
+    "MInvariance",
     "RecursiveLDiversity",
     "Rule",
     "TCloseness",

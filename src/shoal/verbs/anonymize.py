@@ -24,6 +24,7 @@ from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
+from shoal.groupers.lasting import Lasting
 from shoal.groupers.slack import loosened
 from shoal.groupers.together import together
 from shoal.measures.cautions import Matter, cautions, planned
@@ -35,12 +36,16 @@ from shoal.plan.rule_specs import build_rules, check_fit
 from shoal.privacy import All, Rule
 from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
+from shoal.releases.history.check import COUNTERFEITS
+from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
 from shoal.tables.gathering import Hierarchies
 from shoal.tables.prepare import Taken, warn_undecided
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
+from shoal.verbs.fitting import check_slack, check_together, check_where
+from shoal.verbs.over_time import Series, told_over_time
 
 QUOTED = "texts quoted for spreadsheets"
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
@@ -109,6 +114,7 @@ def on_spark(
 
     start = time.perf_counter()
     check_together(plan, find_method(plan.method.name), next(iter(plan.names(Role.PERSON)), None))
+    check_where(plan)
 
     def run(entry: Method, rows: Encoded, rule: Rule, rng: Any, options: Mapping[str, Any]) -> Any:
         return group(entry, rows, rule, rng, options, clock, plan)
@@ -133,6 +139,7 @@ class Made:
     opened: Opened
     order: Ints
     grouped: Grouped
+    pending: Pending | None = None
 
 
 def execute(
@@ -144,11 +151,14 @@ def execute(
     key: bytes | None = None,
     *,
     prove: bool = False,
+    history: History | None = None,
 ) -> Made:
     """Carry out one plan on a table taken in before, and check the release.
 
     ``encoded`` spares encoding the table once more for a method that takes the same form. ``key``:
     of the pseudonyms, if there are to be any. ``prove``: say how far it is from the best possible.
+    ``history``: of the releases before this one; it is checked beside it, and what it becomes is
+    handed over with it.
     """
     frame, schema = taken.frame, taken.schema
     entry = find_method(plan.method.name)
@@ -159,6 +169,7 @@ def execute(
     check_fit(entry, rules, schema.person)
     check_slack(plan, entry, schema.person)
     check_together(plan, entry, schema.person, key)
+    series = Series.of(history, rules, entry, plan, frame, schema)
     if prove:
         check_provable(entry, rules)
     with heard() as said:
@@ -169,22 +180,30 @@ def execute(
             if obstacle := rule.obstacle(data.whole(domains=shape.domains)):
                 raise Infeasible(obstacle)
         with clock.stage("group"):
-            made = group(entry, data, rule, grouping, options, clock, plan)
+            made = group(entry, data, rule, grouping, options, clock, plan, series)
         with clock.stage("recode"):
+            parts = made.partition if isinstance(made, Lasting) else made
+            grouped = Grouped.untouched(data) if shape.exact else Grouped(data, parts)
+            loss, out = measured(grouped), (frame, data, parts)
+            if series is not None and grouping is not None:
+                out = series.among(frame, data, made, grouping)
+            frame, shown, parts = out
             order = shuffling(frame.height) if plan.release.shuffle else None
             typed = plan.release.typed
             named, declared = _pseudonymized(frame, schema, plan, key)
-            release = shape.make.publish(named, declared, data, made, typed=typed, order=order)
-            tables = {name: fresh(table) for name, table in release.tables().items()}
-            grouped = Grouped.untouched(data) if shape.exact else Grouped(data, made)
-            loss = measured(grouped)
+            release = shape.make.publish(named, declared, shown, parts, typed=typed, order=order)
+            tables = release.tables()
+            if series is not None:
+                tables[COUNTERFEITS] = series.told(release.frame, release.order)
+            tables = {name: fresh(table) for name, table in tables.items()}
         with clock.stage("verify"):
             columns, told = schema.columns, plan.unseeded()
             opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=told)
-            verdict = check(opened, rules, Original(frame, schema, release.order, taken.taxonomies))
+            source = Original(frame, schema, release.order, taken.taxonomies)
+            pending, more = told_over_time(series, data, made, opened, source)
+            verdict = check(opened, rules, source, more)
         proof = _proof(data, rules, loss.rate, clock) if prove else None
-    if verdict.people is not None and verdict.stats is not None:
-        opened = replace(opened, people=verdict.stats.sizes)
+    opened, verdict = _counted(opened, verdict, series, release.order)
     quoted = {QUOTED: counted(opened.tables)} if plan.release.csv_safe else {}
     run = Run(
         loss=loss,
@@ -192,15 +211,26 @@ def execute(
         method=entry.name,
         plan=opened.plan,
         schema=schema,
-        rows_in=frame.height,
+        rows_in=taken.frame.height,
         rows_out=release.frame.height,
-        groups=getattr(made, "groups", frame.height),
-        notes={**getattr(made, "notes", {}), **quoted},
+        groups=getattr(parts, "groups", frame.height),
+        notes={**getattr(parts, "notes", {}), **quoted},
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
         proof=proof,
     )
-    return Made(run, opened, release.order, grouped)
+    return Made(run, opened, release.order, grouped, pending)
+
+
+def _counted(
+    opened: Opened, verdict: Verdict, series: Series | None, order: Ints
+) -> tuple[Opened, Verdict]:
+    """Say how many people a release and its classes have; counterfeits are nobody."""
+    if verdict.people is None or verdict.stats is None:
+        return opened, verdict
+    false = np.zeros(1, np.int64) if series is None else series.false(opened, order)
+    opened = replace(opened, people=verdict.stats.sizes - false)
+    return opened, replace(verdict, people=verdict.people - int(false.sum()))
 
 
 def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> Proof:
@@ -214,47 +244,6 @@ def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> P
         proof = Proof(loss, lower_bound(data, crowd(rules), tell))
     clock.compiling += compiled.seconds
     return proof
-
-
-def check_slack(plan: Plan, entry: Method, person: str | None = None) -> None:
-    """Refuse slack where no cell is generalized, and where people are counted."""
-    if plan.release.slack and person is not None:
-        raise ParameterError(
-            f"slack = {plan.release.slack} may publish two classes alike, and those may share "
-            f"people ({person!r}) and break together what each of them keeps. Leave slack out."
-        )
-    if plan.release.slack and entry.shape.exact:
-        raise ParameterError(
-            f"slack = {plan.release.slack} makes generalized cells wider, and the method "
-            f"{entry.name!r} publishes every quasi-identifier as it is. Leave slack out."
-        )
-
-
-def check_together(plan: Plan, entry: Method, person: str | None, key: bytes | None = None) -> None:
-    """Refuse rows of a person together, and pseudonyms, where that cannot be."""
-    asked = "a pseudonym" if plan.release.pseudonym else "person_rows = 'together'"
-    if key is not None and not plan.release.pseudonym:
-        raise ParameterError(
-            "A key for pseudonyms was given, and no pseudonym is to be published. Name its column "
-            "with --pseudonym (pseudonym=True), or leave the key out."
-        )
-    if plan.release.together and person is None:
-        raise ParameterError(
-            f"{asked} was asked for, and no column says whose row it is. Name it with --person "
-            "(person=...)."
-        )
-    if plan.release.pseudonym and plan.release.person_rows == "apart":
-        raise ParameterError(
-            "A pseudonym links the rows of a person within the release, so that the classes of "
-            "all of them together are a trail, which may be hers alone. It is published with "
-            "person_rows = 'together' only: leave 'apart' out, or the pseudonym."
-        )
-    if plan.release.together and entry.shape.exact:
-        raise ParameterError(
-            f"{asked} was asked for, and the method {entry.name!r} publishes the quasi-identifiers "
-            "as they are: nobody has a class to hide in. Use a method that generalizes ('shoal'), "
-            "or leave it out."
-        )
 
 
 def _pseudonymized(
@@ -281,11 +270,16 @@ def group(
     options: Mapping[str, Any],
     clock: Clock,
     plan: Plan,
+    series: Series | None = None,
 ) -> Any:
     """Run a method, telling when its kernels have to be compiled first."""
     stop = {"stop": lambda: clock.progress("refine") is True} if entry.anytime else {}
     with announced(lambda: clock.progress("compile")) as compiled:
         method = entry.load()
+        if series is not None and rng is not None:
+            return series.group(
+                data, lambda rows, own: method(rows, own, rng, **options, **stop), rng
+            )
         if plan.release.together:
             made: Any = together(
                 data, rule, lambda people, own: method(people, own, rng, **options, **stop)
@@ -301,10 +295,15 @@ def group(
     return made if entry.shape.exact else loosened(data, made, plan, rng)
 
 
-def check(opened: Opened, rules: Sequence[Rule], source: Original) -> Verdict:
-    """Verify a release, its memory too, against its rules and source, or do not hand it over."""
+def check(
+    opened: Opened, rules: Sequence[Rule], source: Original, more: Sequence[str] = ()
+) -> Verdict:
+    """Verify a release, its memory too, against its rules and source, or do not hand it over.
+
+    ``more``: faults that were found besides.
+    """
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
-    if faults := foreign(opened.tables):
+    if faults := [*foreign(opened.tables), *more]:
         verdict = replace(verdict, holds=False, faults=(*verdict.faults, *faults))
     if not verdict.holds:
         told = "\n".join(verdict.faults) or "a rule does not hold."

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import SchemaError
+from shoal.base.errors import NotVerified, SchemaError
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_rule
@@ -22,6 +22,8 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule, flatten
 from shoal.privacy.base import promised, weakest
+from shoal.releases.history.check import check_history
+from shoal.releases.history.store import History
 from shoal.releases.opened import Opened, uncounted
 from shoal.releases.verdict import Original, RuleResult, Verdict
 from shoal.tables.cells import as_text, blank, typed
@@ -35,6 +37,7 @@ def audit(
     extra: Sequence[Rule] = (),
     original: pl.DataFrame | None = None,
     against: Sequence[Opened] = (),
+    history: History | None = None,
 ) -> Verdict:
     """Say what a release achieves, from its published cells alone.
 
@@ -51,6 +54,8 @@ def audit(
         The table it was made from: then every released cell must also cover its source.
     against
         Earlier releases of the same people: then the promise must hold over all of them.
+    history
+        Of the series that the release is one of: then people must hide among the same values.
     """
     if not opened.quasi:
         raise SchemaError(
@@ -80,8 +85,27 @@ def audit(
     if certain := read_off(opened, original):
         measured["read_off"] = certain.to_dict()
     measured["cautions"] = cautions(opened)
+    if history is not None:
+        faults = (*verdict.faults, *check_history(opened, history))
+        verdict = replace(verdict, holds=verdict.holds and not faults, faults=faults)
     verdict = replace(verdict, models=measured)
     return verdict if not against else _over_all(verdict, opened, against, rules)
+
+
+def refuse_undone(
+    opened: Opened, plan: Plan, extra: Sequence[Rule], against: Sequence[Opened]
+) -> None:
+    """Refuse a release, fresh from its run, that somebody undoes who has earlier ones as well."""
+    specs = [rule.spec for rule in plan.filled().rules]
+    rules = (*build_rules(specs, opened.sensitive), *extra)
+    check_against(opened, against)
+    told = [fault for c in opened.sensitive for fault in earlier(opened, against, c, rules).faults]
+    if told:
+        listed = "\n".join(told)
+        raise NotVerified(
+            f"Nothing was released, because with the earlier releases: {listed}\n"
+            "Releases over time keep a promise with m-invariance (--m and --history)."
+        )
 
 
 def _over_all(

@@ -13,6 +13,10 @@ from shoal.tables.schema import Schema, plain
 _FEW = 20  # values, or rows of each, from which a number may count the members of a household
 
 
+EACH_ONCE = "Every row is a different person"
+"""How the warning begins that a series of releases has no need of: it asks for one row each."""
+
+
 def not_people(schema: Schema, frame: pl.DataFrame) -> str:
     """Say that rows are not people, or that all are different ones; nothing when all seems well.
 
@@ -63,7 +67,7 @@ def _all_different(schema: Schema, frame: pl.DataFrame) -> str:
     if name is None or frame.height < 2 or schema.whose(frame).n_unique() < frame.height:
         return ""
     return (
-        f"Every row is a different person: no two of the {frame.height:,} rows have the same "
+        f"{EACH_ONCE}: no two of the {frame.height:,} rows have the same "
         f"{name!r}, so people are counted as rows are. If it numbers the rows, name the column "
         "that says whose row it is with --person."
     )

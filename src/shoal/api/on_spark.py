@@ -1,0 +1,43 @@
+"""Tables that stay on Spark."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from shoal.api.release import Release
+from shoal.engines.marks import marks
+from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.plan.plan import Plan
+from shoal.privacy import Rule
+from shoal.tables.gathering import Hierarchies
+from shoal.tables.native import Native
+from shoal.tables.prepare import check_no_database
+
+if TYPE_CHECKING:
+    from shoal.verbs.anonymize import Progress
+
+
+def anonymize_on_spark(
+    data: Any,
+    plan: Plan,
+    hierarchies: Hierarchies | None,
+    extra: tuple[Rule, ...],
+    engine: Spark | None,
+    progress: Progress | None,
+) -> Release[Any]:
+    """Carry a plan out on Spark, where the table stays."""
+    from shoal.verbs.anonymize import Clock, on_spark
+
+    clock = Clock(progress or (lambda stage: None))
+    run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
+    run = replace(run, marks=marks(data, None, plan, {}, "spark"))
+    return Release(None, run, Native(), {"release": frame})
+
+
+def wants_spark(data: Any, engine: Spark | None, table: str | None, query: str | None) -> bool:
+    """Tell whether Spark does the work, and refuse a database there."""
+    if engine is None and not is_spark_frame(data):
+        return False
+    check_no_database(data, table, query)
+    return True

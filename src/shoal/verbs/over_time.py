@@ -1,0 +1,280 @@
+"""One release of a series: what the history says of its rows, and what it becomes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.base.errors import Infeasible, ParameterError, SchemaError, listed
+from shoal.base.partition import Ints, Partition
+from shoal.catalog import Method
+from shoal.coding.encode import Encoded
+from shoal.groupers.lasting import Before, Grouping, Lasting, lasting
+from shoal.plan.plan import Plan
+from shoal.privacy import MInvariance, Rule
+from shoal.releases.history.check import COUNTERFEITS, class_names, invariance_faults
+from shoal.releases.history.store import CLASSES, RECORDS, History, Pending, digest
+from shoal.releases.opened import Opened
+from shoal.releases.published import Published, read
+from shoal.releases.verdict import Original
+from shoal.tables.schema import Schema
+
+_FALSE = "\x00counterfeit "
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """A table that is released once more, under m-invariance.
+
+    ``persons``: whose row each is, one row each. ``near``: signatures go to rows that lie close.
+    """
+
+    history: History
+    rule: MInvariance
+    schema: Schema
+    persons: pl.Series
+    near: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        history: History | None,
+        rules: Sequence[Rule],
+        entry: Method,
+        plan: Plan,
+        frame: pl.DataFrame,
+        schema: Schema,
+    ) -> Series | None:
+        """Return it where m-invariance was asked for, or say why it cannot be kept."""
+        if not any(isinstance(rule, MInvariance) for rule in rules):
+            if history is not None and not entry.shape.drawn:
+                raise ParameterError(
+                    "A history was given, and nothing asked for needs one: the method "
+                    f"{entry.name!r} and {', '.join(rule.name for rule in rules)} speak of one "
+                    "release. Ask for m-invariance (--m, m=...), or leave the history out."
+                )
+            return None
+        rule = _only(rules, entry, plan, schema)
+        if history is None:
+            raise ParameterError(
+                "m-invariance is a promise over all releases of a table, and no history was given "
+                "that says what was published before. Name its folder with --history "
+                "(history=...); an empty one begins a series."
+            )
+        persons = one_row_each(frame, schema)
+        near = entry.name != "buckets"
+        series = cls(history, rule, schema, persons, near)
+        history.check_same(series.about)
+        history.check_people(persons)
+        return series
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What must be the same in all releases of a series."""
+        return {
+            "rule": self.rule.name,
+            "m": self.rule.m,
+            "sensitive column": self.rule.column,
+            "column of the persons": self.schema.person,
+        }
+
+    def group(self, data: Encoded, grouping: Grouping, rng: np.random.Generator) -> Lasting:
+        """Group the rows, each among the values that it was among before."""
+        return lasting(data, self.rule, self.before(data), grouping, rng, near=self.near)
+
+    def before(self, data: Encoded) -> Before:
+        """Return what the history says of the rows of the table."""
+        names = data.sensitive_names[self.rule.column]
+        rows = self._valued(data).join(
+            self._own, on=["person", "value"], how="left", nulls_equal=True, maintain_order="left"
+        )
+        known = rows["signature"]
+        different = known.drop_nulls().unique(maintain_order=True).to_list()
+        more = sorted(
+            {text for texts in different for text in texts if text is not None} - {*names}
+        )
+        every = (*names, *more)
+        number = {text: place for place, text in enumerate(every)} | {None: len(every)}
+        coded = [tuple(sorted(number[text] for text in texts)) for texts in different]
+        order = pl.DataFrame(
+            {"signature": different, "number": np.arange(len(different))},
+            schema={"signature": RECORDS["signature"], "number": pl.Int64},
+        )
+        kept = rows.join(order, on="signature", how="left", maintain_order="left")["number"]
+        return Before(every, len(every), kept.fill_null(-1).to_numpy(), tuple(coded))
+
+    @property
+    def _own(self) -> pl.DataFrame:
+        records = self.history.records
+        return records.filter(pl.col("column") == self.rule.column).drop("column")
+
+    def _valued(self, data: Encoded) -> pl.DataFrame:
+        """Return the person and the value of every row, as the history writes them."""
+        codes = data.sensitive[self.rule.column]
+        names = pl.Series([*data.sensitive_names[self.rule.column], None], dtype=pl.String)
+        return pl.DataFrame({"person": self.persons, "value": names.gather(codes % len(names))})
+
+    def among(
+        self, frame: pl.DataFrame, data: Encoded, made: Lasting, rng: np.random.Generator
+    ) -> tuple[pl.DataFrame, Encoded, Partition]:
+        """Return what is published: the table, its numbers and its groups, counterfeits among them.
+
+        The sensitive cell of a counterfeit is that of a random row with its value, if one has it;
+        so nothing but the history tells it from the others.
+        """
+        rows, partition = made.among(data)
+        column, person = self.rule.column, str(self.schema.person)
+        before, wanted = self.before(data), made.counterfeits[:, 1]
+        cells, own = frame[column], data.sensitive[column].astype(np.int64)
+        own = np.where(own < 0, before.gap, own)
+        false = pl.repeat(None, wanted.size, dtype=cells.dtype, eager=True)
+        for value in np.unique(wanted):
+            like, at = np.flatnonzero(own == value), np.flatnonzero(wanted == value)
+            if like.size:
+                false = false.scatter(at, cells.gather(rng.choice(like, at.size)))
+            elif value != before.gap:
+                false = false.scatter(at, _as(before.names[value], cells).gather([0] * at.size))
+        nobody = pl.Series([f"{_FALSE}{place}" for place in range(wanted.size)], dtype=pl.String)
+        whole = frame[rows].with_columns(
+            pl.concat([cells, false.alias(column)]),
+            pl.concat([self.persons, nobody.alias(self.persons.name)]).alias(person),
+        )
+        return whole, data.take(rows), partition
+
+    def told(self, release: pl.DataFrame, order: Ints) -> pl.DataFrame:
+        """Return how many counterfeits every class has that has any, to be published beside it."""
+        if COUNTERFEITS in release.columns:
+            raise SchemaError(
+                f"The release has a column {COUNTERFEITS!r}, which is what the table beside it "
+                "calls the number of counterfeits. Rename the column."
+            )
+        published = read(release, self.schema.quasi)
+        false = self._false(published, order)
+        told = published.cells.with_columns(pl.Series(COUNTERFEITS, false))
+        return told.filter(pl.col(COUNTERFEITS) > 0).sort(published.columns, nulls_last=True)
+
+    def false(self, opened: Opened, order: Ints) -> Ints:
+        """Return how many counterfeits every class of a release has."""
+        return self._false(opened.published, order)
+
+    def _false(self, published: Published, order: Ints) -> Ints:
+        ours = published.labels[order >= len(self.persons)]
+        return np.bincount(ours, minlength=published.sizes.size).astype(np.int64)
+
+    def pending(self, data: Encoded, made: Lasting, opened: Opened, order: Ints) -> Pending:
+        """Return what the history becomes."""
+        valued = self._valued(data)
+        names = [*self.before(data).names, None]
+        texts = [sorted((names[v] for v in s), key=_last) for s in made.signatures]
+        signed = pl.Series(texts, dtype=RECORDS["signature"]).gather(made.bucket)
+        fresh = valued.with_columns(
+            pl.lit(self.rule.column).alias("column"), signed.alias("signature")
+        )
+        kept = self.history.records
+        records = pl.concat([kept, fresh.select(*RECORDS)]).unique(
+            ["column", "person", "value"], keep="first", maintain_order=True
+        )
+        published = opened.published
+        real = order < len(self.persons)
+        places = class_names(published).gather(published.labels)
+        classes = valued[order[real]].with_columns(places.filter(pl.Series(real)).alias("class"))
+        # In an order of their own: the history, too, keeps no trace of the order of the input.
+        release = {
+            "digest": digest(opened.frame),
+            "rows": opened.frame.height,
+            "counterfeits": int((~real).sum()),
+        }
+        records = records.sort("column", "person", "value", nulls_last=True)
+        classes = classes.select(*CLASSES).sort("person")
+        return Pending(self.history, self.about, release, records, classes)
+
+    def faults(self, opened: Opened, pending: Pending, source: Original) -> list[str]:
+        """Say what keeps the release from being m-invariant in its series."""
+        found = invariance_faults(
+            opened, self.rule.column, self.rule.m, pending.records, pending.classes,
+            self.history.records,
+        )  # fmt: skip
+        whose = source.persons
+        assert whose is not None
+        published = opened.published
+        true = pl.DataFrame(
+            {"person": whose, "class": class_names(published).gather(published.labels)}
+        ).filter(~pl.col("person").str.starts_with(_FALSE))
+        if not true.sort("person").equals(pending.classes.select("person", "class")):
+            found.append("The history puts people into other classes than the release.")
+        return found
+
+
+def told_over_time(
+    series: Series | None, data: Encoded, made: Any, opened: Opened, source: Original
+) -> tuple[Pending | None, list[str]]:
+    """Return what the history becomes with a release, and what is wrong with the two."""
+    if series is None or source.order is None:
+        return None, []
+    pending = series.pending(data, made, opened, source.order)
+    return pending, series.faults(opened, pending, source)
+
+
+def one_row_each(frame: pl.DataFrame, schema: Schema) -> pl.Series:
+    """Return whose row each is; a person with several rows is refused."""
+    if schema.person is None:
+        raise ParameterError(
+            "A history follows people from release to release, and no column says whose row it is. "
+            "Name it with --person (person=...)."
+        )
+    persons = schema.whose(frame)
+    if twice := int(persons.is_duplicated().sum()):
+        many = persons.filter(persons.is_duplicated()).n_unique()
+        raise SchemaError(
+            f"{twice:,} rows are of {many:,} people who have several, and a series of releases "
+            f"needs one row per person ({schema.person!r}) in each. Keep one row of each (the "
+            "last one), or put what the others say into columns of their own."
+        )
+    return persons
+
+
+def _only(rules: Sequence[Rule], entry: Method, plan: Plan, schema: Schema) -> MInvariance:
+    """Return the rule, or say what does not go with it."""
+    rule = next(rule for rule in rules if isinstance(rule, MInvariance))
+    if len(rules) > 1:
+        raise ParameterError(
+            "m-invariance stands alone: it says which values a class has, and other rules may "
+            f"ask for others. Got: {', '.join(each.name for each in rules)}. Keep one of them."
+        )
+    if not entry.tight:
+        raise ParameterError(
+            f"The method {entry.name!r} publishes the table on one level, and m-invariance groups "
+            "the rows of each signature by themselves. Use 'shoal', 'mondrian' or 'buckets'."
+        )
+    if plan.release.together:
+        raise ParameterError(
+            "A pseudonym (or person_rows) was asked for together with m-invariance: a counterfeit "
+            "has no person, and a pseudonym would show it. Leave it out."
+        )
+    if others := [*schema.other, *(name for name in schema.sensitive if name != rule.column)]:
+        raise SchemaError(
+            f"m-invariance protects the column {rule.column!r}, and {listed(others)} would be "
+            "published as it is beside it: it tells rows of a class apart, in one release after "
+            "the other, and counterfeits from people. Leave it out, or make it a quasi-identifier."
+        )
+    return rule
+
+
+def _as(text: str, like: pl.Series) -> pl.Series:
+    """Return a value that no row has any more, in the type of its column."""
+    try:
+        return pl.Series([text], dtype=pl.String).cast(like.dtype)
+    except pl.exceptions.PolarsError:
+        raise Infeasible(
+            f"A class needs a counterfeit with a value that the column {like.name!r} had in an "
+            f"earlier release, and its type is {like.dtype} now, which has no such value. Read the "
+            "column as it was read then, as text for instance."
+        ) from None
+
+
+def _last(text: str | None) -> tuple[bool, str]:
+    return (text is None, text or "")
