@@ -90,7 +90,7 @@ def test_the_public_plan_has_no_seed() -> None:
         ("[columns.a]\nkind = 'set'", r"'columns.a.role' is missing"),
         ("[method]\nname = 3", "'method.name'"),
         ("[[rules]]\nk = 3", r"'rules.0.name' is missing"),
-        ("[release]\ntipped = true", r"line 2: unknown key 'release.tipped'.*typed, shuffle"),
+        ("[release]\ntipped = true", r"line 2: unknown key 'release.tipped'.*typed, mid, shuffle"),
         ("[data]\nmissing = '?'", "line 2: 'data.missing'"),
         ("rules = 3", "'rules'"),
         ("[method]\nname = 'k-membr'", r"line 2: there is no method 'k-membr'.*'k-member'\?"),

@@ -78,6 +78,7 @@ class Asked(Promised, total=False):
     effort: str | None
     seed: int | None
     typed: bool | None
+    mid: bool | None
     csv_safe: bool | None
     slack: float | None
     person_rows: str | None

@@ -69,8 +69,6 @@ class Release(Generic[FrameT]):
     original: pl.DataFrame | None = None
     pending: Pending | None = field(default=None, repr=False)
 
-    # What it is
-
     @cached_property
     def tables(self) -> Mapping[str, FrameT]:
         """Everything that is published, by name: ``release``, and for Anatomy ``st``.
@@ -147,11 +145,9 @@ class Release(Generic[FrameT]):
         """What the reader should know."""
         return () if self.run is None else self.run.warnings
 
-    # What it can be asked
-
     def recorded(self) -> Release[FrameT]:
         """Return the release, written into the history of its series."""
-        with contextlib.nullcontext() if self.pending is None else self.pending.recorded():
+        with self.pending.recorded() if self.pending else contextlib.nullcontext():
             return replace(self, pending=None)
 
     def beside(self, original: Any) -> Release[FrameT]:
@@ -165,7 +161,6 @@ class Release(Generic[FrameT]):
         return replace(self, opened=opened, original=rows)
 
     def _rows(self, data: Any) -> pl.DataFrame:
-        """Return a table of people as it is read beside this release."""
         return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
     def audit(
@@ -200,9 +195,8 @@ class Release(Generic[FrameT]):
         """Open another release of the same table, unless it is open already."""
         if isinstance(released, Release):
             return released.here
-        declared, trees = self.here.plan, dict(self.here.taxonomies)
-        complete = self.here.complete
-        return open_published(released, declared, hierarchies=trees, complete=complete)
+        own, trees = self.here, dict(self.here.taxonomies)
+        return open_published(released, own.plan, hierarchies=trees, complete=own.complete)
 
     def risk(self, *, population: Any = None, threshold: float = 0.2, belief: float = 0.5) -> Risks:
         """Measure how likely people are found in the release, and what is then believed of them.
@@ -219,8 +213,8 @@ class Release(Generic[FrameT]):
         from shoal.verbs.risk import risk
 
         people = None if population is None else self._rows(population)
-        limits: dict[str, Any] = {"threshold": threshold, "belief": belief}
-        limits["stats"] = None if self.run is None else self.run.verdict.stats
+        stats = None if self.run is None else self.run.verdict.stats
+        limits: dict[str, Any] = {"threshold": threshold, "belief": belief, "stats": stats}
         return risk(self.here, original=self.original, population=people, **limits)
 
     def attack(
@@ -241,8 +235,8 @@ class Release(Generic[FrameT]):
             Shares of what is known that are wrong (the value of a random other row instead), and
             that the attacker does not know after all.
         rule_out, belief
-            Background knowledge: how many values he can rule out, the likeliest false ones; people
-            whose true value is then believed more are counted too.
+            How many values he can rule out, the likeliest false ones; counted are also people whose
+            true value is then believed more.
         control
             People who are *not* in the table, with the same columns. By default the control attacks
             every target with what is known of somebody else.
@@ -286,7 +280,7 @@ class Release(Generic[FrameT]):
         """
         from shoal.verbs.estimate import estimate
 
-        split = [by] if isinstance(by, str) else by
+        split = several(by)
         return estimate(self.here, of, split, method=method, eps=eps, level=level)
 
     def ask(self, of: str) -> View:
@@ -313,7 +307,7 @@ class Release(Generic[FrameT]):
 
     def page(self, **asked: Any) -> str:
         """Return the report as one HTML file, see :meth:`report`."""
-        from shoal.api.showing import page  # jinja is loaded only for this
+        from shoal.api.showing import page
 
         return page(self, **asked)
 

@@ -146,7 +146,10 @@ class Table(Generic[FrameT]):
         seed
             Repeats the run byte for byte. Keep it secret: it also tells the order of the rows.
         typed
-            Publish ordered columns as two columns ``x_lo`` and ``x_hi``.
+            Publish ordered columns, and those whose hierarchy is of numbers and intervals, as two
+            columns ``x_lo`` and ``x_hi``.
+        mid
+            And as a third, ``x_mid``, half-way between the two.
         csv_safe
             Written as CSV, put an apostrophe before texts that a spreadsheet would run.
         slack

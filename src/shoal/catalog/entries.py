@@ -54,6 +54,8 @@ class Method:
     tight
         Whether a class is published with the join of its members and nothing wider, so that the
         ends of an interval occur.
+    weighs
+        Whether it goes by the importance of the columns.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Method:
     by_queries: bool = False
     ahead: str = ""
     tight: bool = True
+    weighs: bool = False
 
     @property
     def shape(self) -> Shape:

@@ -60,6 +60,7 @@ METHODS: dict[str, Method] = {
             anytime=True,
             baseline=True,
             ahead="shoal.groupers.ahead",
+            weighs=True,
         ),
         Method(
             "kaim",
@@ -75,6 +76,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             flat_sets=True,
+            weighs=True,
         ),
         Method(
             "k-member",
@@ -95,6 +97,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             baseline=True,
+            weighs=True,
         ),
         Method(
             "l-clustering",
@@ -103,6 +106,7 @@ METHODS: dict[str, Method] = {
             "Wang, Xu, Wang, Shi 2010",
             "shoal.groupers.l_clustering:group",
             needs=_L_DIVERSITY,
+            weighs=True,
         ),
         Method(
             "alpha-k",

@@ -87,7 +87,15 @@ def command(
     seed_file: opt.SeedFile = None,
     typed: Annotated[
         bool | None,
-        typer.Option("--typed/--text", help="Ordered columns as two columns x_lo, x_hi."),
+        typer.Option(
+            "--typed/--text",
+            help="Ordered columns, and those with a hierarchy of intervals, as two columns x_lo, "
+            "x_hi.",
+        ),
+    ] = None,
+    mid: Annotated[
+        bool | None,
+        typer.Option("--mid/--no-mid", help="Typed, with a third column: the middle, x_mid."),
     ] = None,
     csv_safe: Annotated[
         bool | None,
@@ -208,6 +216,7 @@ def command(
         method=name,
         options=opt.parse_options(words, name),
         typed=typed,
+        mid=mid,
         csv_safe=csv_safe,
         slack=slack,
         person_rows=person_rows,

@@ -60,6 +60,8 @@ def file(path: Path | None) -> Path | None:
 
 def put(content: bytes) -> None:
     """Write an output to standard output."""
+    if not content:
+        return
     with BAR.aside():
         sys.stdout.flush()
         sys.stdout.buffer.write(content)

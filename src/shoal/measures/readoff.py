@@ -23,7 +23,7 @@ from shoal.base.partition import Ints
 from shoal.base.roles import Kind
 from shoal.catalog import METHODS
 from shoal.releases import notation
-from shoal.releases.generalized.spread import in_notation
+from shoal.releases.ends import cell_texts
 from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
@@ -120,8 +120,13 @@ class Told:
         return np.diff(self.starts)
 
 
-def read_off(opened: Opened, original: pl.DataFrame | None = None) -> ReadOff | None:
-    """Say what follows for certain from the published cells; None where they are all exact."""
+def read_off(
+    opened: Opened, original: pl.DataFrame | None = None, sizes: Ints | None = None
+) -> ReadOff | None:
+    """Say what follows for certain from the published cells; None where they are all exact.
+
+    ``sizes``: where the release is given as one row for each class, how many rows each has.
+    """
     if opened.shape.exact or not opened.quasi:
         return None
     published = opened.published
@@ -131,11 +136,12 @@ def read_off(opened: Opened, original: pl.DataFrame | None = None) -> ReadOff | 
     alone = wide.sum(axis=0) == 1
     rows = _rows(told, np.flatnonzero(alone), wide)
     unique, wrong = (None, None) if original is None else _found(opened, rows, original)
+    many = published.sizes if sizes is None else sizes
     return ReadOff(
-        rows=published.frame.height,
+        rows=int(many.sum()),
         cells=int((sure * wide).sum()),
         known=rows.height,
-        exact=int(published.sizes[~wide.any(axis=0)].sum()),
+        exact=int(many[~wide.any(axis=0)].sum()),
         unique=unique,
         wrong=wrong,
         assumed=not opened.complete,
@@ -179,9 +185,8 @@ def tight(opened: Opened, name: str) -> bool:
 
 def _told(opened: Opened, name: str) -> Told:
     column = opened.column(name)
-    cells = opened.published.cells
     part = opened.plan.columns.get(name)
-    texts = in_notation(cells, name)
+    texts = cell_texts(opened.published.cells, name, opened.taxonomies.get(name))
     shown = texts.unique(maintain_order=True)
     index = pl.DataFrame({"text": shown, "at": np.arange(len(shown))})
     which = pl.DataFrame({"text": texts}).join(index, on="text", maintain_order="left")["at"]

@@ -111,22 +111,29 @@ class EvidencePart(Part):
 class ReleasePart(Part):
     """How the release is written.
 
-    ``typed``: ordered columns as two columns ``x_lo`` and ``x_hi``. ``shuffle``: break the link to
-    the order of the input. ``csv_safe``: an apostrophe before texts of a CSV file that a
-    spreadsheet would run as formulas. ``slack``: how likely a cell is published
-    wider than it need be. ``sets``: whether names without a hierarchy may be published as sets of
-    values, which all occur; if never, as one value or ``*``. ``person_rows``: ``together``
-    publishes all rows of a person with the same quasi-identifiers. ``pseudonym``: a keyed pseudonym
-    in place of the column of the persons, which needs that.
+    ``typed``: ordered columns, and those with a hierarchy of intervals, as two columns ``x_lo`` and
+    ``x_hi``. ``mid``: and a third, ``x_mid``. ``shuffle``: break the link to the order of the
+    input. ``csv_safe``: an apostrophe before texts of a CSV file that a spreadsheet would run as
+    formulas. ``slack``: how likely a cell is published wider than it need be. ``sets``: whether
+    names without a hierarchy may be published as sets of values, which all occur; if never, as one
+    value or ``*``. ``person_rows``: ``together`` publishes all rows of a person with the same
+    quasi-identifiers. ``pseudonym``: a keyed pseudonym in place of the column of the persons, which
+    needs that.
     """
 
     typed: bool = False
+    mid: bool = False
     shuffle: bool = True
     csv_safe: bool = False
     slack: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
     sets: Sets | None = None
     person_rows: Literal["apart", "together"] | None = None
     pseudonym: bool | None = None
+
+    @property
+    def ends(self) -> bool:
+        """Whether intervals are published as their ends."""
+        return self.typed or self.mid
 
     @property
     def together(self) -> bool:

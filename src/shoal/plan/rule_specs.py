@@ -213,6 +213,25 @@ def crowd(specs: Iterable[Mapping[str, Any]]) -> int:
     return max((int(rows) for rows in asked if rows is not None), default=0)
 
 
+def check_weighs(method: Method, importance: Mapping[str, float]) -> None:
+    """Refuse columns of different importance where the method would not go by it."""
+    if method.weighs or len(set(importance.values())) < 2:
+        return
+    usual = next(iter(importance.values()))
+    name, value = next((n, v) for n, v in importance.items() if v != usual)
+    able = [m.name for m in METHODS.values() if m.weighs]
+    why = (
+        "it publishes quasi-identifiers as they are"
+        if method.shape.exact
+        else ("how it groups rows knows no weights of columns")
+    )
+    raise ParameterError(
+        f"The method {method.name!r} cannot go by the importance of columns: {why}. Got "
+        f"{value:g} for {name!r} beside {usual:g} for others. Leave importance out, or use one of: "
+        f"{', '.join(able)}."
+    )
+
+
 def check_fit(method: Method, rules: Sequence[Rule], person: str | None = None) -> None:
     """Refuse a rule that the method cannot serve, and a method without the rule it is made for.
 

@@ -31,7 +31,7 @@ _COLUMNS = """
 _METHOD = "\n# How rows are grouped; its options stand next to the name (see: shoal methods).\n"
 _RULES = "\n# What every class has to promise; repeat the table for more rules.\n"
 _RELEASE = """
-# typed: ordered columns as two columns x_lo, x_hi. shuffle: hide the order of the input.
+# typed: intervals as two columns x_lo, x_hi. mid: and x_mid. shuffle: hide the order of the input.
 # csv_safe: an apostrophe before texts of a CSV file that a spreadsheet would run as formulas.
 # person_rows = "together": all rows of a person with the same quasi-identifiers.
 # pseudonym = true: a keyed pseudonym in place of the column of the persons; needs the former.

@@ -14,6 +14,7 @@ from shoal.base.roles import Role
 from shoal.catalog import GENERALIZED, SHAPES, Shape
 from shoal.plan.plan import Plan
 from shoal.releases.base import ShapeWords, View
+from shoal.releases.ends import all_ends
 from shoal.releases.notation import top_label
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
@@ -148,8 +149,8 @@ class Opened:
             if self.has(column.name) and not (column.role.published or column.name in known)
         ]
         if self.complete and self.plan.columns:
-            pairs = {f"{name}{end}" for name in self.quasi for end in ("_lo", "_hi")}
-            declared = {*self.plan.columns, *pairs, *self.shape.own}
+            ends = all_ends(self.frame, self.quasi)
+            declared = {*self.plan.columns, *ends, *self.shape.own}
             faults += [undeclared(name) for name in self.frame.columns if name not in declared]
         return faults
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.partition import Ints
+from shoal.releases.ends import ENDS, ends_of
 
 # No published column can be called so: a name with this in front is ours.
 _ROW = "\x00row"
@@ -24,7 +25,7 @@ class Published:
     frame
         The published table.
     columns
-        Its columns that hold quasi-identifiers, the two of a typed pair each on its own.
+        Its columns that hold quasi-identifiers, the ends of a typed one each on its own.
     labels
         The class of every row.
     cells
@@ -85,10 +86,10 @@ def published_columns(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[str, .
     held: list[str] = []
     faults: list[str] = []
     for name in quasi:
-        pair = (f"{name}_lo", f"{name}_hi")
-        whole, ends = name in frame.columns, all(end in frame.columns for end in pair)
+        pair = [name + end for end in ENDS]
+        whole, ends = name in frame.columns, ends_of(frame, name)
         # A reader of a column and of its ends can use both.
-        held += [*([name] if whole else []), *(pair if ends else [])]
+        held += [*([name] if whole else []), *ends]
         if not whole and not ends:
             faults.append(
                 f"The release has no quasi-identifier {name!r}, nor the pair {pair[0]!r} and "

@@ -112,6 +112,9 @@ def match(
     """
     source = column.clean(source)
     if column.name not in cells.columns:
+        if column.kind is Kind.TAXONOMY and not source.dtype.is_numeric():
+            # Only labels that are numbers have ends; a text that is none is covered by no cell.
+            source = as_text(source).cast(pl.Float64, strict=False)
         return _typed_pair(source, cells.select(f"{column.name}_lo", f"{column.name}_hi"), column)
     texts = as_text(cells[column.name])
     shown = texts.unique(maintain_order=True)

@@ -13,6 +13,7 @@ from shoal.base.roles import Role
 from shoal.catalog import DOMAIN
 from shoal.plan.plan import Plan
 from shoal.releases.anatomy import GROUP
+from shoal.releases.ends import ENDS, all_ends
 from shoal.releases.opened import Opened
 from shoal.tables.files import read_table, second_path
 from shoal.tables.gathering import Hierarchies, gather, is_path
@@ -43,7 +44,8 @@ def open_published(
     frame = load_released(released, lambda columns: declared(columns).names(Role.QUASI))
     tables = {"release": frame, **side_tables(released, frame, st)}
     full = declared(frame.columns)
-    taxonomies = gather(full, [*frame.columns, *full.columns], hierarchies)
+    typed = [name.removesuffix(ENDS[0]) for name in frame.columns if name.endswith(ENDS[0])]
+    taxonomies = gather(full, [*frame.columns, *full.columns, *typed], hierarchies)
     return Opened.of(
         tables, declared_columns(full, frame), taxonomies, plan=full, complete=complete
     )
@@ -62,7 +64,7 @@ def declared_columns(plan: Plan, frame: pl.DataFrame) -> list[Column]:
             missing = tuple(dict.fromkeys([*plan.data.missing, *declared.missing]))
         role, kind, order = declared.role, declared.kind, declared.order
         columns.append(Column(name, role, kind, missing=missing, order=order, domain=own))
-    ends = {f"{name}{end}" for name in plan.names(Role.QUASI) for end in ("_lo", "_hi")}
+    ends = all_ends(frame, plan.names(Role.QUASI))
     rest = [name for name in frame.columns if name not in (*plan.columns, *ends, GROUP)]
     return [*columns, *(Column(name, Role.OTHER) for name in rest)]
 

@@ -12,6 +12,7 @@ from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_LOSS, LOSSES, RULES
 from shoal.measures.losses.ncp import Loss
 from shoal.privacy.base import reached
+from shoal.releases.ends import cell_texts
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report.words import ROLES
@@ -20,7 +21,6 @@ from shoal.show.figures.plots import Plots
 from shoal.show.figures.reading import extents, read_column
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text
-from shoal.tables.domain import STAR
 
 _GROUPS = 4
 _ROWS = 6
@@ -127,14 +127,7 @@ def example_groups(subject: Subject) -> list[ExampleGroup]:
 
 
 def _cell_texts(opened: Opened, name: str) -> pl.Series:
-    cells = opened.published.cells
-    if name in cells.columns:
-        return as_text(cells[name]).fill_null(STAR)
-    low, high = (as_text(cells[name + end]).fill_null(STAR) for end in ("_lo", "_hi"))
-    ends = pl.DataFrame({"low": low, "high": high})
-    same = pl.col("low") == pl.col("high")
-    joined = pl.when(same).then("low").otherwise(pl.format("{} to {}", "low", "high"))
-    return ends.select(joined.alias("cell")).to_series()
+    return cell_texts(opened.published.cells, name, between="{} to {}")
 
 
 def _width(interval: tuple[Any, int] | None, group: int) -> str:

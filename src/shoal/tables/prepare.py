@@ -61,6 +61,7 @@ def merge(
     grids: Mapping[str, str | float] | None = None,
     domains: Domains | None = None,
     typed: bool | None = None,
+    mid: bool | None = None,
     csv_safe: bool | None = None,
     slack: float | None = None,
     person_rows: str | None = None,
@@ -94,7 +95,7 @@ def merge(
     if word is not None:
         by_column = {name: word for name, part in base.columns.items() if part.sets}
     asked: dict[str, Any] = {"typed": typed, "csv_safe": csv_safe, "slack": slack, "sets": word}
-    asked |= {"person_rows": person_rows, "pseudonym": pseudonym}
+    asked |= {"person_rows": person_rows, "pseudonym": pseudonym, "mid": mid}
     release = {key: value for key, value in asked.items() if value is not None}
     given = {key: value for key, value in parts.items() if value} | (
         {"seed": parts["seed"]} if parts.get("seed") is not None else {}

@@ -32,7 +32,7 @@ from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
 from shoal.measures.proof import Proof, check_provable, crowd, lower_bound
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit
+from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
 from shoal.privacy import All, Rule
 from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
@@ -167,6 +167,7 @@ def execute(
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     check_fit(entry, rules, schema.person)
+    check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
     check_slack(plan, entry, schema.person)
     check_together(plan, entry, schema.person, key)
     series = Series.of(history, rules, entry, plan, frame, schema)
@@ -189,9 +190,11 @@ def execute(
                 out = series.among(frame, data, made, grouping)
             frame, shown, parts = out
             order = shuffling(frame.height) if plan.release.shuffle else None
-            typed = plan.release.typed
+            typed, mid = plan.release.ends, plan.release.mid
             named, declared = _pseudonymized(frame, schema, plan, key)
-            release = shape.make.publish(named, declared, shown, parts, typed=typed, order=order)
+            release = shape.make.publish(
+                named, declared, shown, parts, typed=typed, mid=mid, order=order
+            )
             tables = release.tables()
             if series is not None:
                 tables[COUNTERFEITS] = series.told(release.frame, release.order)

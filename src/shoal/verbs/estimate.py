@@ -105,7 +105,7 @@ def asked_of(of: str, columns: Sequence[str]) -> tuple[str, str | None]:
 
 def columns_asked(of: str, by: Sequence[str | By], columns: Sequence[str]) -> tuple[str, list[str]]:
     """Return the columns that a question speaks of: all that need be fetched to answer it."""
-    names = {name.removesuffix("_lo").removesuffix("_hi") for name in columns}
+    names = {name.removesuffix("_lo").removesuffix("_hi").removesuffix("_mid") for name in columns}
     every = sorted({*columns, *names})
     split = [
         column.column if isinstance(column, By) else read_by(column, every).column for column in by

@@ -21,7 +21,7 @@ from shoal.plan.plan import Plan
 
 Draft = dict[str, Any]
 
-RELEASE = {"typed": "--typed", "csv_safe": "--csv-safe"}
+RELEASE = {"typed": "--typed", "mid": "--mid", "csv_safe": "--csv-safe"}
 """How the release is written: what can be ticked, and its flag."""
 LEFT_OUT = "left out"
 _ANY_ROLE = ("role", "missing", "order")  # of what is decided about a column

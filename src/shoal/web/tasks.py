@@ -17,7 +17,7 @@ from shoal.base.roles import Role
 from shoal.catalog import find_method
 from shoal.coding.encode import encode_hidden
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit
+from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
 from shoal.tables.gathering import gather
 from shoal.tables.prepare import load, resolve
 from shoal.tables.schema import Schema
@@ -110,6 +110,7 @@ def _fit(plan: Plan, schema: Schema, method: str) -> list[str]:
     try:
         specs = [rule.spec for rule in plan.filled().rules]
         check_fit(find_method(method), build_rules(specs, schema.sensitive), schema.person)
+        check_weighs(find_method(method), {n: schema[n].importance for n in schema.quasi})
     except ShoalError as error:
         return str(error).splitlines()
     return []

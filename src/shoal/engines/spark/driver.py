@@ -47,7 +47,7 @@ def on_the_driver(job: Job, tuples: Tuples) -> Staged:
             many,
             schema,
             lambda rows: job.group(job.entry, rows, job.rule, rng, job.options),
-            typed=plan.release.typed,
+            typed=plan.release.ends,
         )
     with job.clock.stage("recode"):
         layout = generalized(job.table, schema, made.cells.columns)

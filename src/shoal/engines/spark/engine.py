@@ -20,11 +20,12 @@ from shoal.engines.run import Run
 from shoal.engines.spark import files
 from shoal.engines.spark.columns import take_in
 from shoal.engines.spark.job import Job, Stopwatch
+from shoal.engines.spark.looking import read_off_there
 from shoal.engines.spark.publishing import publish
 from shoal.engines.spark.session import first_line, require, session, session_of
 from shoal.engines.spark.settings import Spark, address, is_spark_frame
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit
+from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
 from shoal.privacy import Rule
 from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.prepare import resolve
@@ -70,6 +71,7 @@ def carry_out(
         specs = [rule.spec for rule in plan.rules]
         rules = (*build_rules(specs, schema.sensitive), *extra)
         check_fit(entry, rules)
+        check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
         with files.staging(spark, settings) as folder:
             job = Job(
                 spark,
@@ -87,6 +89,7 @@ def carry_out(
             )
             staged = entry.shape.stage(job)
             release, verdict = publish(job, staged, kind)
+            told = read_off_there(job, staged, release)
     run = Run(
         loss=staged.loss,
         verdict=verdict,
@@ -97,6 +100,8 @@ def carry_out(
         rows_out=verdict.rows,
         groups=staged.groups,
         notes=staged.notes,
+        read_off=told,
+        warnings=(told.describe(),) if told is not None and told.warns else (),
     )
     return run, release
 
@@ -129,6 +134,11 @@ def _refuse(entry: Method, plan: Plan) -> None:
             f"People cannot be counted on Spark: {persons[0]!r} says whose row it is, and Spark "
             "collapses equal rows, whoever's they are, to one tuple with a count. Use the local "
             "engine, or make one row per person first and leave the person out."
+        )
+    if plan.release.mid:
+        raise ParameterError(
+            "Spark publishes the ends of intervals and not their middle. Leave out --mid (mid) for "
+            "--typed, and compute the middle of x_lo and x_hi where the release is read."
         )
     if plan.release.csv_safe:
         raise ParameterError(

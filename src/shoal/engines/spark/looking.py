@@ -14,15 +14,20 @@ from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
 from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import to_polars
+from shoal.engines.spark.job import Job, Staged
 from shoal.engines.spark.session import session_of
+from shoal.measures.readoff import ReadOff, read_off
 from shoal.privacy import Rule
 from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, examine, values_of
 from shoal.releases.generalized.coverage import covers
+from shoal.releases.opened import Opened
 from shoal.releases.published import read
 from shoal.releases.verdict import Uncovered
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
 
+_CLASSES = 2_000_000
+"""Classes that may come to the driver to be read; of more it is not told what they give away."""
 _BATCH = 200_000
 """Rows that are compared with their source together, at most."""
 
@@ -62,6 +67,27 @@ def uncovered(
         cells = fault["cells"] + (earlier.cells if earlier else 0)
         total[fault["column"]] = Uncovered(fault["column"], cells, fault["example"])
     return tuple(total.values())
+
+
+def read_off_there(job: Job, staged: Staged, release: Any) -> ReadOff | None:
+    """Say what can be read off a release; its classes come to the driver, its rows do not."""
+    if job.entry.shape.exact or staged.groups > _CLASSES:
+        return None
+    layout = staged.layout
+    ends = [name for name, source in zip(layout.names, layout.sources, strict=True) if not source]
+    inside = [f"c{i}" for i in range(len(layout.names))]
+    held = [inside[layout.names.index(name)] for name in ends]
+    counted = release.toDF(*inside).groupBy(*held).agg(F.count(F.lit(1)).alias(COUNT))
+    table = pl.DataFrame(pl.from_arrow(counted.toArrow()))
+    classes = table.select(held).rename(dict(zip(held, ends, strict=True)))
+    opened = Opened(
+        {"release": classes},
+        staged.schema.columns,
+        job.taxonomies,
+        shape=job.entry.shape,
+        plan=staged.plan.unseeded(),
+    )
+    return read_off(opened, sizes=table[COUNT].to_numpy().astype(np.int64))
 
 
 def keep_rules(

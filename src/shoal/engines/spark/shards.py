@@ -34,8 +34,10 @@ from shoal.engines.spark.tuples import COUNT, KEY, Tuples, reduced
 from shoal.groupers.slack import loosened
 from shoal.measures.losses.ncp import Loss
 from shoal.plan.plan import Plan
+from shoal.releases.generalized.make import reach
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
+from shoal.tables.spans import spans
 
 
 def stage_generalized(job: Job) -> Staged:
@@ -171,9 +173,9 @@ def _sensitive(coded: Any, whole_table: Encoded) -> tuple[Encoded, Any]:
 def _published(schema: Schema, whole_table: Encoded, plan: Plan) -> list[str]:
     """Return the columns that the quasi-identifiers are published as."""
     names = []
-    for name in whole_table.names:
-        pair = plan.release.typed and schema[name].kind is Kind.ORDERED
-        names += [f"{name}_lo", f"{name}_hi"] if pair else [name]
+    for name, domain in zip(whole_table.names, whole_table.domains, strict=True):
+        ends = reach(schema[name], domain) if plan.release.ends else None
+        names += [f"{name}_lo", f"{name}_hi"] if ends else [name]
     return names
 
 
@@ -204,7 +206,7 @@ def _grouped(
     arrow = to_arrow_schema(shape)
     rule, options, entry = job.rule, dict(job.options), job.entry
     none = np.empty(0, np.int64)  # the table of the driver stays there, what it knows goes along
-    names, space, typed = whole_table.names, whole_table.take(none), plan.release.typed
+    names, space, typed = whole_table.names, whole_table.take(none), plan.release.ends
 
     def group(shard: tuple[Any, ...], rows: Any) -> Any:
         frame = to_polars(rows).sort(KEY)  # no order that Spark happens to give
@@ -244,8 +246,12 @@ def _type_of(name: str, schema: Schema, table: Any, job: Job, types: Any) -> Any
     """Return the type of a published column: text, or for half of a typed pair the input's."""
     if name in schema:
         return types.StringType()
-    source = job.table.at(name.removesuffix("_lo").removesuffix("_hi"))
-    return table[source].dataType
+    column = name.removesuffix("_lo").removesuffix("_hi")
+    if schema[column].kind is Kind.TAXONOMY:
+        ends = spans(job.taxonomies[column])
+        whole = ends is not None and ends[0].dtype == pl.Int64
+        return types.LongType() if whole else types.DoubleType()
+    return table[job.table.at(column)].dataType
 
 
 def _loss(shards: list[dict[str, Any]], names: tuple[str, ...], rows: int) -> Loss:

@@ -15,7 +15,8 @@ from shoal.base.threads import share
 from shoal.kernels.chains import Regions, Trees, possible
 from shoal.measures.earlier.classes import Cases, Valued
 from shoal.releases import notation
-from shoal.releases.generalized.spread import Spread, in_notation, spread
+from shoal.releases.ends import cell_texts
+from shoal.releases.generalized.spread import Spread, spread
 from shoal.releases.opened import Opened
 from shoal.tables.domain import STAR
 
@@ -80,7 +81,7 @@ def _texts(opened: Opened, name: str) -> pl.Series:
     cells = opened.published.cells
     if opened.shape.exact and name in cells.columns:
         return notation.exact(cells[name]).fill_null(STAR).alias(name)
-    return in_notation(cells, name).alias(name)
+    return cell_texts(cells, name, opened.taxonomies.get(name)).alias(name)
 
 
 def _boxes(spreads: Sequence[Spread], classes: Sequence[Valued]) -> Regions:

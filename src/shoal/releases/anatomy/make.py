@@ -35,6 +35,7 @@ def publish(
     partition: Partition,
     *,
     typed: bool = False,
+    mid: bool = False,
     order: Ints | None = None,
 ) -> Anatomized:
     """Publish quasi-identifiers and others with the group of each row, and the values by group."""

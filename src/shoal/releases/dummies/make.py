@@ -135,6 +135,7 @@ def publish(
     sets: Sets,
     *,
     typed: bool = False,
+    mid: bool = False,
     order: Ints | None = None,
 ) -> Dummies:
     """Publish quasi-identifiers and others as they are, sensitive columns as lists of texts."""

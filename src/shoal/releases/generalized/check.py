@@ -18,6 +18,7 @@ import polars as pl
 from shoal.base.errors import ParameterError, SchemaError, nearest
 from shoal.base.partition import Bools, GroupStats, Histogram
 from shoal.privacy.base import Rule, flatten, promised, weakest
+from shoal.releases.ends import all_ends
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.linked import linked_faults
 from shoal.releases.opened import Opened
@@ -267,12 +268,7 @@ def _result(rule: Rule, stats: GroupStats, passes: Bools) -> RuleResult:
 
 def _undeclared(released: pl.DataFrame, schema: Schema, pseudonym: str | None) -> list[str]:
     """Name the published columns that should not be there."""
-    pairs = {
-        name + end
-        for name in schema.quasi
-        if name not in released.columns
-        for end in ("_lo", "_hi")
-    }
+    pairs = all_ends(released, [name for name in schema.quasi if name not in released.columns])
     faults = []
     for name in released.columns:
         if name == pseudonym:

@@ -16,8 +16,9 @@ from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import Join, each_once, joins
 from shoal.releases import notation
-from shoal.tables.domain import STAR, Ordered, Taxonomy
+from shoal.tables.domain import STAR, Domain, Ordered, Taxonomy
 from shoal.tables.schema import Column, Schema
+from shoal.tables.spans import spans
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ def generalize(
     partition: Partition,
     *,
     typed: bool = False,
+    mid: bool = False,
     order: npt.NDArray[np.integer] | None = None,
 ) -> Generalized:
     """Publish a table: identifiers dropped, quasi-identifiers recoded, the rest as it is.
@@ -56,8 +58,10 @@ def generalize(
     data, partition
         The encoded table and its groups.
     typed
-        Publish an ordered column ``x`` as two columns ``x_lo`` and ``x_hi`` of its own type
-        (both null for ``*``) instead of text.
+        Publish an ordered column ``x``, or one whose hierarchy is of numbers and intervals, as two
+        columns ``x_lo`` and ``x_hi`` of its own type (both null for ``*``) instead of text.
+    mid
+        And as a third, ``x_mid``, half-way between the two.
     order
         All row numbers of the input in the order in which to publish them, usually
         ``rng.permutation(n)``; left-out rows are skipped. None keeps the input's order, which tells
@@ -75,7 +79,7 @@ def generalize(
     def one(name: str) -> list[pl.Series]:
         column = schema[name]
         if name in join_of:
-            return written(column, join_of[name], groups, typed=typed)
+            return written(column, join_of[name], groups, typed=typed, mid=mid)
         if column.role is Role.QUASI:
             raise SchemaError(
                 f"The quasi-identifier {name!r} was not encoded, so it cannot be generalized: "
@@ -92,10 +96,14 @@ def generalize(
 publish = generalize  # what every shape calls it
 
 
-def written(column: Column, join: Join, groups: Ints, *, typed: bool) -> list[pl.Series]:
+def written(
+    column: Column, join: Join, groups: Ints, *, typed: bool, mid: bool = False
+) -> list[pl.Series]:
     """Return a quasi-identifier as it is published, a cell for each of ``groups``."""
-    if typed and isinstance(join.domain, Ordered):
-        return _typed(column.name, join, groups)
+    ends = reach(column, join.domain) if typed else None
+    if ends is not None:
+        first, last = _typed(column.name, join, ends, groups)
+        return [first, last, *(_middle(column.name, first, last) if mid else ())]
     labels = _labels(join, quote=column.kind is Kind.SET)
     _, which = join.distinct
     return [labels.gather(which[groups]).alias(column.name)]
@@ -135,9 +143,35 @@ def _put(series: pl.Series, where: Bools, values: pl.Series) -> pl.Series:
     return series.scatter(np.flatnonzero(where), values) if where.any() else series
 
 
-def _typed(name: str, join: Join, groups: Ints) -> list[pl.Series]:
-    """Return the two ends of an ordered column in its own type, null where it is ``*``."""
+def reach(column: Column, domain: Domain) -> tuple[pl.Series, pl.Series] | None:
+    """Return the ends that cells of a column can have, None where they are no intervals."""
+    if isinstance(domain, Ordered):
+        return domain.ends or (domain.values, domain.values)
+    tree = isinstance(domain, Taxonomy) and column.kind is Kind.TAXONOMY
+    return spans(domain) if tree and isinstance(domain, Taxonomy) else None
+
+
+def _middle(name: str, low: pl.Series, high: pl.Series) -> list[pl.Series]:
+    """Return what lies half-way between two ends, to the day or the tick; of texts nothing."""
+    if low.dtype.is_numeric():
+        return [((low.cast(pl.Float64) + high.cast(pl.Float64)) / 2).alias(name + "_mid")]
+    if not low.dtype.is_temporal():
+        return []
+    first, last = (end.to_physical().cast(pl.Int64) for end in (low, high))
+    half = first + (last - first) // 2
+    return [half.cast(low.to_physical().dtype).cast(low.dtype).alias(name + "_mid")]
+
+
+def _typed(
+    name: str, join: Join, reached: tuple[pl.Series, pl.Series], groups: Ints
+) -> tuple[pl.Series, pl.Series]:
+    """Return the two ends of a column in its own type, null where it is ``*``."""
     domain = join.domain
+    if isinstance(domain, Taxonomy):
+        nodes = pl.Series(join.label[groups].astype(np.int64))
+        known = nodes.set(nodes > domain.root, None)  # the label after the last is *
+        low, high = (end.gather(known) for end in reached)
+        return low.alias(f"{name}_lo"), high.alias(f"{name}_hi")
     assert isinstance(domain, Ordered)
     exact = pl.Series((join.lo == join.hi)[groups])
     ends = []
@@ -146,10 +180,10 @@ def _typed(name: str, join: Join, groups: Ints) -> list[pl.Series]:
         known = index.set(index < 0, None)
         end = domain.values.gather(known)
         if domain.ends is not None:
-            rounded = domain.ends[side].gather(known)
+            rounded = reached[side].gather(known)
             end = rounded.zip_with(~exact, end.cast(rounded.dtype))
         ends.append(end.alias(name + suffix))
-    return ends
+    return ends[0], ends[1]
 
 
 def _published_rows(

@@ -12,6 +12,7 @@ from shoal.base.errors import InputError, ParameterError
 from shoal.base.partition import Bools, Floats, Ints
 from shoal.base.roles import Kind, Role
 from shoal.releases import notation
+from shoal.releases.ends import cell_texts
 from shoal.releases.published import Published
 from shoal.releases.readback import Sides, match
 from shoal.tables.cells import as_text, typed
@@ -96,7 +97,7 @@ def spread(
     found in the cells. ``order``: the texts of an ordered column, lowest first.
     """
     cells = published.cells
-    texts = in_notation(cells, name)
+    texts = cell_texts(cells, name, taxonomy)
     shown = texts.filter(texts != STAR).unique()
     kind = Kind.ORDERED
     if taxonomy is not None:
@@ -123,15 +124,6 @@ def spread(
             "of ordered texts, that the release was made with."
         )
     return Spread.of(side)
-
-
-def in_notation(cells: pl.DataFrame, name: str) -> pl.Series:
-    """Return the cells of a column as texts in our notation, those of two typed columns too."""
-    if name in cells.columns:
-        return as_text(cells[name]).fill_null(STAR)
-    low, high = (as_text(cells[name + end]).fill_null(STAR) for end in ("_lo", "_hi"))
-    one = (low == high) | (low == STAR)
-    return pl.select(pl.when(one).then(low).otherwise(pl.format("[{}-{}]", low, high))).to_series()
 
 
 def _ordered(shown: pl.Series) -> pl.DataType | None:

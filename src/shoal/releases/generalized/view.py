@@ -16,6 +16,7 @@ from shoal.base.roles import Role
 from shoal.releases.anatomy import GROUP
 from shoal.releases.base import By, Counts, Query
 from shoal.releases.categories import Coded, chosen, combine, sort
+from shoal.releases.ends import ENDS, ends_of
 from shoal.releases.estimates.bayes import tally
 from shoal.releases.estimates.intervals import normal_interval
 from shoal.releases.generalized.spread import Spread, spread
@@ -146,7 +147,7 @@ class GeneralizedView:
 def marked(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> bool:
     """Tell whether cells outside the sensitive columns are written in our notation."""
     frame = tables["release"].drop(sensitive, strict=False)
-    if len(_untyped(frame.columns)) < frame.width:
+    if len(_untyped(frame)) < frame.width:
         return True
     texts = [column for column in frame if column.dtype == pl.String]
     return any(column.str.contains(_MARKED).any() for column in texts)
@@ -168,19 +169,14 @@ def candidates(tables: Mapping[str, pl.DataFrame], of: str) -> list[str]:
             f"The release has no column {of!r} to estimate.{nearest(of, frame.columns)} It has: "
             f"{listed(frame.columns)}.{hint}"
         )
-    return [name for name in _untyped(frame.columns) if name != of]
+    return [name for name in _untyped(frame) if name != of]
 
 
-def _untyped(columns: Sequence[str]) -> list[str]:
-    """Return the columns with the two of a typed pair as the one they stand for."""
-    names = []
-    for name in columns:
-        stem = name[:-3]
-        if name.endswith("_lo") and f"{stem}_hi" in columns:
-            names.append(stem)
-        elif not (name.endswith("_hi") and f"{stem}_lo" in columns):
-            names.append(name)
-    return names
+def _untyped(frame: pl.DataFrame) -> list[str]:
+    """Return the columns with the ends of a typed one as the one they stand for."""
+    stems = [name.removesuffix(ENDS[0]) for name in frame.columns if name.endswith(ENDS[0])]
+    stem_of = {end: stem for stem in stems for end in ends_of(frame, stem)}
+    return list(dict.fromkeys(stem_of.get(name, name) for name in frame.columns))
 
 
 def open_view(opened: Opened, of: str) -> GeneralizedView:
