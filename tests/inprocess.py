@@ -13,15 +13,15 @@ from pathlib import Path
 from unittest import mock
 
 
-def shoal(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+def shoal(folder: Path, *words: str | Path, columns: int = 80) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder as the real one would run there without a terminal."""
     from shoal.cli.app import run
 
-    return called(run, folder, *words)
+    return called(run, folder, *words, columns=columns)
 
 
 def called(
-    run: Callable[[], int], folder: Path, *words: str | Path
+    run: Callable[[], int], folder: Path, *words: str | Path, columns: int = 80
 ) -> subprocess.CompletedProcess[str]:
     """Run the function behind a command."""
     texts = [str(word) for word in words]
@@ -29,7 +29,7 @@ def called(
     with (
         contextlib.chdir(folder),
         mock.patch.object(sys, "argv", ["shoal", *texts]),
-        mock.patch.dict(os.environ, {"COLUMNS": "80"}),
+        mock.patch.dict(os.environ, {"COLUMNS": str(columns)}),
         warnings.catch_warnings(),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

@@ -23,7 +23,7 @@ def domain(folder: Path) -> Path:
 def test_from_the_file_to_the_estimate(shoal: Run, domain: Path) -> None:
     done = shoal("anonymize", "people.csv", *ASKED, *DOMAIN, "-o", "x.csv", "--json", "x.json")
     assert done.returncode == 0, done.stderr
-    assert "Wrote x.csv, x.domain.csv and x.json." in done.stdout
+    assert "Wrote x.csv, x.domain.csv, x.csv.manifest.json and x.json." in done.stdout
     assert (domain / "x.domain.csv").read_text().splitlines()[:2] == [
         "column,value",
         "disease,cold",

@@ -1,11 +1,14 @@
 """A rule, a method and a loss that the catalog does not have: one module, one entry each.
 
-``python -m tests.contracts.made_up ...`` is the command line with them in the catalog.
+``python -m tests.contracts.made_up COMMANDS`` is the command line with them in the catalog, for a
+list of commands, each a list of words.
 """
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -105,18 +108,17 @@ LOSS = LossEntry(
 ENTRIES = ((RULES, RULE), (METHODS, METHOD), (LOSSES, LOSS))
 
 
-def main() -> int:
-    """Run the command line with the three entries in the catalog."""
-    if __name__ == "__main__":  # entries name this module as the tests import it
-        from tests.contracts import made_up
+def main() -> None:
+    """Run command lines with the three entries in the catalog; print what each says, as JSON."""
+    from tests.contracts import made_up  # entries name this module as the tests import it
+    from tests.inprocess import shoal
 
-        return made_up.main()
-    for table, entry in ENTRIES:
-        table[entry.name] = entry  # type: ignore[index, assignment]
-    from shoal.cli.app import run
-
-    return run()
+    for table, entry in made_up.ENTRIES:
+        table[entry.name] = entry  # type: ignore[index]
+    for words in json.loads(sys.argv[1]):
+        done = shoal(Path.cwd(), *words, columns=200)
+        sys.stdout.write(json.dumps([done.returncode, done.stdout, done.stderr]) + "\n")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

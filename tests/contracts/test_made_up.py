@@ -187,8 +187,12 @@ def test_the_page_offers_it_and_knows_its_limit():
         "largest p possible: 100 (the whole table as one group)"
     }
     assert all(case["ok"] for case in said[0]["cases"])
-    assert RULE.name in [choice["name"] for choice in rule_choices()]
-    draft = {"rules": [SPEC], "method": {"name": "lump", "sign": "bold"}}
+    draft = {
+        "columns": {name: {"role": "sensitive"} for name in ("ill", "job")},
+        "rules": [SPEC],
+        "method": {"name": "lump", "sign": "bold"},
+    }
+    assert RULE.name in [choice["name"] for choice in rule_choices({**draft, "rules": []})]
     assert rule_rows(draft, said)[0]["fields"][0]["high"] == 100
     assert "lump" in [choice["name"] for choice in method_box(draft)["choices"]]
     assert title(plan("lump")) == "p = 5 · lump"
@@ -214,59 +218,45 @@ def test_spark_refuses_what_shards_cannot_answer():
         check_shardable(METHOD, by_method, tuples)
 
 
-def shoal_with_it(folder, *words):
+def shoal_with_it(folder, *commands):
+    """Run commands in a process whose catalog has the three; return what each says."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.contracts.made_up", *words],
+        [sys.executable, "-m", "tests.contracts.made_up", json.dumps(commands)],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "NO_COLOR": "1"},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "NO_COLOR": "1"},
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
     )
-    assert done.returncode == 0, done.stderr
-    return " ".join(done.stdout.split())
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [code for code, _, _ in answers] == [0] * len(commands), answers
+    return [" ".join(said.split()) for _, said, _ in answers]
+
+
+COLUMNS = ("--quasi", "age,sex", "--sensitive", "ill,job")
+COMMANDS = [
+    ("methods",),
+    (
+        *("anonymize", "people.csv", *COLUMNS, "--coverage", "5", "--method", "lump"),
+        *("-o", "out.csv", "--json", "out.json", "--report", "out.html"),
+    ),
+    ("audit", "out.csv", *COLUMNS, "--coverage", "5"),
+    (
+        *("compare", "people.csv", *COLUMNS, "--methods", "lump,mondrian", "--coverage", "5,20"),
+        *("--cost", "crowding", "--no-queries", "--no-classifier", "--threshold", "1"),
+    ),
+]
 
 
 def test_the_command_line_has_it(tmp_path):
     people().write_csv(tmp_path / "people.csv")
-    columns = ("--quasi", "age,sex", "--sensitive", "ill,job")
-    listed = shoal_with_it(tmp_path, "methods")
+    listed, said, audited, compared = shoal_with_it(tmp_path, *COMMANDS)
     assert "coverage (--coverage): every class has at least p percent" in listed
     assert "lump: puts all rows into one group" in listed
-    said = shoal_with_it(
-        tmp_path,
-        "anonymize",
-        "people.csv",
-        *columns,
-        "--coverage",
-        "5",
-        "--method",
-        "lump",
-        "-o",
-        "out.csv",
-        "--json",
-        "out.json",
-    )
     assert "at least 5 % of the known values of 'ill'; reached: coverage_p = 100" in said
     assert json.loads((tmp_path / "out.json").read_text())["losses"]["crowding"] == 1.0
-    audited = shoal_with_it(tmp_path, "audit", "out.csv", *columns, "--coverage", "5")
+    assert RULE.plain in (tmp_path / "out.html").read_text()
     assert "coverage p" in audited
     assert "The file keeps its promise." in audited
-    compared = shoal_with_it(
-        tmp_path,
-        "compare",
-        "people.csv",
-        *columns,
-        "--methods",
-        "lump,mondrian",
-        "--coverage",
-        "5,20",
-        "--cost",
-        "crowding",
-        "--no-queries",
-        "--no-classifier",
-        "--threshold",
-        "1",
-    )
     assert "crowding" in compared
     assert "least largest crowd" in compared

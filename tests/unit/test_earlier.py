@@ -82,7 +82,7 @@ def measured(history: Sequence[Rows], *rules: shoal.Rule) -> Earlier:
     return earlier(now, before, "ill", rules)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(releases())
 def test_the_figures_are_those_of_plain_sets(history: list[Rows]) -> None:
     found = measured(history, KAnonymity(2), LDiversity(2, "ill"))
@@ -100,7 +100,7 @@ def test_the_figures_are_those_of_plain_sets(history: list[Rows]) -> None:
         ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(releases())
 def test_what_is_left_for_certain_is_left_in_every_chain(history: list[Rows]) -> None:
     found = measured(history).for_certain
@@ -129,7 +129,7 @@ def test_what_is_left_for_certain_is_left_in_every_chain(history: list[Rows]) ->
         assert fewer >= sum(rows for left, rows in at_least.items() if left <= number)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(releases(), st.randoms(use_true_random=False))
 def test_people_known_by_a_pseudonym_are_followed(history: list[Rows], rng: object) -> None:
     people = [list(range(12)) for _ in history]

@@ -218,7 +218,8 @@ class Output:
                         continue
                     self._extra(file, texts[flag])
                     made.append(file)
-                put(shown)  # last: what was read by the next program cannot be taken back
+                if shown:  # last: what was read by the next program cannot be taken back
+                    put(shown)
         except BaseException:
             for file in made:
                 if file in fresh or file not in self.extras.values():

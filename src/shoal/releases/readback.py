@@ -1,8 +1,7 @@
 """Published cells and original values of a column, both as positions that can be compared.
 
-Cells are read back from their text, or from the two typed columns. The tree of a taxonomy is walked
+The one reader of cells, for checks, risks, features and estimates. The tree of a taxonomy is walked
 afresh from its levels, so that a mistake in the joins that made a release does not repeat here.
-Checks, risks, features and estimates all read by this one module.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def add(rule: Conditions, sens: Codes, r: int, count: int, hist: Ints) -> None:
             u = rule.first[c] + sens[r, c]
             before = hist[len(rule.share) + u]
             hist[len(rule.share) + u] += count
-            hist[rule.unit[u]] += (before + count > 0) - (before > 0)
+            hist[rule.unit[u]] += int(before + count > 0) - int(before > 0)
 
 
 @inner
