@@ -166,10 +166,7 @@ def execute(
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
-    check_fit(entry, rules, schema.person)
-    check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
-    check_slack(plan, entry, schema.person)
-    check_together(plan, entry, schema.person, key)
+    _check_asked(entry, rules, plan, schema, key)
     series = Series.of(history, rules, entry, plan, frame, schema)
     if prove:
         check_provable(entry, rules)
@@ -223,6 +220,16 @@ def execute(
         proof=proof,
     )
     return Made(run, opened, release.order, grouped, pending)
+
+
+def _check_asked(
+    entry: Method, rules: Sequence[Rule], plan: Plan, schema: Schema, key: bytes | None
+) -> None:
+    """Refuse what a method cannot do, before any work."""
+    check_fit(entry, rules, schema.person)
+    check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
+    check_slack(plan, entry, schema.person)
+    check_together(plan, entry, schema.person, key)
 
 
 def _counted(
