@@ -225,7 +225,6 @@ def execute(
 def _check_asked(
     entry: Method, rules: Sequence[Rule], plan: Plan, schema: Schema, key: bytes | None
 ) -> None:
-    """Refuse what a method cannot do, before any work."""
     check_fit(entry, rules, schema.person)
     check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
     check_slack(plan, entry, schema.person)
