@@ -74,7 +74,7 @@ def test_attacks_are_shown_and_written(shoal: Run, made: Path) -> None:
     assert done.returncode == 0, done.stderr
     for word in ("linkage", "homogeneity", "inference", "background", "blind guess", "control"):
         assert word in done.stdout
-    assert "The right row is picked for" in done.stdout
+    assert "The right row is found for" in done.stdout
     found = json.loads((made / "attack.json").read_text())
     assert found["targets"] == 40
     assert found["results"][0]["success"] <= 0.25
@@ -131,7 +131,7 @@ def test_rows_that_are_certain_and_likely(shoal: Run, folder: Path) -> None:
     done = shoal(*words, "--kinds", "readoff,downcoding")
     assert done.returncode == 0, done.stderr
     assert "4 whole rows behind the release (100.0 %) can be read off" in done.stdout
-    assert "The whole row is guessed right for 100 % of 4 people" in done.stdout
+    assert "The whole row is guessed correctly for 100 % of 4 people" in done.stdout
     found = json.loads((folder / "a.json").read_text())["results"]
     assert [result["name"] for result in found] == ["readoff", "downcoding"]
     assert found[0]["details"] == {"cells": 4, "known": 4, "exact": 0, "unique": 4, "wrong": 0}

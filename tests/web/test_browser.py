@@ -129,7 +129,7 @@ def test_from_opening_to_an_audited_download(browser, server, adult, tmp_path) -
     page.get_by_role("link", name=adult.name).click()
     page.wait_for_selector("#columns")
     if SHARED.is_dir():
-        assert page.get_by_text("Does it mean missing?").count() == 1
+        assert page.get_by_text("Does it mean that the value is missing?").count() == 1
         page.get_by_role("button", name="Yes, treat it as missing").click()
         page.wait_for_function("() => !document.body.innerText.includes('Does it mean')")
         page.wait_for_selector("#columns")
@@ -233,7 +233,7 @@ def test_a_hierarchy_is_made_and_edited_with_the_keyboard(browser, server) -> No
     lines = outline.splitlines()
     page.locator("#text").fill("\n".join([*lines[:-1], ""]))
     page.get_by_role("button", name="Use this text").click()
-    page.get_by_text("no place").wait_for()  # coverage is told at once
+    page.get_by_text("are not covered").wait_for()  # coverage is told at once
     page.get_by_role("button", name="Add all").click()
     page.get_by_text("Covers every value.").wait_for()
     page.get_by_text("Edit as text").click()

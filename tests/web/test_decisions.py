@@ -119,3 +119,13 @@ def test_a_rule_is_added_once_for_each_column_it_can_speak_of() -> None:
     form = {"rule.0.name": "l-diversity", "rule.0.l": "2", "do": "add", "add": "l-diversity"}
     assert len(drafts._rules(form, ["ill"])) == 1
     assert drafts._rules(form, ["ill", "wage"])[1]["column"] == "ill"
+
+
+def test_the_page_says_how_on_the_page(steward) -> None:
+    rows = "patient_id,age,diagnosis\n" + "\n".join(
+        f"P{i % 40},{20 + i % 9},flu" for i in range(120)
+    )
+    place = steward.open("visits.csv", rows.encode())
+    said = steward.get(f"{place}/see")["profile"]["not_people"]
+    assert "Give it the role 'person', and people are counted." in said
+    assert "--person" not in said

@@ -46,7 +46,7 @@ def test_every_shape_is_shown_and_handed_out(steward, patients, rule, method, fi
     assert page.status_code == 200
     exact = "publishes every quasi-identifier as it is" in page.text
     assert exact == (method != "mondrian")
-    assert ("What classes tell of single values" in page.text) == (method == "mondrian")
+    assert ("What a class reveals of single values" in page.text) == (method == "mondrian")
     names = {file["name"] for file in steward.get(f"{patients}/runs/{number}/take")["files"]}
     assert ("release.st.csv" in names) == (method == "anatomy")
     take = steward.client.get(f"{patients}/runs/{number}/take")

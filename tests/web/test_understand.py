@@ -96,8 +96,13 @@ def run(steward: Steward, place: str, k: int) -> int:
     return number
 
 
-def test_runs_are_weighed_as_compare_does_and_run_again_with_another_weight(steward, place) -> None:
-    first, second = run(steward, place, 3), run(steward, place, 12)
+@pytest.fixture(scope="module")
+def first(steward, place) -> int:
+    return run(steward, place, 3)
+
+
+def test_runs_are_weighed_as_compare_does_and_run_again(steward, place, first) -> None:
+    second = run(steward, place, 12)
     seen = steward.get(f"{place}/runs")
     # One in three is above the risk allowed, so the other one it is.
     assert seen["recommended"] == second
@@ -122,8 +127,8 @@ def test_runs_are_weighed_as_compare_does_and_run_again_with_another_weight(stew
     steward.post(f"{place}/runs/{first}", 400, do="finer", column="diagnosis")
 
 
-def test_a_script_repeats_the_run(steward, place, tmp_path) -> None:
-    box = steward.client.get(f"{place}/runs/1/files/to-keep.zip").content
+def test_a_script_repeats_the_run(steward, place, first, tmp_path) -> None:
+    box = steward.client.get(f"{place}/runs/{first}/files/to-keep.zip").content
     with zipfile.ZipFile(BytesIO(box)) as archive:
         for name in ("plan.toml", "repeat.py"):
             archive.extract(name, tmp_path)
@@ -135,12 +140,22 @@ def test_a_script_repeats_the_run(steward, place, tmp_path) -> None:
     again = pl.read_csv(tmp_path / "release.csv")
     assert again.sort(again.columns).equals(was.sort(was.columns))
     assert (tmp_path / "report.public.html").exists()
-    sent = steward.client.get(f"{place}/runs/1/files/to-send.zip").content
+    sent = steward.client.get(f"{place}/runs/{first}/files/to-send.zip").content
     with zipfile.ZipFile(BytesIO(sent)) as archive:
         assert "repeat.py" not in archive.namelist()
 
 
-def test_what_rows_were_is_in_no_file(steward, place) -> None:
+def test_excel_is_offered_where_it_can_be_written(steward, place, first) -> None:
+    pytest.importorskip("xlsxwriter", reason="Excel needs pip install 'shoal[files]'")
+    names = {file["name"] for file in steward.get(f"{place}/runs/{first}/take")["files"]}
+    assert "release.xlsx" in names
+    raw = steward.client.get(f"{place}/runs/{first}/files/release.xlsx").content
+    with zipfile.ZipFile(BytesIO(raw)) as book:
+        assert b"<f>" not in book.read("xl/worksheets/sheet1.xml")
+        assert b"Zqx" not in b"".join(book.read(name) for name in book.namelist())
+
+
+def test_what_rows_were_is_in_no_file(steward, place, first) -> None:
     folder = steward.client.app.state.bench.tables
-    run = next(t for t in folder.values() if t.name == "ward.csv").runs[1]
+    run = next(t for t in folder.values() if t.name == "ward.csv").runs[first]
     assert "view.json" not in {path.name for path in run.folder.iterdir()}

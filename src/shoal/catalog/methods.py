@@ -38,7 +38,7 @@ METHODS: dict[str, Method] = {
         Method(
             "shoal",
             "peels classes off the table, cheapest generalization first, then takes neighbouring "
-            "groups apart and puts them together better; the lowest loss",
+            "classes apart and puts them together better; the lowest loss",
             "this project, 2026",
             "shoal.groupers.shoal:group",
             (
@@ -80,13 +80,13 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "k-member",
-            "grows each group by the row that costs the least information; the classic baseline",
+            "grows each class by the row that costs the least information; the classic baseline",
             "Byun, Kamra, Bertino, Li 2007",
             "shoal.groupers.k_member:group",
             (
                 _word(
                     "seeds",
-                    "how the next group starts: at a random row, or the row furthest from the "
+                    "how the next class starts: at a random row, or the row furthest from the "
                     "previous start (the paper)",
                     ("random", "furthest"),
                 ),

@@ -116,7 +116,7 @@ class AlphaK:
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
         """Some class holds at least the table's share of a value, and none has more rows."""
-        rows = Limit("k", int(whole.sizes.sum()), f"so many {whole.unit} there are")
+        rows = Limit("k", int(whole.sizes.sum()), f"there are no more {whole.unit}")
         hist = whole.histograms[self.column]
         value, share = self._top(hist)
         if not share:

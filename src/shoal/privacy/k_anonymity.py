@@ -58,7 +58,7 @@ class KAnonymity:
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
         """All rows of the table make the largest class."""
-        return (Limit("k", int(whole.sizes.sum()), f"so many {whole.unit} there are"),)
+        return (Limit("k", int(whole.sizes.sum()), f"there are no more {whole.unit}"),)
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the size of the smallest class."""

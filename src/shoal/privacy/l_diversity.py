@@ -375,7 +375,7 @@ def _spread(hist: Histogram) -> npt.NDArray[np.int64]:
 
 def _most_values(hist: Histogram) -> tuple[Limit, ...]:
     distinct = int(np.count_nonzero(hist.whole))
-    return (Limit("l", distinct, "so many different values there are"),) if distinct else ()
+    return (Limit("l", distinct, "there are no more different values"),) if distinct else ()
 
 
 def _too_few(hist: Histogram, l: int, name: str, column: str) -> str | None:  # noqa: E741

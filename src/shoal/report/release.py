@@ -30,7 +30,7 @@ _NAMES = {
     "columns": "Columns",
     "crowds": "Loss and classes",
     "risk": "Risk",
-    "values": "What classes tell",
+    "values": "What a class reveals",
     "earlier": "With earlier releases",
     "attacks": "Attacks",
     "models": "Privacy models",

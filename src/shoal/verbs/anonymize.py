@@ -166,10 +166,8 @@ def execute(
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
-    _check_asked(entry, rules, plan, schema, key)
+    _check_asked(plan, entry, rules, schema, key, prove)
     series = Series.of(history, rules, entry, plan, frame, schema)
-    if prove:
-        check_provable(entry, rules)
     with heard() as said:
         grouping, shuffling = _generators(plan, entry)
         with clock.stage("encode"):
@@ -223,12 +221,15 @@ def execute(
 
 
 def _check_asked(
-    entry: Method, rules: Sequence[Rule], plan: Plan, schema: Schema, key: bytes | None
+    plan: Plan, entry: Method, rules: Sequence[Rule], schema: Schema, key: bytes | None, prove: bool
 ) -> None:
+    """Refuse what the method cannot do, before any work."""
     check_fit(entry, rules, schema.person)
     check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
     check_slack(plan, entry, schema.person)
     check_together(plan, entry, schema.person, key)
+    if prove:
+        check_provable(entry, rules)
 
 
 def _counted(

@@ -26,16 +26,16 @@ RELEASE = {"typed": "--typed", "mid": "--mid", "csv_safe": "--csv-safe"}
 LEFT_OUT = "left out"
 _ANY_ROLE = ("role", "missing", "order")  # of what is decided about a column
 ROLES = {
-    Role.QUASI.value: "others may know it: generalized",
-    Role.SENSITIVE.value: "must not be learned about a person: rules protect it",
+    Role.QUASI.value: "others may know it of a person (age, place, job): made less exact",
+    Role.SENSITIVE.value: "nobody should learn it about a person: promises protect it",
     Role.IDENTIFIER.value: "names a person: never released",
-    Role.PERSON.value: "says whose row it is: people are counted, not rows; never released",
-    Role.OTHER.value: "harmless: released as it is",
-    Role.UNDECIDED.value: "nobody has decided yet: not released",
+    Role.PERSON.value: "tells whose row it is: people are counted, not rows; never released",
+    Role.OTHER.value: "harmless: released unchanged",
+    Role.UNDECIDED.value: "not decided yet: not released",
     LEFT_OUT: "not released",
 }
 KINDS = {
-    Kind.TAXONOMY.value: "up its hierarchy",
+    Kind.TAXONOMY.value: "by its hierarchy",
     Kind.ORDERED.value: "to intervals",
     Kind.SET.value: "to sets of values",
 }

@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.api.release import Release
 from shoal.base.atomic import atomic_file
-from shoal.base.errors import ShoalError
+from shoal.base.errors import MissingExtra, ShoalError
 from shoal.base.plain import plain
 from shoal.measures.risks.results import Attacks
 from shoal.measures.telling import SHOWN, telling
@@ -190,6 +190,12 @@ def write(
         files[name] = folder / f"{stem}.csv"
         write_table(table, files[name], csv_safe=safe)
         write_table(table, folder / f"{stem}.parquet")
+        try:
+            write_table(table, folder / f"{stem}.xlsx")
+        except MissingExtra:  # then Excel is not offered
+            pass
+        except ShoalError as error:  # a workbook does not hold every table
+            shown["skipped"].append(str(error))
     made = manifest(release.made, files)
     title = f"Release of {origin.source}"
     texts = {

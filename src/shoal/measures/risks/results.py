@@ -263,28 +263,28 @@ def _warning(
 # Per attack: the question, what success means, and what the baseline is.
 _WORDS = {
     "linkage": (
-        "Can somebody who knows {known} of a person pick that person's row?",
-        "The right row is picked",
-        "a row picked blindly is right for",
+        "Can somebody who knows {known} of a person find that person's row?",
+        "The right row is found",
+        "a random guess is right for",
     ),
     "homogeneity": (
-        "Do the rows that are likeliest a person's all have the same {column}, the true one?",
-        "The likeliest rows all have the true value of {column}",
-        "without looking anybody up for",
+        "Do the rows most likely to be a person's all have the same {column}, the true one?",
+        "The most likely rows all have the true value of {column}",
+        "a guess without looking anybody up is right for",
     ),
     "inference": (
-        "Is the likeliest value of {column}, over all rows that may be a person's, the true one?",
+        "Is the most likely {column}, over all rows that may be a person's, the true one?",
         "The value of {column} is guessed correctly",
-        "the commonest value is right for",
+        "the most common value is right for",
     ),
     "background": (
-        "If {values} of {column} can be ruled out, do the likeliest rows leave only the true one?",
+        "If {values} of {column} can be ruled out, is only the true one left in the likely rows?",
         "Only the true value of {column} is left once {values} can be ruled out",
-        "without looking anybody up for",
+        "a guess without looking anybody up is right for",
     ),
     "downcoding": (
-        "Which rows are likely behind wide cells, for a reader of the release alone?",
-        "The whole row is guessed right",
-        "who does not know that cells are tight is right for",
+        "Can a reader of the release alone guess the rows behind generalized cells?",
+        "The whole row is guessed correctly",
+        "somebody who does not use that cells are tight is right for",
     ),
 }

@@ -27,21 +27,28 @@ _MOST = 24  # runs that one click may order
 
 # What can be downloaded: the file, its type, and what it is.
 FILES = {
-    "release.csv": ("text/csv; charset=utf-8", "The release, as text"),
+    "release.csv": ("text/csv; charset=utf-8", "The release, as text (CSV)"),
     "release.parquet": ("application/vnd.apache.parquet", "The release, as Parquet"),
     "release.st.csv": ("text/csv; charset=utf-8", "The second table of the release, as text"),
     "release.st.parquet": ("application/vnd.apache.parquet", "The second table, as Parquet"),
-    "release.domain.csv": ("text/csv; charset=utf-8", "The values that dummies were drawn from"),
+    "release.domain.csv": (
+        "text/csv; charset=utf-8",
+        "The values that dummies were drawn from",
+    ),
     "release.xlsx": (
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "The release, for Excel",
     ),
+    "release.st.xlsx": (
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "The second table, for Excel",
+    ),
     "plan.toml": ("application/toml; charset=utf-8", "The plan, which repeats the run"),
     "repeat.py": ("text/x-python; charset=utf-8", "A Python script that repeats the run"),
-    "report.html": ("text/html; charset=utf-8", "The report, for you: keep it to yourself"),
+    "report.html": ("text/html; charset=utf-8", "The report for you; do not pass it on"),
     "report.public.html": (
         "text/html; charset=utf-8",
-        "The report for everybody: nothing in it is computed from the original",
+        "The report for everybody; nothing in it comes from the original table",
     ),
     "release.csv.manifest.json": (
         "application/json",
