@@ -1,5 +1,6 @@
 """The bound by prices and the best release in plain Python, straight from their definitions."""
 
+import heapq
 from itertools import product
 
 from tests.naive import joins
@@ -91,3 +92,33 @@ def optimum(data, k):
                 break
             part = (part - 1) & rest
     return best[-1]
+
+
+def greedy(members, cost, price, left, k):
+    """Groups as (entry, rows) lists: the node with the largest gain per row next, seen afresh."""
+    left, out = list(left), []
+
+    def taken(node):
+        have, some = 0, []
+        for t in members[node]:
+            rows = left[t] if price[t] > cost[node] else min(left[t], max(k - have, 0))
+            have += rows
+            some.append((t, rows))
+        if have < k:
+            return None, some
+        return -sum(rows * (price[t] - cost[node]) for t, rows in some) / have, some
+
+    heap = [(float("-inf"), node) for node in range(len(members))]
+    while heap:
+        key, node = heapq.heappop(heap)
+        loss, some = taken(node)
+        if loss is None:
+            continue
+        if loss > key + 1e-9:
+            heapq.heappush(heap, (loss, node))
+            continue
+        out.append([(t, rows) for t, rows in some if rows])
+        for t, rows in some:
+            left[t] -= rows
+        heapq.heappush(heap, (key, node))
+    return out

@@ -13,8 +13,10 @@ from shoal.catalog import find_method
 from shoal.groupers import k_member, shoal
 from shoal.groupers.prices import nodes as module
 from shoal.groupers.prices.ascent import ascend, best_prices, proved
+from shoal.groupers.prices.greedy import priced_start
 from shoal.groupers.prices.levels import UNIT, column_levels
 from shoal.groupers.prices.nodes import make_nodes, make_problem, price_found, price_kept, value
+from shoal.kernels.prices.greedy import Members, greedy
 from shoal.measures.losses.ncp import iloss
 from shoal.measures.proof import Bound, Proof, check_provable, crowd, lower_bound
 from shoal.privacy import KAnonymity, LDiversity, TCloseness
@@ -182,3 +184,47 @@ def test_it_can_be_ended_with_what_is_proved(table):
     assert bound.stopped
     assert bound.passes == 8
     assert bound.rate == pytest.approx(seen[-1])
+
+
+def test_groups_from_prices_are_those_of_a_plain_loop(table):
+    rng = np.random.default_rng(4)
+    nodes, entries, k = 60, 40, 3
+    price, left = rng.integers(1, UNIT, entries), rng.integers(1, 4, entries)
+    inside = [np.flatnonzero(rng.random(entries) < 0.2) for _ in range(nodes)]
+    inside = [each[np.argsort(-price[each], kind="stable")] for each in inside]
+    start = np.cumsum([0, *map(len, inside)])
+    cost = rng.integers(0, UNIT, nodes)
+    members = Members(start, np.concatenate(inside).astype(np.int32), cost)
+    room, after = np.empty((200, 3), np.int64), left.copy()
+    heap, key = np.empty(nodes, np.int64), np.empty(nodes)
+    groups, told = greedy(members, price, after, k, heap, key, room)
+    plain = naive.greedy(inside, cost, price, left, k)
+    assert groups == len(plain) > 3
+    found = [(int(g), int(t), int(rows)) for g, t, rows in room[:told]]
+    assert found == [(g, t, rows) for g, some in enumerate(plain) for t, rows in some]
+    assert after.sum() == left.sum() - room[:told, 2].sum()
+
+
+@pytest.mark.compiled
+def test_a_start_from_prices_is_refined_to_less(table, monkeypatch):
+    labels = priced_start(table, 5)
+    sizes = np.bincount(labels[labels >= 0])
+    assert sizes[sizes > 0].min() >= 5
+    assert (labels >= 0).mean() > 0.8
+    small = replace(shoal.EFFORTS["max"], trials=20.0)
+    monkeypatch.setitem(shoal.EFFORTS, "max", small)
+    monkeypatch.setattr(shoal, "PRICED", small)
+    found = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("SHOAL_THREADS", threads)
+        part = shoal.group(table, KAnonymity(5), np.random.default_rng(2), effort="max")
+        found.append(part.labels())
+    assert (found[0] == found[1]).all()
+    monkeypatch.setattr(shoal, "priced_start", lambda *_: None)
+    without = shoal.group(table, KAnonymity(5), np.random.default_rng(2), effort="max")
+    assert iloss(table, part).rate < 1.01 * iloss(table, without).rate
+    assert iloss(table, part).rate >= lower_bound(table, 5).rate
+
+
+def test_no_start_from_prices_without_nodes():
+    assert priced_start(encoded(np.random.default_rng(2), 60, "ts"), 3) is None

@@ -133,10 +133,10 @@ def _least(levels: Levels, codes: Codes, j: int) -> Ints:
     return out
 
 
-def make_nodes(problem: Problem) -> Nodes:
-    """Number the nodes of the cheapest patterns, as many as there is room for."""
-    free = available()
-    room = KEPT if free is None else min(KEPT, free // 8)
+def make_nodes(problem: Problem, room: int | None = None) -> Nodes:
+    """Number the nodes of the cheapest patterns, as many as there is room for, in bytes."""
+    if room is None:
+        room = min(KEPT, (available() or 8 * KEPT) // 8)
     cheap = np.argsort(problem.least, kind="stable")
     most = room // max(2 * problem.count.size, 1)
     near, far = np.sort(cheap[:most]), np.sort(cheap[most:])

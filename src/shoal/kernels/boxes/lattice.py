@@ -86,7 +86,7 @@ def _pop(
         best = heap[0]
         live -= 1
         heap[0] = heap[live]
-        _sift_down(heap, cost, live)
+        sift_down(heap, cost, live)
         last = 0
         for j in range(m):
             out[got, j] = level[best, j]
@@ -114,7 +114,8 @@ def _before(cost: Floats, a: int, b: int) -> bool:
 
 
 @inner
-def _sift_down(heap: Ints, cost: Floats, live: int) -> None:
+def sift_down(heap: Ints, cost: Floats, live: int) -> None:
+    """Put the first item of a heap where it belongs."""
     i = 0
     while True:
         child = 2 * i + 1
