@@ -1,4 +1,4 @@
-"""Publish tables about people so that each person stays in a crowd.
+"""Publish tables about people so that nobody can be told from the others of their class.
 
 >>> import shoal
 >>> table = shoal.open("patients.csv", quasi=["age", "zip"])  # doctest: +SKIP

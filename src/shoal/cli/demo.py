@@ -70,7 +70,7 @@ def command(
             first=partial(ahead, DEFAULT_METHOD, diverse=False),
         )
     _show("Before", frame)
-    _show(f"After: whoever you look for hides among at least {K}", _crowd(release.frame))
+    _show(f"After: everybody looks like at least {K - 1} others", _crowd(release.frame))
     tell(release.made)
     say.table(
         ("column", "lost"),

@@ -1,7 +1,8 @@
-"""``shoal hierarchy``: make hierarchies from data, and check them."""
+"""``shoal hierarchy``: make hierarchies from data, show them and check them."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from shoal.tables.domain import Taxonomy
 
 app = typer.Typer()
+PREVIEW = 24  # lines of a tree that is shown before it is written
 
 
 @app.command("make", cls=Command)
@@ -30,48 +32,175 @@ def make(
     ],
     how: Annotated[
         str,
-        typer.Option(
+        opt.flag(
             "--how",
-            help="intervals (equal width), quantiles (equally filled), prefixes (zip codes), "
-            "dates (month, quarter, year), frequency (names of equal frequency) or flat.",
+            "NAME",
+            "intervals, quantiles, ages (numbers); dates, weeks, decades; prefixes, nuts, icd10 "
+            "(codes); country; frequency, rare, flat (names).",
         ),
     ],
-    out: Annotated[Path, opt.flag("--out -o", "FILE", "Where it goes, such as age.csv.")],
+    out: Annotated[
+        Path | None,
+        opt.flag("--out -o", "FILE", "Where it goes, such as age.csv; without it, it is shown."),
+    ] = None,
     widths: Annotated[
-        str | None, typer.Option("--widths", help="intervals: widths level by level, as 5,10,20.")
+        str | None,
+        opt.flag("--widths", "NUMBERS", "intervals: widths level by level, as 5,10,20."),
     ] = None,
     steps: Annotated[
         str | None,
-        typer.Option(
-            "--steps", help="intervals, quantiles: how many on each level, as 16,8,4; finest first."
+        opt.flag(
+            "--steps",
+            "NUMBERS",
+            "intervals, quantiles: how many on each level, as 16,8,4; finest first.",
         ),
     ] = None,
     drop: Annotated[
-        str | None, typer.Option("--drop", help="prefixes: characters hidden, level by level.")
+        str | None, opt.flag("--drop", "NUMBERS", "prefixes: characters hidden, level by level.")
+    ] = None,
+    top: Annotated[
+        str | None, opt.flag("--top", "AGE", "ages: everybody from here on together (90+).")
+    ] = None,
+    at_least: Annotated[
+        str | None,
+        opt.flag("--at-least", "ROWS", "rare: names that fewer rows have are put together."),
     ] = None,
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
 ) -> None:
-    """Make a hierarchy from the values of a column, in ARX's CSV format.
+    """Make a hierarchy from the values of a column, in ARX's CSV format, and show it.
 
-    Example: shoal hierarchy make patients.csv age --how intervals --widths 5,10,20 -o age.csv
+    Example: shoal hierarchy make patients.csv age --how ages -o age.csv
+
+    Example: shoal hierarchy make patients.csv age --how intervals --widths 5,10,20
+
+    Without --out nothing is written. Dates may also be written 31.12.2024, numbers 0,75.
     """
     from shoal.base.atomic import check_output
-    from shoal.tables import makers
     from shoal.tables.hierarchy import write_hierarchy
+    from shoal.tables.making import make as make_hierarchy
     from shoal.tables.prepare import load, merge
     from shoal.tables.schema import unknown_column
 
-    check_output(out, force=force, inputs=[data])
+    if out is not None:
+        check_output(out, force=force, inputs=[data])
     frame = load(data, merge(None, missing=missing, delimiter=delimiter))
     if column not in frame.columns:
         raise SchemaError(unknown_column(column, frame.columns))
-    numbers = {"widths": widths, "steps": steps, "drop": drop}
-    taxonomy = makers.make(how, frame[column], column, numbers)
+    numbers = {"widths": widths, "steps": steps, "drop": drop, "top": top, "at-least": at_least}
+    taxonomy = make_hierarchy(how, frame[column], column, numbers)
+    _tree(taxonomy, frame, column, PREVIEW)
+    if out is None:
+        say.line(f"{_shape(taxonomy)}; nothing was written: -o {column}.csv keeps it.")
+        return
     write_hierarchy(taxonomy, out, force=force)
     say.line(f"Wrote {out}: {_shape(taxonomy)}.")
+
+
+@app.command("make-all", cls=Command)
+@told
+def make_all(
+    data: opt.Data,
+    out: Annotated[Path, opt.flag("--out -o", "DIR", "The folder that they go to.")],
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
+    force: opt.Force = False,
+) -> None:
+    """Make a guessed hierarchy for every column that others may know, and show each in a line.
+
+    Example: shoal hierarchy make-all patients.csv -o hierarchies
+
+    Numbers are cut into intervals, dates into months and years, countries into regions, codes into
+    prefixes; of other names those of about equal frequency are put together. Look at each.
+    """
+    from shoal.base.atomic import check_output
+    from shoal.tables.guessing import guess
+    from shoal.tables.guessing.hierarchies import guess_any
+    from shoal.tables.hierarchy import write_hierarchy
+    from shoal.tables.prepare import load, merge
+
+    frame = load(data, merge(None, missing=missing, delimiter=delimiter))
+    names = guess(frame).quasi
+    if not names:
+        raise InputError(
+            "No column of this table looks like something that others may know, so there is "
+            "nothing to make a hierarchy for. Make one by name: shoal hierarchy make"
+        )
+    made = {name: found for name in names if (found := guess_any(frame[name], name))}
+    odd = [name for name in made if not re.fullmatch(r"[\w -]+", name)]
+    if odd:
+        raise ParameterError(
+            f"The column {odd[0]!r} cannot be the name of a file. Rename it, or make its hierarchy "
+            "by name: shoal hierarchy make"
+        )
+    for name in made:
+        if out.is_dir():
+            check_output(out / f"{name}.csv", force=force, inputs=[data])
+    out.mkdir(parents=True, exist_ok=True)
+    for name, (taxonomy, how) in made.items():
+        write_hierarchy(taxonomy, out / f"{name}.csv", force=force)
+        labels, way = taxonomy.labels, taxonomy.levels[:, 0].tolist()
+        example = " > ".join(dict.fromkeys(labels[node] for node in way))
+        say.line(f"{name}: {how}, {_shape(taxonomy)}: {example}")
+    for name in names:
+        if name not in made:
+            say.line(f"{name}: no hierarchy, it has no known value")
+    say.line(f"Wrote {len(made)} hierarchies to {out}. Look at one: shoal hierarchy show FILE")
+
+
+@app.command("show", cls=Command)
+@told
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy file.")],
+    data: Annotated[
+        Place | None,
+        opt.flag("--data", "DATA", "A table whose rows are counted.", parser=streams.given),
+    ] = None,
+    column: Annotated[
+        str | None, opt.flag("--column", "NAME", "The column, if the file's name does not say.")
+    ] = None,
+    lines: Annotated[
+        int, opt.flag("--lines", "INT", "How many lines at most; 0 for all.", min=0)
+    ] = 60,
+    missing: opt.Missing = None,
+    delimiter: opt.Delimiter = None,
+    max_unpacked: opt.MaxUnpacked = None,
+) -> None:
+    """Show a hierarchy as a tree, with the rows of a table under every label.
+
+    Example: shoal hierarchy show hierarchies/zip.csv --data patients.csv
+    """
+    from shoal.tables.hierarchy import read_hierarchy
+    from shoal.tables.prepare import load, merge
+    from shoal.tables.schema import unknown_column
+
+    if not file.is_file():
+        raise InputError(f"There is no hierarchy at {file}. Give a file, such as zip.csv.")
+    name = column or file.stem.rpartition("_hierarchy_")[2]
+    frame = None
+    if data is not None:
+        frame = load(data, merge(None, missing=missing, delimiter=delimiter))
+        if name not in frame.columns:
+            raise SchemaError(unknown_column(name, frame.columns))
+    taxonomy = read_hierarchy(file, name)
+    _tree(taxonomy, frame, name, lines)
+    say.line(f"{_shape(taxonomy)}.")
+
+
+def _tree(taxonomy: Taxonomy, frame: pl.DataFrame | None, name: str, most: int) -> None:
+    """Draw a hierarchy, wide labels first; what does not fit is told by its number."""
+    from shoal.tables.cells import as_text
+    from shoal.tables.drawn import drawn
+
+    counts = None
+    if frame is not None:
+        counted = as_text(frame[name]).drop_nulls().rename("value").value_counts(name="count")
+        counts = dict(counted.iter_rows())
+    for line in drawn(taxonomy, counts, most):
+        say.line(line)
 
 
 @app.command("check", cls=Command)

@@ -132,7 +132,7 @@ def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]
         *rows,
         line(f"fewest of {population:,} people (k-map)", *(one.k_map for one in measured)),
         line("highest risk among the people (journalist)", *_all(measured, "journalist_highest")),
-        line("rows linked rightly if all are (marketer)", *_all(measured, "marketer")),
+        line("rows linked correctly if all are (marketer)", *_all(measured, "marketer")),
     ]
 
 

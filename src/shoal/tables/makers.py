@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import ParameterError, SchemaError, nearest
+from shoal.base.errors import ParameterError, SchemaError
 from shoal.base.partition import Floats, Ints
 from shoal.tables.cells import as_text, typed
-from shoal.tables.domain import STAR, Taxonomy, flat
+from shoal.tables.domain import STAR, Taxonomy
 
 _FINEST = 20  # intervals that the finest automatic level aims at
 _TOGETHER = 3  # names in the smallest group by frequency
+_COMMAS = r"^\s*[-+]?\d+(,\d+)?\s*$"  # 0,75 as it is written in much of the world
+_WORD = r"\p{L}{6,}"  # what a code hardly has in it
 _LABEL = 60  # characters of a group's label that lists all of its members
 
 
@@ -61,18 +61,15 @@ def intervals(
             "The 'widths' parameter of intervals goes with how='width' and without 'steps'. "
             f"Got how={how!r}, steps={steps!r} instead."
         )
-    series = _numbers(values, column)
-    leaves, counts = _distinct(series)
-    points = leaves.cast(pl.Float64).to_numpy()
-    texts = as_text(leaves)
+    texts, points, counts = measured(values, column)
     if how == "quantile":
         levels = _quantiles(texts, counts, _divisors(steps or (16, 8, 4, 2)))
     else:
         levels = _equal_widths(points, steps, widths)
-    return _build([texts, *levels], column)
+    return build([texts, *levels], column)
 
 
-def _build(levels: Sequence[pl.Series], column: str) -> Taxonomy:
+def build(levels: Sequence[pl.Series], column: str) -> Taxonomy:
     """Put ``*`` over the levels, leaving out those that say nothing more than ``*``."""
     kept = [levels[0], *(level for level in levels[1:] if level.n_unique() > 1)]
     top = pl.repeat(STAR, len(levels[0]), dtype=pl.String, eager=True)
@@ -106,6 +103,20 @@ def _numbers(values: pl.Series | Sequence[Any], column: str) -> pl.Series:
             "Replace it, or list it as missing."
         )
     return known
+
+
+def measured(values: pl.Series | Sequence[Any], column: str) -> tuple[pl.Series, Floats, Ints]:
+    """Return the distinct texts in the order of their numbers, the numbers, and their counts."""
+    raw = values if isinstance(values, pl.Series) else pl.Series("values", values, strict=False)
+    if raw.dtype == pl.String:
+        known = raw.drop_nulls().rename("value")
+        if len(known) and known.str.contains(_COMMAS).all() and known.str.contains(",").any():
+            number = pl.col("value").str.replace(",", ".").cast(pl.Float64)
+            counted = known.value_counts(name="count").sort(number, "value")
+            points = counted.select(number).to_series().to_numpy()
+            return counted["value"], points, counted["count"].to_numpy().astype(np.int64)
+    leaves, counts = _distinct(_numbers(values, column))
+    return as_text(leaves), leaves.cast(pl.Float64).to_numpy(), counts
 
 
 def _distinct(series: pl.Series) -> tuple[pl.Series, Ints]:
@@ -229,8 +240,15 @@ def prefixes(
     -----
     Texts shorter than the longest keep their own label until characters of theirs are hidden.
     """
-    texts = _texts(values, column)
+    texts = texts_of(values, column)
     lengths = texts.str.len_chars()
+    named = texts.filter(texts.str.contains(_WORD))
+    if drop is None and len(named) > len(texts) / 2:
+        raise SchemaError(
+            f"Column {column!r} holds names, for instance {named[0]!r}: what begins alike has "
+            "nothing else in common. Use frequency, rare or flat, or say how many characters to "
+            "hide on each level (drop)."
+        )
     longest = int(lengths.to_numpy().max())
     hidden = list(drop) if drop is not None else list(range(1, longest))
     if any(not isinstance(d, int) or d < 1 for d in hidden) or sorted(set(hidden)) != hidden:
@@ -245,10 +263,11 @@ def prefixes(
             break
         masked = texts.str.slice(0, keep) + STAR * count
         levels.append(masked.zip_with(lengths > keep, texts))
-    return _build([texts, *levels], column)
+    return build([texts, *levels], column)
 
 
-def _texts(values: pl.Series | Sequence[Any], column: str) -> pl.Series:
+def texts_of(values: pl.Series | Sequence[Any], column: str) -> pl.Series:
+    """Return the distinct known texts in their order."""
     series = values if isinstance(values, pl.Series) else pl.Series("values", values, strict=False)
     texts = as_text(series).drop_nulls().unique().sort()
     if texts.is_empty():
@@ -271,7 +290,7 @@ def frequencies(values: pl.Series | Sequence[Any], column: str = "values") -> Ta
     """
     series = values if isinstance(values, pl.Series) else pl.Series("values", values, strict=False)
     known = as_text(series).drop_nulls().rename("value")
-    _texts(known, column)
+    texts_of(known, column)
     counted = known.value_counts(name="count").sort(["count", "value"], descending=[True, False])
     leaves = counted["value"].to_list()
     taken = set(leaves)
@@ -284,7 +303,7 @@ def frequencies(values: pl.Series | Sequence[Any], column: str = "values") -> Ta
         for group in groups:
             labels += [_named([leaves[place] for place in group], taken)] * len(group)
         levels.append(pl.Series(labels, dtype=pl.String))
-    return _build(levels, column)
+    return build(levels, column)
 
 
 def _named(members: Sequence[str], taken: set[str]) -> str:
@@ -298,87 +317,34 @@ def _named(members: Sequence[str], taken: set[str]) -> str:
     return label
 
 
+def days_of(values: pl.Series | Sequence[Any], column: str) -> tuple[pl.Series, pl.Series]:
+    """Return the distinct texts of dates in their order, and the dates: also of 31.12.2024."""
+    raw = values if isinstance(values, pl.Series) else pl.Series("values", values, strict=False)
+    if raw.dtype == pl.String:
+        texts = raw.drop_nulls().unique()
+        read = texts.str.strip_chars().str.to_date("%d.%m.%Y", strict=False)
+        if len(texts) and not read.null_count():
+            order = read.arg_sort()
+            return texts.gather(order), read.gather(order)
+    known = _series(values).drop_nulls().unique().sort()
+    if known.is_empty() or not isinstance(known.dtype, pl.Date | pl.Datetime):
+        example = "" if known.is_empty() else f", for instance {as_text(known)[0]!r}"
+        raise SchemaError(
+            f"Column {column!r} holds no dates{example}. Dates are written YYYY-MM-DD or "
+            "DD.MM.YYYY; use prefixes or flat for other texts."
+        )
+    return as_text(known), known
+
+
 def dates(values: pl.Series | Sequence[Any], column: str = "values") -> Taxonomy:
     """Group dates by month, quarter and year: ``2020-03-14``, ``2020-03``, ``2020-Q1``, ``2020``.
 
     Moments with a time of day are grouped by day first.
     """
-    known = _series(values).drop_nulls().unique().sort()
-    if known.is_empty() or not isinstance(known.dtype, pl.Date | pl.Datetime):
-        example = "" if known.is_empty() else f", for instance {as_text(known)[0]!r}"
-        raise SchemaError(
-            f"Column {column!r} holds no dates{example}. "
-            "Dates are written YYYY-MM-DD; use prefixes or flat for other texts."
-        )
-    leaves = as_text(known)
+    leaves, known = days_of(values, column)
     month = known.dt.strftime("%Y-%m")
     year = known.dt.strftime("%Y")
     quarter = year + "-Q" + known.dt.quarter().cast(pl.String)
     days = known.dt.strftime("%Y-%m-%d")
-    finer = [days] if (days != leaves).any() else []
-    return _build([leaves, *finer, month, quarter, year], column)
-
-
-@dataclass(frozen=True)
-class Maker:
-    """A way to make a hierarchy: what it is for, the numbers that steer it, an example of them."""
-
-    story: str
-    make: Callable[..., Taxonomy]
-    takes: tuple[str, ...] = ()
-    hint: str = ""
-
-
-def _flat(values: pl.Series, column: str) -> Taxonomy:
-    return flat(as_text(values).drop_nulls().unique().sort().to_list(), column)
-
-
-MAKERS = {
-    "intervals": Maker(
-        "numbers, into ever wider intervals of equal width",
-        intervals,
-        ("widths", "steps"),
-        "5, 10, 20",
-    ),
-    "quantiles": Maker(
-        "numbers, into intervals that hold about equally many rows",
-        partial(intervals, how="quantile"),
-        ("steps",),
-        "16, 8, 4, 2",
-    ),
-    "prefixes": Maker(
-        "codes such as zip codes, one character hidden more on each level",
-        prefixes,
-        ("drop",),
-        "1, 2, 3",
-    ),
-    "dates": Maker("dates, into months, quarters and years", dates),
-    "frequency": Maker("names, those of about equal frequency together", frequencies),
-    "flat": Maker("names, each right under *, to be grouped by hand", _flat),
-}
-
-
-def make(how: str, values: pl.Series, column: str, numbers: Mapping[str, str | None]) -> Taxonomy:
-    """Make a hierarchy in one of the :data:`MAKERS`; its numbers are told as texts, by name."""
-    if how not in MAKERS:
-        raise ParameterError(
-            f"--how must be one of {', '.join(map(repr, MAKERS))}. Got {how!r} instead."
-            f"{nearest(how, MAKERS)}"
-        )
-    asked = {name: text for name, text in numbers.items() if text is not None}
-    for name in asked:
-        if name not in MAKERS[how].takes:
-            raise ParameterError(f"--{name} does not go with --how {how}. Leave it out.")
-    options = {name: _read_numbers(name, text) for name, text in asked.items()}
-    return MAKERS[how].make(values, column, **options)
-
-
-def _read_numbers(name: str, text: str) -> list[int | float]:
-    try:
-        numbers = [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
-    except ValueError:
-        raise ParameterError(
-            f"{name} (--{name}) takes numbers with commas between them, such as 5,10,20. "
-            f"Got {text!r} instead."
-        ) from None
-    return [int(number) if number.is_integer() else number for number in numbers]
+    finer = [days] if isinstance(known.dtype, pl.Datetime) and (days != leaves).any() else []
+    return build([leaves, *finer, month, quarter, year], column)

@@ -157,11 +157,9 @@ def execute(
 
     ``encoded`` spares encoding the table once more for a method that takes the same form. ``key``:
     of the pseudonyms, if there are to be any. ``prove``: say how far it is from the best possible.
-    ``history``: of the releases before this one; it is checked beside it, and what it becomes is
-    handed over with it.
+    ``history``: of the releases before this one; it is checked, and handed over as it becomes.
     """
-    frame, schema = taken.frame, taken.schema
-    entry = find_method(plan.method.name)
+    frame, schema, entry = taken.frame, taken.schema, find_method(plan.method.name)
     shape = entry.shape
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [promise.spec for promise in plan.rules]
@@ -185,18 +183,16 @@ def execute(
                 out = series.among(frame, data, made, grouping)
             frame, shown, parts = out
             order = shuffling(frame.height) if plan.release.shuffle else None
-            typed, mid = plan.release.ends, plan.release.mid
+            ends: dict[str, Any] = {"typed": plan.release.ends, "mid": plan.release.mid}
             named, declared = _pseudonymized(frame, schema, plan, key)
-            release = shape.make.publish(
-                named, declared, shown, parts, typed=typed, mid=mid, order=order
-            )
+            release = shape.make.publish(named, declared, shown, parts, **ends, order=order)
             tables = release.tables()
             if series is not None:
                 tables[COUNTERFEITS] = series.told(release.frame, release.order)
             tables = {name: fresh(table) for name, table in tables.items()}
         with clock.stage("verify"):
-            columns, told = schema.columns, plan.unseeded()
-            opened = Opened(tables, columns, taken.taxonomies, shape=shape, plan=told)
+            about = schema.columns, taken.taxonomies
+            opened = Opened(tables, *about, shape=shape, plan=plan.unseeded())
             source = Original(frame, schema, release.order, taken.taxonomies)
             pending, more = told_over_time(series, data, made, opened, source)
             verdict = check(opened, rules, source, more)

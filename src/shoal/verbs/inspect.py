@@ -1,4 +1,4 @@
-"""A first look at a table: its columns, what is missing, and how alone its rows stand."""
+"""A first look at a table: its columns, what is missing, and how unique its rows are."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def _look(series: pl.Series, column: Column) -> ColumnLook:
 def standing(
     frame: pl.DataFrame, names: Sequence[str], sizes: Sequence[int] = _SIZES
 ) -> dict[str, Any]:
-    """Return how alone rows stand on some columns, as :class:`Inspection` has it."""
+    """Return how unique rows are on some columns, as :class:`Inspection` has it."""
     if not names:
         return {"below": {}, "vmr": 0.0, "rmr": 0.0}
     rows = max(frame.height, 1)

@@ -13,7 +13,7 @@ from shoal.base.roles import Kind, Role
 from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import Taxonomy
 from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
-from shoal.tables.makers import MAKERS, make
+from shoal.tables.making import MAKERS, make
 from shoal.tables.schema import Column
 from shoal.web import trees
 from shoal.web.trees import LabelTree

@@ -46,7 +46,7 @@ class Risk:
         He does not know it, but has a list of the population: 1 / number of people in it whom the
         cells of the row fit. Without a population equal to the prosecutor's.
     marketer
-        Share of rows that are linked rightly when every row is linked to somebody: the mean of the
+        Share of rows that are linked correctly when each is linked to somebody: the mean of the
         journalist's risk, classes / rows without a population.
     unique
         Share of rows that are alone in their class.

@@ -26,7 +26,7 @@ def _published(opened: Opened, name: str) -> pl.Series | None:
     if table.columns != ["column", "value"]:
         raise InputError(
             f"The table of domains beside the release has the columns {listed(table.columns)}; "
-            "'column' and 'value' are needed, as it was published. Put it right, or take it away "
+            "'column' and 'value' are needed, as it was published. Correct it, or remove it "
             "and declare the domain: --domain COLUMN=FILE (domains=...)."
         )
     values = as_text(table["value"]).filter(as_text(table["column"]) == name)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import polars as pl
 
+from shoal.base.errors import SchemaError
 from shoal.tables.cells import as_text
+from shoal.tables.coded import ages, countries
 from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.guessing import names
 from shoal.tables.guessing.patterns import POSTAL, Pattern, first_fit
-from shoal.tables.makers import frequencies, prefixes
+from shoal.tables.makers import dates, frequencies, intervals, prefixes
 
 _CODES = Pattern("codes", r"^[A-Z]{0,4}[-. ]?\d[\dA-Z]*(?:[-. /]?[\dA-Z]+)*$", None, 10)
 _SHORTEST, _LONGEST = 3, 12  # signs of a code; what is longer is a number of something
@@ -31,3 +36,35 @@ def guess_hierarchy(series: pl.Series, column: str) -> tuple[Taxonomy, str] | No
         if first < len(different):  # a first sign of each one's own puts nothing together
             return prefixes(texts, column), f"prefixes of {form}"
     return frequencies(texts, column), "names of about equal frequency together"
+
+
+def guess_any(series: pl.Series, column: str) -> tuple[Taxonomy, str] | None:
+    """Return a hierarchy of any column and how it was made; None where nothing is known.
+
+    The first way that fits all values: countries, dates, numbers, else as names are.
+    """
+    ways: tuple[tuple[str, Callable[[pl.Series, str], Taxonomy]], ...] = (
+        ("countries into regions and continents", countries),
+        ("dates into months, quarters and years", dates),
+    )
+    if _is_age(column):
+        ways += (("ages by 5, 10 and 20 years", ages),)
+    number = ("prefixes of codes", prefixes) if _is_code(series) else ("intervals", intervals)
+    ways += (number,)
+    for how, make in ways:
+        try:
+            return make(series, column), how
+        except SchemaError:
+            continue
+    return guess_hierarchy(series, column)
+
+
+def _is_age(column: str) -> bool:
+    return bool({"age", "alter", "lebensalter", "edad"} & set(names.words(column)))
+
+
+def _is_code(series: pl.Series) -> bool:
+    """Tell whether whole numbers are codes of one length, such as zip codes, and not amounts."""
+    texts = as_text(series.drop_nulls()).unique()
+    lengths = texts.str.len_chars()
+    return bool(len(texts) and (lengths == 5).all() and texts.str.contains(r"^\d+$").all())

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
-from shoal.tables.makers import MAKERS
+from shoal.tables.making import MAKERS
 from shoal.web.drafts import usual_kind
 from shoal.web.pages.tables import adopt, table_of, use_hierarchy
 from shoal.web.respond import back, bench, error_page, files, form_of, page, texts

@@ -76,6 +76,7 @@ def told(run: WebRun) -> dict[str, Any]:
         "number": run.number,
         "title": run.title,
         "method": run.method,
+        "weighs": METHODS[run.method].weighs,
         "status": run.status,
         "stage": run.stage,
         "stages": list(STAGES),
@@ -232,6 +233,8 @@ async def act(request: Request) -> Response:
 def _reweigh(request: Request, table: OpenTable, run: WebRun, column: str, do: str) -> None:
     """Run again with a column that counts more (it stays finer) or less (it gets coarser)."""
     plan = Plan.from_toml(run.toml, "plan.toml")
+    if not METHODS[run.method].weighs:
+        raise ShoalError(f"The method {run.method!r} does not weigh columns. Choose another one.")
     part = plan.columns.get(column)
     if part is None or part.role is not Role.QUASI:
         raise ShoalError(f"The run has no quasi-identifier {column!r}.")

@@ -1,0 +1,87 @@
+"""The ways to make a hierarchy, by name: what each is for, and the numbers that steer it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import polars as pl
+
+from shoal.base.errors import ParameterError, nearest
+from shoal.tables.cells import as_text
+from shoal.tables.coded import ages, countries, decades, icd10, nuts, rare, weeks
+from shoal.tables.domain import Taxonomy, flat
+from shoal.tables.makers import dates, frequencies, intervals, prefixes
+
+
+@dataclass(frozen=True)
+class Maker:
+    """A way to make a hierarchy: what it is for, the numbers that steer it, an example of them."""
+
+    story: str
+    make: Callable[..., Taxonomy]
+    takes: tuple[str, ...] = ()
+    hint: str = ""
+
+
+def _flat(values: pl.Series, column: str) -> Taxonomy:
+    return flat(as_text(values).drop_nulls().unique().sort().to_list(), column)
+
+
+MAKERS = {
+    "intervals": Maker(
+        "numbers, into ever wider intervals of equal width",
+        intervals,
+        ("widths", "steps"),
+        "5, 10, 20",
+    ),
+    "quantiles": Maker(
+        "numbers, into intervals that hold about equally many rows",
+        partial(intervals, how="quantile"),
+        ("steps",),
+        "16, 8, 4, 2",
+    ),
+    "prefixes": Maker(
+        "codes such as zip codes, one character hidden more on each level",
+        prefixes,
+        ("drop",),
+        "1, 2, 3",
+    ),
+    "dates": Maker("dates, into months, quarters and years", dates),
+    "weeks": Maker("dates, into weeks and years as ISO 8601 counts them", weeks),
+    "decades": Maker("dates or years, into years, decades and centuries", decades),
+    "ages": Maker("ages, into 5, 10 and 20 years; the oldest together (90+)", ages, ("top",), "90"),
+    "frequency": Maker("names, those of about equal frequency together", frequencies),
+    "rare": Maker("names, those that few rows have put together", rare, ("at-least",), "50"),
+    "country": Maker("countries (ISO 3166 codes or names), into regions and continents", countries),
+    "icd10": Maker("diagnoses (ICD-10), into categories and chapters", icd10),
+    "nuts": Maker("regions of Europe (NUTS), into larger ones and countries", nuts),
+    "flat": Maker("names, each right under *, to be grouped by hand", _flat),
+}
+
+
+def make(how: str, values: pl.Series, column: str, numbers: Mapping[str, str | None]) -> Taxonomy:
+    """Make a hierarchy in one of the :data:`MAKERS`; its numbers are told as texts, by name."""
+    if how not in MAKERS:
+        raise ParameterError(
+            f"--how must be one of {', '.join(map(repr, MAKERS))}. Got {how!r} instead."
+            f"{nearest(how, MAKERS)}"
+        )
+    asked = {name: text for name, text in numbers.items() if text is not None}
+    for name in asked:
+        if name not in MAKERS[how].takes:
+            raise ParameterError(f"--{name} does not go with --how {how}. Leave it out.")
+    options = {name.replace("-", "_"): _read_numbers(name, text) for name, text in asked.items()}
+    return MAKERS[how].make(values, column, **options)
+
+
+def _read_numbers(name: str, text: str) -> list[int | float]:
+    try:
+        numbers = [float(word) for word in text.replace(";", ",").split(",") if word.strip()]
+    except ValueError:
+        raise ParameterError(
+            f"{name} (--{name}) takes numbers with commas between them, such as 5,10,20. "
+            f"Got {text!r} instead."
+        ) from None
+    return [int(number) if number.is_integer() else number for number in numbers]
