@@ -42,7 +42,7 @@ def classes_of(out):
 GENERALIZING = [
     name
     for name, entry in METHODS.items()
-    if entry.release == "generalized" and not entry.rows_only
+    if entry.release == "generalized" and not entry.rows_only and entry.rules is None
 ]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.groupers import rivals, shoal
+from shoal.groupers import k_member, rivals, shoal
 from shoal.groupers.growth import grow_groups
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, AlphaK, KAnonymity, LDiversity, TCloseness
@@ -61,9 +61,13 @@ def test_a_cheaper_start_is_taken(monkeypatch):
     assert iloss(data, made).rate <= iloss(data, best).rate + 1e-9 < 1.0
 
 
-@pytest.mark.parametrize("rule", [KAnonymity(4), TCloseness(0.4, "s0")], ids=["k", "t"])
-def test_rules_without_a_method_of_their_own_have_no_rival(rule):
-    assert not list(rivals.rivals(table(1), rule, np.random.default_rng(0)))
+def test_a_rule_on_shares_is_cut_and_grown_as_well_while_the_table_is_small(monkeypatch):
+    def asked(rule):
+        return len(list(rivals.rivals(table(1), rule, np.random.default_rng(0))))
+
+    assert [asked(KAnonymity(4)), asked(TCloseness(0.4, "s0"))] == [0, 2]
+    monkeypatch.setattr(rivals, "FEW", 100)
+    assert asked(TCloseness(0.4, "s0")) == 1
 
 
 def test_l_clustering_is_not_asked_for_groups_far_larger_than_l():
@@ -84,6 +88,7 @@ def test_the_start_that_refines_better_is_taken(monkeypatch):
         return found
 
     monkeypatch.setattr(shoal, "refined", watching)
+    monkeypatch.setattr(shoal, "FEW", 0)  # nor does it start again
     shoal.group(data, rule, np.random.default_rng(0))
     *first, last = chosen
     assert len(first) == 2
@@ -104,3 +109,14 @@ def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):
     assert len(heard) == (columns > 4)
     for each in heard:
         assert iloss(data, made).rate <= iloss(data, each).rate
+
+
+@pytest.mark.parametrize("effort", ["fast", "normal"])
+@pytest.mark.parametrize("kinds", ["sss", "sos", "tss"])
+def test_k_member_never_loses_less_where_columns_are_sets(effort, kinds):
+    data = encoded(np.random.default_rng(3), 400, kinds)
+    for k in (2, 5, 11):
+        rule = KAnonymity(k)
+        theirs = k_member.group(data, rule, np.random.default_rng(k))
+        ours = shoal.group(data, rule, np.random.default_rng(k), effort=effort)
+        assert iloss(data, ours).rate <= iloss(data, theirs).rate + 1e-9

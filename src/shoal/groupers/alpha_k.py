@@ -20,7 +20,7 @@ from shoal.coding.encode import Encoded
 from shoal.coding.space import loss_of
 from shoal.coding.tuples import entries
 from shoal.groupers.gower import coordinates, make_field
-from shoal.groupers.limits import limits_of
+from shoal.groupers.limits import NO_LIMITS, limits_of
 from shoal.groupers.repair import repair
 from shoal.kernels.gower.exchange import Clusters, Market, exchange, populate, settle
 from shoal.kernels.gower.search import GAP, Field, Supply, new_heap, refill
@@ -187,14 +187,8 @@ def _aside(data: Encoded, rule: Rule, size: int) -> npt.NDArray[np.bool_]:
 
 def _size_only(limits: Limits) -> Limits:
     """Return the same target and tags without any limit on values."""
-    return Limits(
-        target=limits.target,
-        values=np.empty((limits.values.shape[0], 0), np.int32),
-        distinct=np.empty(0, np.int64),
-        share=np.empty(0),
-        first=np.zeros(1, np.int64),
-        guarded=np.empty(0, np.bool_),
-    )
+    values = np.empty((limits.values.shape[0], 0), np.int32)
+    return NO_LIMITS._replace(target=limits.target, values=values)
 
 
 def _clusters(

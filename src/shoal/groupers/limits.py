@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.coding.encode import Encoded
 from shoal.kernels.limits import Limits
-from shoal.privacy import Caps, Rule, flatten, joint
+from shoal.privacy import Caps, ColumnCaps, Rule, TCloseness, flatten, joint
+
+Floats = npt.NDArray[np.float64]
 
 NO_LIMITS = Limits(
     target=1,
@@ -18,15 +21,25 @@ NO_LIMITS = Limits(
     share=np.empty(0),
     first=np.zeros(1, np.int64),
     guarded=np.empty(0, np.bool_),
+    quota=np.empty(0),
+    near=np.empty((0, 2)),
 )
 
 
-def limits_of(data: Encoded, rule: Rule) -> tuple[Limits, npt.NDArray[np.int32]]:
+def limits_of(
+    data: Encoded, rule: Rule, size: int = 1, quota: Mapping[str, Floats] | None = None
+) -> tuple[Limits, npt.NDArray[np.int32]]:
     """Return the limits of a rule and the tag of every row.
 
     Parts of a rule without a numeric form set no limits; the caller repairs what they ask for.
+    ``quota``, the table's shares of the values of some columns, lets groups of at least ``size``
+    rows keep t-closeness from their first row on.
     """
-    caps = rule.caps() or _known_caps(rule)
+    caps, near = rule.caps() or _known_caps(rule), {}
+    for part in flatten([rule]) if quota else ():
+        if isinstance(part, TCloseness) and part.column in (quota or {}):
+            near[part.column] = (part.t, float(part.distance == "ordered"))
+    caps = joint([caps, Caps(size, {name: ColumnCaps() for name in near})])
     columns = list(caps.columns)
     if columns:
         stacked = np.column_stack([data.sensitive[name] for name in columns])
@@ -50,6 +63,16 @@ def limits_of(data: Encoded, rule: Rule) -> tuple[Limits, npt.NDArray[np.int32]]
         share=share,
         first=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
         guarded=share < 1.0,
+        quota=np.concatenate(
+            [
+                np.empty(0),
+                *(
+                    (quota or {}).get(name, np.zeros(z))
+                    for name, z in zip(columns, sizes, strict=True)
+                ),
+            ]
+        ),
+        near=np.array([near.get(name, (np.inf, 0.0)) for name in columns]).reshape(-1, 2),
     )
     return limits, tags.astype(np.int32).ravel()
 

@@ -29,6 +29,9 @@ from shoal.kernels.boxes.shard import Shard, new_work
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+GROUPS = 1_500
+"""Groups that a shard has room for, whatever their size: among few, trials find no better place."""
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -78,7 +81,7 @@ def refined(
     wanted = max(1.0, effort.trials * data.rows / k)
     with ThreadPoolExecutor(workers()) as pool, under_way("trials", lambda: made[0] / wanted):
         for turn in range(effort.passes):
-            shards = _cut(data.codes, labels, effort.shard, rng)
+            shards = _cut(data.codes, labels, max(effort.shard, GROUPS * k), rng)
             jobs = []
             for rows, own in zip(shards, rng.spawn(len(shards)), strict=True):
                 part = data.take(rows)

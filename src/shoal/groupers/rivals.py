@@ -9,25 +9,37 @@ will be is hard to foresee and easy to measure.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 
 import numpy as np
 
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
-from shoal.groupers import alpha_k, l_clustering
+from shoal.groupers import alpha_k, k_member, l_clustering, mondrian
 from shoal.groupers.l_clustering import diversity, group_size
 from shoal.privacy import AlphaK, Rule, flatten
 
 FAR = 2
 """A k of so many times l is too far from it."""
+FEW = 40_000
+"""Rows up to which k-member is asked too: it joins groups until they keep a rule on shares, which
+takes long in a large table."""
 
 
 def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Partition]:
-    """Yield the partitions of the methods that were made for the parts of the rule."""
+    """Yield the partitions of the methods that were made for the parts of the rule.
+
+    Where a part has no form in sizes and shares (t-closeness, beta-likeness, entropy, recursive
+    diversity), cuts of the table are often the better start: large groups keep it by themselves.
+    """
     parts = flatten([rule])
+    if rule.caps() is None:
+        yield mondrian.group(data, rule, deepcopy(rng))
+        if data.rows <= FEW:
+            yield k_member.group(data, rule, deepcopy(rng))
     if sum(isinstance(part, AlphaK) for part in parts) == 1:
-        yield alpha_k.group(data, rule, rng)
+        yield alpha_k.group(data, rule, deepcopy(rng))
     diverse = any(part.diversity is not None for part in parts)
     # L-clustering makes groups of l rows. On their way to a k far above l they swallow each other.
     if diverse and group_size(rule) < FAR * diversity(rule)[1]:
-        yield l_clustering.group(data, rule, rng)
+        yield l_clustering.group(data, rule, deepcopy(rng))

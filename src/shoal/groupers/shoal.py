@@ -10,6 +10,7 @@ checked and recoded by its true members.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -24,21 +25,24 @@ from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of, sensitive_of
+from shoal.groupers.exact import TINY, best_labels
 from shoal.groupers.growth import grow_groups, grow_members
+from shoal.groupers.leftovers import place
 from shoal.groupers.limits import limits_of
+from shoal.groupers.mixing import balanced
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.prices.greedy import priced_start
 from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
 from shoal.kernels.boxes.conditions import Conditions, room, stated
-from shoal.kernels.boxes.geometry import Boxes
-from shoal.kernels.boxes.groups import new_seen, start_state
+from shoal.kernels.boxes.geometry import SET, Boxes
+from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.boxes.lattice import Frontier, Ladders
 from shoal.kernels.boxes.peel import Entries, new_workspace, peel
-from shoal.kernels.boxes.place_leftovers import place_leftovers
 from shoal.kernels.boxes.propose import propose
 from shoal.privacy import Rule
+from shoal.tables.domain import Taxonomy
 
 Ints = npt.NDArray[np.int64]
 
@@ -58,12 +62,23 @@ MANY = 0.02
 """Share of the rows that may be left without a class before the table is grouped another way."""
 RIVALS = 200_000
 """Rows up to which other methods are always asked for a start; above, only when peeling failed."""
+SETS = 3
+"""Times as many trials where a column is a set: all groups of a grown start have k rows, and what
+could be spared is met more rarely."""
+PROMISING = 2
+"""Starts that are refined before one of them is chosen."""
+GAIN = 0.001
+"""What the first trials must gain, as a share of the loss, for others to be made: where every class
+needs the table's mix of values hardly any trial stays, and each is dear."""
+FEW = 400
+"""Rows up to which refinement starts again until nothing improves."""
 FIRST = 1
 """Refinement trials, per n / k, after which the better start is chosen."""
 SECOND = 8
 """The same with a start from prices: it loses more at first, and less in the end."""
 SAMPLE, SEEDS, IDLE = 256, 64, 8
-"""Rows looked at and patterns proposed at a time; fruitless turns before proposals end."""
+"""Rows looked at and patterns proposed at a time; fruitless turns before proposals or new starts
+end."""
 
 
 def group(
@@ -88,32 +103,63 @@ def group(
     k, conditions = conditions_of(data, rule)
     ladders = make_ladders(data, data.weights, k, chosen.merge, objective)
     boxes = make_boxes(data, data.weights, objective)
-    labels = peel_off(data, rule, k, conditions, boxes, ladders, chosen.visits, rng)
-    placed = place_rest(data, conditions, boxes, labels, rule, rng)
-    if placed is None:
-        start = grow_groups(data, make_space(data), rule, rng)
-    else:
-        start = repair(data, placed, rule)
-    starts, shape = [start.labels()], (k, conditions, boxes, ladders)
-    thorough = effort != "fast" and data.rows <= RIVALS
-    if placed is None or thorough:
-        starts += [part.labels() for part in rivals(data, rule, rng)]
-    if placed is not None and thorough and not walkable(ladders):
-        starts.append(grow_groups(data, make_space(data), rule, rng).labels())
-    alike = objective == "ncp" and np.ptp(data.weights) == 0.0
-    plain = alike and not conditions.code.size
+    if data.rows <= TINY:
+        return repair(data, Partition.from_labels(best_labels(data, rule, boxes)), rule)
+    seeds = deepcopy(rng)  # a rival starts as it would by itself, so that it cannot lose less
+    sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
+    starts, shape, placed = [], (k, conditions, boxes, ladders), None
+    if not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains):
+        labels = peel_off(data, rule, k, conditions, boxes, ladders, chosen.visits, rng)
+        placed = place_rest(data, conditions, boxes, labels, rule, rng)
+    if placed is not None:
+        starts.append(repair(data, placed, rule).labels())
+    mixed = balanced(data, rule, k, conditions, boxes, deepcopy(seeds))
+    starts += [part.labels() for part in mixed]
+    if sets or (small and not walkable(ladders)) or not starts:
+        starts.append(grow_groups(data, make_space(data), rule, deepcopy(seeds)).labels())
+    if placed is None or (small and (effort != "fast" or mixed)):
+        starts += [part.labels() for part in rivals(data, rule, seeds)]
+    starts.sort(key=partial(cost, data, boxes))
+    del starts[PROMISING:]
+    plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
     if effort == "max" and plain and (found := priced_start(data, k, stop)) is not None:
         rest = place_rest(data, conditions, boxes, found, rule, rng)
         if rest is not None:
             starts.append(repair(data, rest, rule).labels())
             chosen = PRICED
-    if len(starts) > 1:
+    if len(starts) > 1 and effort != "fast":
         # What a start loses tells less than what it loses once the first trials have been made.
+        before = cost(data, boxes, starts[0])
         trials = SECOND if chosen is PRICED else FIRST
         first = replace(chosen, trials=trials, heat=0.0, passes=1)
         starts = [refined(data, *shape, labels, first, rng, stop) for labels in starts]
-    labels = refined(data, *shape, min(starts, key=partial(cost, data, boxes)), chosen, rng, stop)
+        starts.sort(key=partial(cost, data, boxes))
+        if cost(data, boxes, starts[0]) > (1.0 - GAIN) * before and effort == "normal":
+            return repair(data, Partition.from_labels(starts[0]), rule)
+    if sets and effort == "normal":
+        chosen = replace(chosen, trials=SETS * chosen.trials, shard=2 * chosen.shard)
+    labels = refined(data, *shape, starts[0], chosen, rng, stop)
+    if data.rows <= FEW and effort != "fast":
+        labels = _restarted(data, shape, labels, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
+
+
+def _restarted(
+    data: Encoded,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    labels: Ints,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None,
+) -> Ints:
+    """Warm the groups of a small table up and cool them down again until nothing improves."""
+    effort, idle = replace(EFFORTS["max"], trials=60, passes=2), 0
+    best = cost(data, shape[2], labels)
+    while idle < IDLE and not (stop is not None and stop()):
+        other = refined(data, *shape, labels.copy(), effort, rng, stop)
+        idle, loss = idle + 1, cost(data, shape[2], other)
+        if loss < best - 1e-9:
+            best, labels, idle = loss, other, 0
+    return labels
 
 
 def walkable(ladders: Ladders) -> bool:
@@ -223,10 +269,5 @@ def place_rest(
     if (labels < 0).sum() > MANY * data.rows:
         return None
     if groups and (labels < 0).any():
-        labels[labels < 0] = groups
-        state = start_state(boxes, data.codes, labels)
-        hidden, hist = sensitive_of(data, conditions), room(conditions)
-        rule_and_rows = (stated(conditions), data.codes, hidden)
-        place_leftovers(boxes, *rule_and_rows, state, groups, new_seen(boxes), hist)
-        labels = renumbered(state.chains.group)
+        labels = renumbered(place(data, conditions, boxes, labels, groups))
     return Partition.from_labels(np.maximum(labels, 0))

@@ -31,6 +31,11 @@ class Limits(NamedTuple):
     first: npt.NDArray[np.int64]
     guarded: npt.NDArray[np.bool_]
     """Per value: whether its share is limited."""
+    quota: npt.NDArray[np.float64]
+    """Share of each value among the known ones of the whole table."""
+    near: npt.NDArray[np.float64]
+    """``[columns, 2]``: how far from these shares a group may be at its target, infinite where that
+    does not matter, and whether values are near each other by their order."""
 
 
 class Tally(NamedTuple):
@@ -44,6 +49,8 @@ class Tally(NamedTuple):
     """Per column."""
     banned: npt.NDArray[np.bool_]
     """Per tag: whether a row of it may not join now."""
+    far: npt.NDArray[np.float64]
+    """Per value: how far from the table the group must be at its target once a row of it joined."""
 
 
 def new_tally(limits: Limits) -> Tally:
@@ -54,6 +61,7 @@ def new_tally(limits: Limits) -> Tally:
         np.zeros(columns, np.int64),
         np.zeros(columns, np.int64),
         np.zeros(limits.values.shape[0], np.bool_),
+        np.zeros(limits.guarded.size),
     )
 
 
@@ -81,6 +89,9 @@ def note(limits: Limits, tally: Tally, tag: int) -> None:
 def ban(limits: Limits, tally: Tally, size: int) -> None:
     """Mark the tags that a group of ``size`` rows may not take on its way to the target."""
     slots = limits.target - size
+    for c in range(tally.known.size):
+        if limits.near[c, 0] < np.inf:
+            _stray(limits, tally, c, slots)
     for tag in range(tally.banned.size):
         banned = False
         for c in range(tally.known.size):
@@ -97,4 +108,36 @@ def ban(limits: Limits, tally: Tally, size: int) -> None:
                 reach = limits.share[v] * known + EPS
                 banned |= limits.guarded[v] and tally.counts[v] + 1 > reach
                 banned |= needs_new and tally.counts[v] > 0
+                banned |= limits.near[c, 0] < np.inf and tally.far[v] > limits.near[c, 0] + EPS
         tally.banned[tag] = banned
+
+
+@inner
+def _stray(limits: Limits, tally: Tally, c: int, slots: int) -> None:
+    """Fill in ``far`` for column c: the least distance that the group can still end with.
+
+    Values equally far apart: what is above its share at the target. In their order: a running count
+    can end anywhere between what it is now and that with all rows still to come.
+    """
+    a, b, counts, far = limits.first[c], limits.first[c + 1], tally.counts, tally.far
+    size = tally.known[c] + slots
+    below, above, run, part = 0.0, 0.0, 0, 0.0
+    for v in range(a, b):
+        run += counts[v]
+        part += limits.quota[v] * size
+        if limits.near[c, 1] > 0.0:
+            above += max(0.0, run + 1 - part, part - run - slots)
+        else:
+            below += max(0.0, counts[v] - limits.quota[v] * size)
+    steps = size * max(b - a - 1, 1) if limits.near[c, 1] > 0.0 else size
+    run, part = 0, 0.0
+    for v in range(a, b):
+        if limits.near[c, 1] > 0.0:
+            far[v] = (below + above) / steps  # those below v keep their count, the others gain one
+            run += counts[v]
+            part += limits.quota[v] * size
+            above -= max(0.0, run + 1 - part, part - run - slots)
+            below += max(0.0, run - part, part - run - slots + 1)
+        else:
+            over = counts[v] - limits.quota[v] * size
+            far[v] = (below - max(0.0, over) + max(0.0, over + 1)) / steps

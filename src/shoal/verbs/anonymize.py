@@ -55,9 +55,7 @@ TIME_LIMIT = Param(
 
 Progress = Callable[[str], object]
 """Told the name of a stage; during ``refine`` True means: enough, take the best so far.
-
-While something is proved it is told ``prove``, a colon and how far that is; True ends it there.
-"""
+While something is proved it is told ``prove``, a colon and how far that is; True ends it there."""
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
 from shoal.kernels.boxes.conditions import Conditions, add, shortfall
@@ -20,11 +21,15 @@ def place_leftovers(
     rest: int,
     seen: Ints,
     hist: Ints,
+    alike: Ints,
+    refused: npt.NDArray[np.bool_],
 ) -> None:
     """Empty group ``rest`` into the others, one row at a time.
 
     A row that would make every other group break a condition stays where it is. ``hist`` is room
-    for a count per sensitive value, all 0.
+    for a count per sensitive value, all 0. Rows with the same number in ``alike`` have the same
+    sensitive values; ``refused[group, number]`` (or nothing of it) says that a group, as it is,
+    cannot take one of them.
     """
     chains, size, cost = state.chains, state.size, state.cost
     after, first = chains.after, chains.first
@@ -34,14 +39,19 @@ def place_leftovers(
         following = after[r]
         best, chosen = np.inf, -1
         for g in range(len(size)):
-            if size[g] == 0 or g == rest:
+            if size[g] == 0 or g == rest or (len(refused) > 0 and refused[g, alike[r]]):
                 continue
             d = loss_with(boxes, state.extents, g, size[g], codes, r, cost[g] + best)
-            if d - cost[g] < best and _takes(rule, sens, after, first[g], r, hist):
-                best, chosen = d - cost[g], g
+            if d - cost[g] < best:
+                if _takes(rule, sens, after, first[g], r, hist):
+                    best, chosen = d - cost[g], g
+                elif len(refused) > 0:
+                    refused[g, alike[r]] = True
         if chosen >= 0:
             unlink(chains, r)
             link(chains, r, chosen)
+            for a in range(refused.shape[1]):
+                refused[chosen, a] = False
             stamp += len(boxes.kind)
             size[chosen], cost[chosen] = measure(
                 boxes, codes, after, first[chosen], state.extents, chosen, seen, stamp
