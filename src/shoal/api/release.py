@@ -28,7 +28,6 @@ from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
-from shoal.tables.files import placed, writing
 from shoal.tables.native import Native
 from shoal.tables.prepare import Names, extra_rules, listed_names, load
 
@@ -354,17 +353,13 @@ class Release(Generic[FrameT]):
         table there or in ``into``. ``force``: replace what is there. A release that was made here
         leaves its manifest beside the file (``x.csv.manifest.json``).
         """
-        goals = placed(path, self.here.tables, into)
-        csv_safe = self.plan.release.csv_safe
-        with writing(goals, self.here.tables, force, (), csv_safe=csv_safe):
-            if self.run is not None:
-                from shoal.verbs.manifest import leave
+        from shoal.api.writing import write
 
-                leave(self.run, goals, force=force)
+        write(self, path, force=force, into=into)
 
     def write_dictionary(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a data dictionary for the release in ``path``, beside it: CSVW and a page."""
-        from shoal.api.showing import write_dictionary
+        from shoal.api.writing import write_dictionary
 
         write_dictionary(self.here, Path(path), force=force)
 

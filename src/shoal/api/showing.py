@@ -8,9 +8,7 @@ from typing import Any
 
 from shoal.base.atomic import atomic_file
 from shoal.measures.risks.results import Attacks
-from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
-from shoal.report.dictionary import texts
 from shoal.report.page import Provenance, audited, render_release
 from shoal.report.pages import check_audience, check_name
 from shoal.report.release import try_attacks
@@ -50,13 +48,6 @@ def write_page(release: Any, path: Path, *, force: bool, audience: str, **asked:
     text = page(release, audience=audience, **asked)
     with atomic_file(path, force=force) as stream:
         stream.write(text.encode())
-
-
-def write_dictionary(opened: Opened, path: Path, *, force: bool) -> None:
-    """Write the two files of a data dictionary beside a release."""
-    for end, text in texts(opened, path.name).items():
-        with atomic_file(path.with_name(path.name + end), force=force) as stream:
-            stream.write(text.encode())
 
 
 def html(release: Any) -> str:

@@ -32,7 +32,7 @@ def read_workbook(path: Path, sheet: str | None) -> pl.DataFrame:
     fastexcel = needed("fastexcel", "an Excel file", "files")
     try:
         with zipfile.ZipFile(path) as box:
-            _check_size(path, box)
+            check_size(path, box)
             chosen, part = _sheet(path, box, sheet)
             _check_plain(path, box, chosen, part)
         grid = fastexcel.read_excel(str(path)).load_sheet(chosen, header_row=None, dtypes="string")
@@ -71,7 +71,8 @@ def whole(column: pl.Series) -> pl.Series:
     return column.cast(pl.Int64) if len(known) and fits.all() else column
 
 
-def _check_size(path: Path, box: zipfile.ZipFile) -> None:
+def check_size(path: Path, box: zipfile.ZipFile) -> None:
+    """Refuse an archive that unpacks to more than is allowed."""
     size = sum(part.file_size for part in box.infolist())
     if size > most_unpacked():
         raise InputError(

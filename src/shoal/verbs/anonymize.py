@@ -212,7 +212,6 @@ def execute(
 def _check_asked(
     plan: Plan, entry: Method, rules: Sequence[Rule], schema: Schema, key: bytes | None, prove: bool
 ) -> None:
-    """Refuse what the method cannot do, before any work."""
     check_fit(entry, rules, schema.person)
     check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
     check_slack(plan, entry, schema.person)
