@@ -150,7 +150,7 @@ def test_outputs_that_cannot_be(refused: Refused, folder: Path) -> None:
     assert "already exists" in refused(*head, "-o", "new.csv", "--json", "there.csv")
     assert "does not exist" in refused(*head, "-o", "no/such/folder/out.csv")
     assert "is a directory" in refused(*head, "-o", folder)
-    assert "format" in refused(*head, "-o", "out.xlsx")
+    assert "format" in refused(*head, "-o", "out.docx")
     assert "does not exist" in refused(*head, "-o", "/proc/self/nothing/out.csv")
 
 

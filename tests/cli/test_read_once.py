@@ -144,6 +144,7 @@ def test_the_page_reads_a_table_once(folder: Path, monkeypatch: pytest.MonkeyPat
     tasks.look(str, table=table)
     tasks.check(str, table=table, plan=plan, folder=str(folder), method="mondrian")
     where = {"folder": str(folder), "target": str(folder / "run"), "command": "", "name": "people"}
+    where["shown_path"] = "people.csv"
     tasks.run(str, table=table, plan=plan, **where)
     assert seen == ["people.csv"]
 

@@ -103,7 +103,8 @@ def test_a_table_of_a_database_can_be_reported(shoal, folder):
     assert done.returncode == 0, done.stderr
     page = (folder / "out.html").read_text()
     assert "Release of sqlite:d.db#people" in page
-    assert "SHA-256" not in page
+    assert "SHA-256 of the input" not in page
+    assert "SHA-256 of the file" not in page
 
 
 def test_spark_cannot_report(refused):

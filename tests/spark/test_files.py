@@ -181,7 +181,12 @@ def test_the_command_writes_a_folder(spark, tmp_path):
     assert json.loads((tmp_path / "run.json").read_text())["notes"]["engine"] == "spark"
     released = pl.concat([pl.read_parquet(path) for path in (tmp_path / "out").glob("*.parquet")])
     assert released.height == 60
-    assert {path.name for path in tmp_path.iterdir()} == {"in.parquet", "out", "run.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "in.parquet",
+        "out",
+        "out.manifest.json",
+        "run.json",
+    }
 
 
 def test_a_release_of_a_fixed_seed_keeps_its_bytes(spark, tmp_path):

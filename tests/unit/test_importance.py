@@ -27,7 +27,7 @@ def table() -> pl.DataFrame:
 
 def lost(table: pl.DataFrame, method: str, importance: dict[str, float]) -> tuple[float, float]:
     asked = METHODS[method].needs or METHODS[method].rules or ("k-anonymity",)
-    rule = RULES[asked[0]]
+    rule = next(RULES[name] for name in asked if name in RULES)
     made = shoal.anonymize(
         table,
         quasi=["a", "b"],

@@ -249,7 +249,8 @@ RICH = pl.DataFrame(
 )
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
+# The files of statistics programs take no such names: tests/unit/test_programs.py.
+@pytest.mark.parametrize("suffix", [x for x in FORMATS if x not in (".dta", ".sav", ".xpt")])
 def test_what_is_written_is_what_is_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"out{suffix}"
     write_table(RICH, path)
@@ -276,7 +277,7 @@ def test_equal_tables_make_equal_files(tmp_path: Path) -> None:
 
 def test_unknown_endings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"Let it end in one of \.csv, \.csv\.gz"):
-        write_table(RICH, tmp_path / "out.xlsx")
+        write_table(RICH, tmp_path / "out.ods")
     assert not names(tmp_path)
 
 

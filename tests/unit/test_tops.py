@@ -86,7 +86,8 @@ def test_only_the_name_differs(method):
         }
     )
     promise = {"tp": {"l": 2, "l_kind": "frequency"}, "l-clustering": {"l": 2}}
-    promise |= {"tp+": promise["tp"], "l-incognito": {"l": 2}, "simanony": {"alpha": 0.8, "k": 3}}
+    promise |= {"tp+": promise["tp"], "buckets": promise["tp"]}
+    promise |= {"l-incognito": {"l": 2}, "simanony": {"alpha": 0.8, "k": 3}}
     both = [
         shoal.anonymize(
             frame,

@@ -18,7 +18,7 @@ CELLS = (
     "1", " 2", "007", "-0", "1.5", "nan", "1e999", "true", "False ", "2020-02-29", "2020-02-30",
     "2020-01-01 10:30", "2020-01-01T10:30:59.5", "a", "?", " ", "",
 )  # fmt: skip
-PER_COLUMN = 150  # calls of functions; one column at a time took some 2,000
+PER_COLUMN = 200  # calls of functions; one column at a time took some 2,000
 
 
 @st.composite
