@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import polars as pl
 import pytest
 
 from shoal.base.errors import ParameterError, SchemaError
-from shoal.tables.coded import ages, countries, decades, icd10, nuts, rare, weeks
+from shoal.tables.coded import _listed, ages, countries, decades, icd10, nuts, rare, weeks
 from shoal.tables.domain import Taxonomy
 from shoal.tables.drawn import drawn
 from shoal.tables.guessing.hierarchies import guess_any
@@ -77,8 +79,6 @@ def test_countries_by_code_and_by_name() -> None:
 
 
 def test_every_country_has_one_place() -> None:
-    from shoal.tables.coded import _listed
-
     listed = _listed("countries.csv")
     assert listed.height == 249
     assert listed.null_count().sum_horizontal().item() == 0
@@ -89,13 +89,24 @@ def test_every_country_has_one_place() -> None:
     }  # fmt: skip
 
 
-def test_diagnoses_by_category_and_chapter() -> None:
-    tree = icd10(pl.Series(["J45.0", "J45", "E11.9", "T98", "V01.1", "D48", "D50"]))
-    assert way(tree, "J45.0") == ["J45.0", "J45.-", "X Respiration", "*"]
+def test_diagnoses_by_category_block_and_chapter() -> None:
+    tree = icd10(pl.Series(["J45.0", "J45", "E11.9", "T98", "V01.1", "D48", "D50", "A10"]))
+    assert way(tree, "J45.0") == ["J45.0", "J45.-", "J40-J47", "X Respiration", "*"]
+    assert way(tree, "T98")[-3:] == ["T90-T98", "XIX Injuries, poisonings", "*"]
+    assert way(tree, "A10")[-2] == "I Infections"  # a category of no block
     assert way(tree, "D48")[-2] == "II Neoplasms"
     assert way(tree, "D50")[-2] == "III Blood and immune system"
     with pytest.raises(SchemaError, match="no code of ICD-10"):
         icd10(pl.Series(["J45", "asthma"]))
+
+
+def test_blocks_lie_apart_and_within_chapters() -> None:
+    blocks = [*_listed("icd10_blocks.csv").sort("first").iter_rows()]
+    assert len(blocks) == 263
+    assert all(a <= z for a, z in blocks)
+    assert all(z < a for (_, z), (a, _) in itertools.pairwise(blocks))
+    chapters = [*_listed("icd10.csv").iter_rows()]
+    assert all(any(a <= b and y <= z for a, z, _ in chapters) for b, y in blocks)
 
 
 def test_regions_of_europe() -> None:

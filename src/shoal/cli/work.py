@@ -23,7 +23,7 @@ PROVEN = "ctrl-C keeps what is proved"
 BETWEEN = "ctrl-C ends after this one"
 COMPILING = (
     "Compiling the search for this machine. This happens once for every kind of work and takes up "
-    "to half a minute; shoal warmup does it for all of them."
+    "to half a minute; shoal warmup --methods all does it ahead for all of them."
 )
 AGAIN = (
     "Compiling the search for this machine, which can take half a minute. There is no folder that "

@@ -132,21 +132,30 @@ def countries(values: Values, column: str = "values") -> Taxonomy:
 
 
 def icd10(values: Values, column: str = "values") -> Taxonomy:
-    """Group diagnoses by category (three characters) and chapter of ICD-10."""
+    """Group diagnoses by category (three characters), block and chapter of ICD-10."""
     texts = texts_of(values, column)
     category = texts.str.strip_chars().str.to_uppercase().str.slice(0, 3)
-    ranges = list(_listed("icd10.csv").iter_rows())
-    chapters = [
-        next((title for first, last, title in ranges if first <= code <= last), None)
-        for code in category
-    ]
+    chapters = _within(category, [*_listed("icd10.csv").iter_rows()])
+    blocks = _within(
+        category, [(a, z, f"{a}-{z}") for a, z in _listed("icd10_blocks.csv").iter_rows()]
+    )
     formed = texts.str.strip_chars().str.contains(
         r"(?i)^[A-Z]\d[0-9A-Z]([.\-+*!]?[0-9A-Z\-+*!]{0,5})$"
     )
     wrong = [t for t, ok, c in zip(texts, formed, chapters, strict=True) if not ok or c is None]
     _refuse(wrong, column, "code of ICD-10 (J45, J45.0)")
     coarse = category.zip_with(category == texts, category + ".-")
-    return build([texts, coarse, pl.Series(chapters)], column)
+    # National versions have categories between the blocks: these lie right under their chapter.
+    levels = [texts, coarse, blocks.zip_with(blocks.is_not_null(), chapters), chapters]
+    return build(levels, column)
+
+
+def _within(codes: pl.Series, ranges: list[tuple[str, ...]]) -> pl.Series:
+    """Return the label of the range that holds each code, null where none does."""
+    return pl.Series(
+        [next((label for a, z, label in ranges if a <= code <= z), None) for code in codes],
+        dtype=pl.String,
+    )
 
 
 def nuts(values: Values, column: str = "values") -> Taxonomy:

@@ -55,7 +55,7 @@ MAKERS = {
     "frequency": Maker("names, those of about equal frequency together", frequencies),
     "rare": Maker("names, those that few rows have put together", rare, ("at-least",), "50"),
     "country": Maker("countries (ISO 3166 codes or names), into regions and continents", countries),
-    "icd10": Maker("diagnoses (ICD-10), into categories and chapters", icd10),
+    "icd10": Maker("diagnoses (ICD-10), into categories, blocks and chapters", icd10),
     "nuts": Maker("regions of Europe (NUTS), into larger ones and countries", nuts),
     "flat": Maker("names, each right under *, to be grouped by hand", _flat),
 }

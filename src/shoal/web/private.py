@@ -31,7 +31,7 @@ def private_folder(within: Path | None = None) -> Iterator[Path]:
 
 
 def _remove_orphans(root: Path) -> None:
-    # On Windows signal 0 is ctrl-C, to be sent and not just tried, and nobody owns a file by number.
+    # On Windows signal 0 is ctrl-C, which would be sent, and files have no number of an owner.
     if not hasattr(os, "getuid"):
         return
     for folder in root.glob(f"{_PREFIX}*"):
