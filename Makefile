@@ -8,7 +8,7 @@ TESTED := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 # The tests of a file stay together (tests/conftest.py); files start in the order of collection.
 SPREAD := -n 2 --dist loadscope --no-loadscope-reorder
 
-.PHONY: demo test test-quick tests coverage soak lint bench reproduce docs clean
+.PHONY: demo test test-quick tests coverage soak lint bench reproduce docs dist try-wheel clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
@@ -61,6 +61,21 @@ docs: $(VENV)/.stamp-docs
 	$(BIN)/python tools/run_docs.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"
+
+# The source archive, and the wheel made from it, in dist.
+dist: $(VENV)/.stamp
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dist
+	$(BIN)/python -m build --outdir dist .
+
+# The wheel as somebody else gets it: in an environment of its own, away from the checkout.
+CLEAN := build/clean
+try-wheel: dist
+	rm -rf $(CLEAN)
+	$(PYTHON) -m venv $(CLEAN)
+	$(CLEAN)/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd $(CLEAN) && bin/shoal --version && bin/shoal demo --out demo
+	cd $(CLEAN) && bin/shoal audit demo/release.csv --plan demo/plan.toml
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal.api import testing
     from shoal.api.catalog import methods, rules
     from shoal.api.dictionary import Analysis, read_release
     from shoal.api.functions import anonymize, attack, audit, compare, estimate, inspect, risk
@@ -94,6 +95,7 @@ _HOMES = {
     "shoal.verbs.inspect": "Inspection",
     "shoal.verbs.risk": "Risks",
 }
+_MODULES = {"hierarchies": "shoal.tables.makers", "testing": "shoal.api.testing"}
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
@@ -155,6 +157,7 @@ __all__ = [
     "replay",
     "risk",
     "rules",
+    "testing",
     "write_hierarchy",
     "write_table",
 ]
@@ -162,8 +165,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a public name from where it lives."""
-    if name == "hierarchies":
-        return import_module("shoal.tables.makers")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOME:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

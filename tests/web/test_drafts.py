@@ -169,6 +169,18 @@ def test_file_names_are_safe_and_different() -> None:
         assert len(name) < 100
 
 
+def test_where_no_process_can_be_asked_for_no_folder_is_taken_for_an_orphan(tmp_path, monkeypatch):
+    # Windows: there is no getuid, and kill(pid, 0) would send ctrl-C.
+    monkeypatch.delattr("os.getuid")
+    monkeypatch.setattr("os.kill", lambda *_: pytest.fail("a signal was sent"))
+    other = tmp_path / "shoal-page-999999999-x"
+    other.mkdir()
+    with private_folder(tmp_path) as folder:
+        assert folder.exists()
+        assert other.exists()
+    assert not folder.exists()
+
+
 def test_the_folder_is_private_and_goes_with_those_of_dead_servers(tmp_path) -> None:
     orphan = tmp_path / "shoal-page-999999999-x"
     orphan.mkdir()

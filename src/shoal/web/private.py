@@ -31,6 +31,9 @@ def private_folder(within: Path | None = None) -> Iterator[Path]:
 
 
 def _remove_orphans(root: Path) -> None:
+    # On Windows signal 0 is ctrl-C, which would be sent, and files have no number of an owner.
+    if not hasattr(os, "getuid"):
+        return
     for folder in root.glob(f"{_PREFIX}*"):
         named = _NAME.match(folder.name)
         with contextlib.suppress(OSError):
