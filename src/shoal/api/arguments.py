@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shoal.engines.spark.settings import Spark
     from shoal.privacy import Rule
     from shoal.tables.gathering import Hierarchies
-    from shoal.tables.prepare import Domains, Names
+    from shoal.tables.prepare import Domains, Limits, Names
     from shoal.verbs.anonymize import Progress
 
 
@@ -36,7 +36,23 @@ READING = ("encoding", "dates", "decimal", "sheet", "labels")
 """How a file is read, by the keys of a plan."""
 
 
-class Declared(Roles, total=False):
+class Limited(TypedDict, total=False):
+    """What bounds how cells may be published."""
+
+    within: Names | None
+    coarsest: Limits | None
+    finest: Limits | None
+    top: Mapping[str, float] | None
+    bottom: Mapping[str, float] | None
+
+
+class Bounded(Limited, total=False):
+    """Limits, and how many rows may be left out."""
+
+    suppress: float | str | None
+
+
+class Declared(Roles, Limited, total=False):
     """What :func:`shoal.open` takes besides the table."""
 
     hierarchies: Hierarchies | None
@@ -83,6 +99,7 @@ class Asked(Promised, total=False):
     slack: float | None
     person_rows: str | None
     pseudonym: bool | None
+    suppress: float | str | None
 
 
 class Anonymized(Declared, Asked, total=False):
@@ -141,7 +158,7 @@ class _Released(TypedDict, total=False):
     notations: Mapping[str, str] | None
 
 
-class Opening(_Released, total=False):
+class Opening(_Released, Bounded, total=False):
     """What :func:`shoal.open_release` takes besides the release."""
 
     quasi: Names | None

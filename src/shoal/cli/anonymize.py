@@ -15,6 +15,7 @@ import typer
 from shoal.catalog import RULES
 from shoal.cli import cells, on_spark, persons, reporting, say, streams
 from shoal.cli import options as opt
+from shoal.cli.limits import Restricted, with_limits
 from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import place
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
+@with_limits
 @with_reading
 def command(
     out: Annotated[
@@ -166,6 +168,7 @@ def command(
     ] = None,
     *,
     reading: dict[str, str],
+    limits: Restricted,
     rules: list[dict[str, Any]],
 ) -> None:
     """Anonymize a table and check the release before it is written.
@@ -204,7 +207,7 @@ def command(
     base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
     name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
-    sets_at_all, settings_by_column = cells.named(grid, sets)
+    sets_at_all, settings_by_column = cells.named(grid, sets, limits.settings)
     full = merge(
         base,
         missing=missing,
@@ -222,6 +225,7 @@ def command(
         person_rows=person_rows,
         pseudonym=None if pseudonym is None else True,
         sets=sets_at_all,
+        suppress=limits.suppress,
     )
     source = opt.located(data, full, table, query, query_file)
     roles = opt.named_roles(quasi, sensitive, identifier, other, persons.whose(person, pseudonym))
@@ -233,12 +237,11 @@ def command(
         return
     inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
     series, declares = history_of(history, full), bool(domains) or full.declares_domain
-    goal = goal.made_by(name, inputs, declared=declares, series=series)
-    goal.check()
+    (goal := goal.made_by(name, inputs, declared=declares, series=series)).check()
     settings: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
     settings |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}
-    declared = {"roles": roles, "domains": domains, "settings": settings_by_column}
-    _release(source, full, declared, settings, reader, goal, started)
+    told = {"roles": roles, "domains": domains, "settings": settings_by_column}
+    _release(source, full, told, settings, reader, goal, started)
 
 
 def _release(

@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import reporting, say, streams
+from shoal.cli.limits import Restricted, with_limits
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
+@with_limits
 def command(
     released: opt.Released,
     plan: opt.PlanFile = None,
@@ -95,6 +97,7 @@ def command(
     audience: opt.Audience = None,
     force: opt.Force = False,
     *,
+    limits: Restricted,
     rules: list[dict[str, Any]],
 ) -> None:
     """Check a published file against its promise, from its cells alone.
@@ -133,8 +136,10 @@ def command(
         delimiter=delimiter,
         hierarchies=hierarchies,
         rules=rules,
+        suppress=limits.suppress,
     )
     declared: dict[str, Any] = {
+        "settings": limits.settings,
         "roles": opt.named_roles(quasi, sensitive, identifier, person=person),
         "domains": opt.named_domains(domain),
         "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),

@@ -25,12 +25,14 @@ from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.grid import DEFAULT_GRID
 from shoal.tables.guessing import guess
 from shoal.tables.guessing.whose import not_people
+from shoal.tables.limits import on_grid, share_of
 from shoal.tables.native import from_native
 from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
 
 Domains = Mapping[str, Sequence[Any] | str | Path]
 Names = Sequence[str] | str
+Limits = Mapping[str, int | float | str]
 
 _GUESSED = (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)
 
@@ -67,6 +69,12 @@ def merge(
     person_rows: str | None = None,
     pseudonym: bool | None = None,
     sets: str | Mapping[str, str] | None = None,
+    within: Names | None = None,
+    coarsest: Limits | None = None,
+    finest: Limits | None = None,
+    top: Mapping[str, float] | None = None,
+    bottom: Mapping[str, float] | None = None,
+    suppress: float | str | None = None,
     trust: bool = False,
     reading: Mapping[str, str | None] | None = None,
     **parts: Any,
@@ -96,6 +104,7 @@ def merge(
         by_column = {name: word for name, part in base.columns.items() if part.sets}
     asked: dict[str, Any] = {"typed": typed, "csv_safe": csv_safe, "slack": slack, "sets": word}
     asked |= {"person_rows": person_rows, "pseudonym": pseudonym, "mid": mid}
+    asked["suppress"] = share_of(suppress)
     release = {key: value for key, value in asked.items() if value is not None}
     given = {key: value for key, value in parts.items() if value} | (
         {"seed": parts["seed"]} if parts.get("seed") is not None else {}
@@ -107,7 +116,12 @@ def merge(
         "importance": importance or {},
         "grid": grids or {},
         "sets": by_column,
+        "coarsest": coarsest or {},
+        "finest": finest or {},
+        "top": top or {},
+        "bottom": bottom or {},
     }
+    settings["within"] = dict.fromkeys(listed_names(within or ()), True)
     return with_domains(base.with_roles(settled(roles or {})).with_settings(settings), domains)
 
 
@@ -333,11 +347,12 @@ def resolve(
             domain=part.domain or (),
             grid=part.grid or DEFAULT_GRID,
             sets=plan.allows_sets(column.name),
+            **part.limits,
         )
         for column, part in ((column, plan.columns[column.name]) for column in schema.columns)
     )
     Schema(columns).check(frame, taxonomies)
-    schema = Schema(tuple(column.on_grid(frame[column.name]) for column in columns))
+    schema = Schema(tuple(on_grid(column, frame[column.name], taxonomies) for column in columns))
     kinds = {c.name: c.kind for c in schema.columns if c.kind}
     grids = {c.name: c.grid for c in schema.columns if c.kind is Kind.ORDERED}
     return plan.with_kinds(kinds, grids), schema
