@@ -32,11 +32,20 @@ class Roles(TypedDict, total=False):
     person: str | None
 
 
-READING = ("encoding", "dates", "decimal", "sheet", "labels")
-"""How a file is read, by the keys of a plan."""
+class Reading(TypedDict, total=False):
+    """How a file is read, by the keys of a plan."""
+
+    encoding: str | None
+    dates: str | None
+    decimal: str | None
+    sheet: str | None
+    labels: str | None
 
 
-class Declared(Roles, total=False):
+READING = tuple(Reading.__annotations__)
+
+
+class Declared(Roles, Reading, total=False):
     """What :func:`shoal.open` takes besides the table."""
 
     hierarchies: Hierarchies | None
@@ -48,11 +57,6 @@ class Declared(Roles, total=False):
     domains: Domains | None
     missing: Names | None
     delimiter: str | None
-    encoding: str | None
-    dates: str | None
-    decimal: str | None
-    sheet: str | None
-    labels: str | None
     table: str | None
     query: str | None
 
@@ -127,7 +131,7 @@ class Compared(Declared, Weighed, total=False):
     keep: bool
 
 
-class _Released(TypedDict, total=False):
+class _Released(Reading, total=False):
     """What is said of a release, whatever is asked of it."""
 
     sensitive: Names | None
