@@ -32,7 +32,7 @@ class Roles(TypedDict, total=False):
     person: str | None
 
 
-class Reading(TypedDict, total=False):
+class ReadAs(TypedDict, total=False):
     """How a file is read, by the keys of a plan."""
 
     encoding: str | None
@@ -42,10 +42,10 @@ class Reading(TypedDict, total=False):
     labels: str | None
 
 
-READING = tuple(Reading.__annotations__)
+READING = tuple(ReadAs.__annotations__)
 
 
-class Declared(Roles, Reading, total=False):
+class Declared(Roles, ReadAs, total=False):
     """What :func:`shoal.open` takes besides the table."""
 
     hierarchies: Hierarchies | None
@@ -131,7 +131,7 @@ class Compared(Declared, Weighed, total=False):
     keep: bool
 
 
-class _Released(Reading, total=False):
+class _Released(ReadAs, total=False):
     """What is said of a release, whatever is asked of it."""
 
     sensitive: Names | None

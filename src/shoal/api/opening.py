@@ -14,7 +14,6 @@ from shoal.api.arguments import (
     READING,
     Declared,
     Opening,
-    Reading,
     Roles,
     check_known,
     parted,
@@ -238,7 +237,7 @@ def open_release(
     if plan is None and declared is not None:
         plan = declared.plan
     # Kinds belong to columns, which are named last.
-    check_known(reading, Reading)
+    check_known(reading, ReadAs)
     read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
     full = merge(plan, hierarchies=hierarchies, **read_as)
     named = roles_of(quasi, sensitive, identifier, person=person)
