@@ -14,6 +14,7 @@ from shoal.api.arguments import (
     READING,
     Declared,
     Opening,
+    ReadAs,
     Roles,
     check_known,
     parted,
