@@ -56,7 +56,7 @@ LIMITS = {
 }
 
 
-def table(n=80, seed=0, gaps=0.0):
+def table(n=90, seed=0, gaps=0.0):
     rng = np.random.default_rng(seed)
     columns = {
         "clinic": pl.Series(rng.choice(["north", "south"], n)),

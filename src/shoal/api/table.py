@@ -155,6 +155,9 @@ class Table(Generic[FrameT]):
         slack
             How likely a cell is published wider than it need be, so that it does not prove its
             ends; 0 by default.
+        suppress
+            The largest share of the rows that may be left out (``"1%"``, ``0.01``), counted as
+            loss: rows that no class can take within limits, and those that it pays to leave out.
         person_rows
             ``"together"``: all rows of a person are published with the same quasi-identifiers,
             which must not differ between them.
