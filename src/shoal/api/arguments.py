@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shoal.engines.spark.settings import Spark
     from shoal.privacy import Rule
     from shoal.tables.gathering import Hierarchies
-    from shoal.tables.prepare import Domains, Limits, Names
+    from shoal.tables.prepare import Domains, Names
     from shoal.verbs.anonymize import Progress
 
 
@@ -46,8 +46,8 @@ class Limited(TypedDict, total=False):
     """What bounds how cells may be published."""
 
     within: Names | None
-    coarsest: Limits | None
-    finest: Limits | None
+    coarsest: Mapping[str, float | str] | None
+    finest: Mapping[str, float | str] | None
     top: Mapping[str, float] | None
     bottom: Mapping[str, float] | None
 

@@ -26,8 +26,8 @@ _COLUMNS = """
 #   other       harmless: released as it is
 #   undecided   nobody has decided yet: not released; change it to one of the others
 # Kinds of a quasi-identifier: taxonomy (has a hierarchy), ordered (numbers, dates), set (names).
-# Its limits: within = true (as it is, every promise inside each value), coarsest and finest (a level
-# of the hierarchy, or a width: 10, "month"), top = 90, bottom = 18.
+# Its limits: within = true (as it is, every promise inside each value), coarsest and finest (a
+# level of the hierarchy, or a width: 10, "month"), top = 90, bottom = 18.
 
 """
 _METHOD = "\n# How rows are grouped; its options stand next to the name (see: shoal methods).\n"

@@ -14,7 +14,7 @@ from shoal.base.errors import InputError, ParameterError, SchemaError, warn
 from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
 from shoal.plan.origin import mistrust
-from shoal.plan.parts import ColumnPart
+from shoal.plan.parts import LIMITS, ColumnPart
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
@@ -32,7 +32,6 @@ from shoal.tables.sources.source import Source, place
 
 Domains = Mapping[str, Sequence[Any] | str | Path]
 Names = Sequence[str] | str
-Limits = Mapping[str, int | float | str]
 
 _GUESSED = (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)
 
@@ -69,11 +68,6 @@ def merge(
     person_rows: str | None = None,
     pseudonym: bool | None = None,
     sets: str | Mapping[str, str] | None = None,
-    within: Names | None = None,
-    coarsest: Limits | None = None,
-    finest: Limits | None = None,
-    top: Mapping[str, float] | None = None,
-    bottom: Mapping[str, float] | None = None,
     suppress: float | str | None = None,
     trust: bool = False,
     reading: Mapping[str, str | None] | None = None,
@@ -84,9 +78,12 @@ def merge(
     Every command and every function comes through here, once. ``instead``: rules in place of all
     that the plan has. ``trust``: its file may read outside its folder. ``reading``: how a file is
     read (encoding, dates, decimal, sheet, labels). ``parts`` are those of
-    :meth:`shoal.plan.plan.Plan.override`.
+    :meth:`shoal.plan.plan.Plan.override`, and limits by column.
     """
     base = plan if isinstance(plan, Plan) else Plan()
+    bounds = {key: parts.pop(key) or {} for key in LIMITS if key in parts}
+    if not isinstance(strata := bounds.get("within", {}), Mapping):
+        bounds["within"] = dict.fromkeys(listed_names(strata), True)
     if is_path(plan):
         base = Plan.read(plan, trust=trust)
     words = {"delimiter": delimiter, **(reading or {})}
@@ -116,12 +113,8 @@ def merge(
         "importance": importance or {},
         "grid": grids or {},
         "sets": by_column,
-        "coarsest": coarsest or {},
-        "finest": finest or {},
-        "top": top or {},
-        "bottom": bottom or {},
+        **bounds,
     }
-    settings["within"] = dict.fromkeys(listed_names(within or ()), True)
     return with_domains(base.with_roles(settled(roles or {})).with_settings(settings), domains)
 
 

@@ -155,11 +155,11 @@ def verify(
     published = published or read(released, quasi)
     _check_sensitive(released, wanted, sensitive)
     stats = _stats(published, wanted, sensitive, schema, missing, persons)
-    counted = [(np.arange(published.sizes.size), stats)]
-    apart = counted
-    if strata is not None and not all(rule.judged_alone for rule in wanted):
-        apart = _by_stratum(published, strata, wanted, sensitive, schema, missing, persons)
-    judged = [_judged(rule, counted if rule.judged_alone else apart) for rule in wanted]
+    counted = apart = [(np.arange(published.sizes.size), stats)]
+    far = [] if strata is None else [rule for rule in wanted if not rule.judged_alone]
+    if strata is not None and far:
+        apart = _by_stratum(published, strata, far, sensitive, schema, missing, persons)
+    judged = [_judged(rule, apart if rule in far else counted) for rule in wanted]
     passed = [passes for passes, _ in judged]
     results = tuple(result for _, result in judged)
     classes = published.sizes.size
