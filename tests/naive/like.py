@@ -26,7 +26,7 @@ def covers(cell, value, tree=None):
 
 def classes(frame, quasi):
     """Return the classes of a release: by cells its rows."""
-    return {cells: part for cells, part in frame.groupby(list(quasi), dropna=False)}
+    return dict(list(frame.groupby(list(quasi), dropna=False)))
 
 
 def faults(earlier, now, original, quasi, sensitive, keeps, trees=None):
@@ -38,9 +38,11 @@ def faults(earlier, now, original, quasi, sensitive, keeps, trees=None):
     told = []
     source = original.set_index("mark")
     for row in now.to_dict("records"):
-        for name in quasi:
-            if not covers(row[name], source.loc[row["mark"], name], (trees or {}).get(name)):
-                told.append(f"{name} {row[name]} does not cover its source")
+        told += [
+            f"{name} {row[name]} does not cover its source"
+            for name in quasi
+            if not covers(row[name], source.loc[row["mark"], name], (trees or {}).get(name))
+        ]
         if source.loc[row["mark"], sensitive] != row[sensitive]:
             told.append("a sensitive value changed")
     if sorted(now["mark"]) != sorted(original["mark"]):
