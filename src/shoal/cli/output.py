@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.api.release import Release
     from shoal.engines.run import Run
+    from shoal.plan.plan import Plan
     from shoal.releases.history.store import History
 
 
@@ -181,6 +182,30 @@ class Output:
             "was told of one, and anybody has it, do not publish this one. Both together show "
             "values that neither shows alone."
         ]
+
+    def near(self, plan: Plan) -> list[str]:
+        """Return releases beside this one that tell of the same columns, made by the same method.
+
+        Only where two releases give values away, and no history says what was drawn before.
+        """
+        from shoal.catalog import find_method
+
+        drawn = find_method(plan.method.name).shape.words.again
+        if not drawn or self.series is not None or self.manifest is None:
+            return []
+        from shoal.base.errors import InputError
+        from shoal.verbs.manifest import SUFFIX, read_manifest
+
+        found = []
+        for file in sorted(self.manifest.parent.glob(f"*{SUFFIX}")):
+            try:
+                told = read_manifest(file)
+            except InputError:
+                continue
+            same = told.get("method", {}).get("name") == plan.method.name
+            if same and told["plan"].get("columns", {}).keys() == plan.columns.keys():
+                found.append(file.name.removesuffix(SUFFIX))
+        return found
 
     def write(self, release: Release[pl.DataFrame], started: float, page: str = "") -> None:
         """Write everything or nothing; a file that is replaced with --force is gone at once.
