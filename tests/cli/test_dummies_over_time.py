@@ -1,4 +1,4 @@
-"""``--method dummies``: with ``--history`` sets are kept, without it a second release is told of."""
+"""``--method dummies``: ``--history`` keeps sets; without it a second release is told of."""
 
 import json
 

@@ -166,8 +166,8 @@ class Table(Generic[FrameT]):
             and forgotten. It is in no plan, figure or release.
         history
             The folder that says what earlier releases published of whom, which m-invariance needs;
-            with dummy values everybody keeps the same set. An empty one begins a series. The release
-            is recorded there when it is handed over. It is as sensitive as the table.
+            with dummy values everybody keeps the same set. An empty one begins a series, and the
+            release is recorded there when it is handed over. It is as sensitive as the table.
         against
             Earlier releases of the same people. With a history each must be one of its releases;
             without one the promise must hold for somebody who has them all, or nothing is released.
