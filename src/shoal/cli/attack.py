@@ -8,12 +8,14 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import say, streams
+from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
     from shoal.measures.risks.results import Attacks
 
 
+@with_reading
 def command(
     original: Annotated[
         Place,
@@ -104,6 +106,8 @@ def command(
     ] = None,
     json: opt.JsonFile = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Attack a release as somebody would who knows a little about the people in it.
 
@@ -124,7 +128,12 @@ def command(
     check_named({"--json": json}, force, inputs)
     check_named_once([released, *before])
     full = merge(
-        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+        plan,
+        trust=trust_plan,
+        missing=missing,
+        delimiter=delimiter,
+        reading=reading,
+        hierarchies=hierarchies,
     )
     truth = load(original, full)
     declared: dict[str, Any] = {

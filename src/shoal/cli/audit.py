@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import reporting, say, streams
+from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
+@with_reading
 def command(
     released: opt.Released,
     plan: opt.PlanFile = None,
@@ -105,6 +107,7 @@ def command(
     audience: opt.Audience = None,
     force: opt.Force = False,
     *,
+    reading: dict[str, str],
     rules: list[dict[str, Any]],
 ) -> None:
     """Check a published file against its promise, from its cells alone.
@@ -121,7 +124,7 @@ def command(
     from shoal.api.opening import read_release
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import merge
-    from shoal.verbs.manifest import compared, plan_of, read_manifest
+    from shoal.verbs.manifest import beside_another, compared, plan_of, read_manifest
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)
@@ -143,6 +146,7 @@ def command(
         trust=trust_plan,
         missing=missing,
         delimiter=delimiter,
+        reading=reading,
         hierarchies=hierarchies,
         rules=rules,
     )
@@ -157,6 +161,9 @@ def command(
     verdict = release.audit(against=earlier, history=history)
     if told is not None and manifest is not None:
         verdict = compared(told, manifest.parent, released, verdict)
+    elif isinstance(released, Path):
+        for fault in beside_another(released):
+            say.warning(fault)
     texts = {"--json": verdict.to_json()}
     if to is not None:
         tried = reporting.tried(release, earlier, tables) if tables else True

@@ -197,34 +197,28 @@ class Output:
                 self.write(replace(release, pending=None), started, page)
             return
         begun = time.perf_counter()
-        fresh = [file for file in self.extras.values() if not file.exists()]
-        made: list[Path] = []
         csv_safe = release.plan.release.csv_safe
         tables = release.here.tables
         goals = {name: goal for name, goal in self.tables.items() if goal != DASH}
         shown = b"" if goals else to_csv(tables["release"], csv_safe=csv_safe)
-        try:
-            with writing(goals, tables, self.force, self.inputs, csv_safe=csv_safe):
-                release.made.seconds["write"] = time.perf_counter() - begun
-                release.made.seconds["total"] = time.perf_counter() - started
-                manifest, file = leave(release.made, goals, force=self.force)
-                made += [] if file is None else [file]
-                figures = release.to_dict() | {"manifest": told(release.made, manifest)}
-                texts = {"--json": written(figures), "--report": filled(page, manifest["files"])}
-                texts |= self._dictionary(release)
-                for flag, file in self.extras.items():
-                    if file == DASH:
-                        shown = f"{texts[flag]}\n".encode()
-                        continue
-                    self._extra(file, texts[flag])
-                    made.append(file)
-                if shown:  # last: what was read by the next program cannot be taken back
-                    put(shown)
-        except BaseException:
-            for file in made:
-                if file in fresh or file not in self.extras.values():
-                    file.unlink(missing_ok=True)
-            raise
+        with writing(goals, tables, self.force, self.inputs, csv_safe=csv_safe) as files:
+            release.made.seconds["write"] = time.perf_counter() - begun
+            release.made.seconds["total"] = time.perf_counter() - started
+            manifest, _ = leave(release.made, goals, files, force=self.force)
+            figures = release.to_dict() | {"manifest": told(release.made, manifest)}
+            texts = {"--json": written(figures), "--report": filled(page, manifest["files"])}
+            texts |= self._dictionary(release)
+            made = [goal for goal in goals.values() if isinstance(goal, Path)]
+            for flag, file in self.extras.items():
+                if file == DASH:
+                    shown = f"{texts[flag]}\n".encode()
+                    continue
+                inputs = [*self.inputs, *made]
+                with files.open(file, force=self.force, inputs=inputs, tells=True) as stream:
+                    stream.write(texts[flag].encode())
+            files.publish()
+            if shown:  # last: what was read by the next program cannot be taken back
+                put(shown)
 
     def _dictionary(self, release: Release[pl.DataFrame]) -> dict[str, str]:
         """Return the texts of the data dictionary, if one was asked for."""
@@ -233,13 +227,6 @@ class Output:
         from shoal.report.dictionary import texts
 
         return texts(release.here, Path(self.place).name)
-
-    def _extra(self, file: Path, text: str) -> None:
-        from shoal.base.atomic import atomic_file
-
-        made = [goal for goal in self.tables.values() if isinstance(goal, Path)]
-        with atomic_file(file, force=self.force, inputs=[*self.inputs, *made]) as stream:
-            stream.write(text.encode())
 
 
 def _check(files: Iterable[Path], force: bool, inputs: Sequence[Place]) -> None:
