@@ -194,7 +194,8 @@ class Output:
         if not drawn or self.series is not None or self.manifest is None:
             return []
         from shoal.base.errors import InputError
-        from shoal.verbs.manifest import SUFFIX, read_manifest
+        from shoal.engines.marks import SUFFIX
+        from shoal.verbs.manifest import read_manifest
 
         found = []
         for file in sorted(self.manifest.parent.glob(f"*{SUFFIX}")):
