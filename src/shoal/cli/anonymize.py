@@ -59,6 +59,7 @@ def command(
     pseudonym_key: persons.PseudonymKey = None,
     history: persons.History = None,
     against: persons.Against = None,
+    like: persons.Like = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
@@ -192,16 +193,15 @@ def command(
     goal = Output.of(out, into, json, force, report).with_dictionary(dictionary)
     if spark:
         reporting.refuse_on_spark(report, audience)
-        persons.refuse_history(history or against)
+        persons.refuse_history(history or against or like)
     else:
         goal.check_files([path for path in (data, plan) if path is not None], csv_safe=csv_safe)
     reader = reporting.reader(report, audience)
 
-    from shoal.plan.plan import Plan
     from shoal.releases.history.store import history_of
     from shoal.tables.prepare import merge, with_domains
 
-    base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
+    base = persons.planned(plan, like, trust_plan, quasi, hierarchies, missing, delimiter)
     name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
     sets_at_all, settings_by_column = cells.named(grid, sets)
@@ -233,9 +233,10 @@ def command(
         return
     inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
     series, declares = history_of(history, full), bool(domains) or full.declares_domain
-    goal = goal.made_by(name, inputs, declared=declares, series=series)
+    goal = goal.made_by(name, inputs + persons.inputs_of(like), declared=declares, series=series)
     goal.check()
     settings: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
+    settings["like"] = like
     settings |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}
     declared = {"roles": roles, "domains": domains, "settings": settings_by_column}
     _release(source, full, declared, settings, reader, goal, started)
