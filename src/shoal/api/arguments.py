@@ -180,6 +180,8 @@ class Tried(TypedDict, total=False):
     gaps: float
     rule_out: int
     belief: float
+    against: Sequence[Any]
+    against_original: Sequence[Any]
     seed: int | None
 
 

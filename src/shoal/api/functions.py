@@ -156,12 +156,16 @@ def audit(released: Any, **given: Unpack[Audited]) -> Verdict:
     manifest = promise.pop("manifest", None)
     if manifest is not None:
         return _beside_manifest(released, Path(manifest), opening, promise)
-    # What is declared of a release is declared of the earlier ones; their other tables are theirs.
-    alike = {key: value for key, value in opening.items() if key not in ("original", "st")}
-    against = several(promise.pop("against", ()))
-    check_named_once([released, *against])
-    before = [_released(place, alike) for place in against]
+    before = _before(released, promise.pop("against", ()), opening)
     return _released(released, opening).audit(**promise, against=before)
+
+
+def _before(released: Any, against: Any, opening: Mapping[str, Any]) -> list[Release[Any]]:
+    """Open earlier releases; what is declared of a release is declared of them."""
+    alike = {key: value for key, value in opening.items() if key not in ("original", "st")}
+    before = several(against)
+    check_named_once([released, *before])
+    return [_released(place, alike) for place in before]
 
 
 def _beside_manifest(
@@ -197,8 +201,10 @@ def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attack
     asked: dict[str, Any] = dict(given)
     kinds, known = asked.pop("kinds", None), asked.pop("known", None)
     opening, asked = parted(asked, Opening)
-    opening |= {"quasi": known, "original": original}
-    return _released(released, opening).attack(known=known, kinds=kinds, **asked)
+    opening["quasi"] = known
+    before = _before(released, asked.pop("against", ()), opening)
+    opening["original"] = original
+    return _released(released, opening).attack(known=known, kinds=kinds, against=before, **asked)
 
 
 def estimate(
