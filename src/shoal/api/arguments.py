@@ -112,6 +112,7 @@ class Anonymized(Declared, Asked, total=False):
     pseudonym_key: str | Path | bytes | None
     history: str | Path | None
     against: Sequence[Any]
+    like: Any
     threads: int | None
     progress: Progress | None
     time_limit: float | None
@@ -196,6 +197,8 @@ class Tried(TypedDict, total=False):
     gaps: float
     rule_out: int
     belief: float
+    against: Sequence[Any]
+    against_original: Sequence[Any]
     seed: int | None
 
 
@@ -295,8 +298,8 @@ def refuse_history(history: object) -> None:
     """Refuse a history, and earlier releases, on Spark."""
     if history:
         raise ParameterError(
-            "A history (--history) or earlier releases (--against) follow people from release to "
-            "release, which is done on one machine. Leave out the engine, or them."
+            "A history (--history) or earlier releases (--against, --like) are followed from "
+            "release to release, which is done on one machine. Leave out the engine, or them."
         )
 
 

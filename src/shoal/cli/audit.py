@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,6 +60,15 @@ def command(
             "DATA",
             "An earlier release of the same people; repeat it for each. The promise must hold for "
             "somebody who has them all.",
+        ),
+    ] = None,
+    against_original: Annotated[
+        list[str] | None,
+        opt.flag(
+            "--against-original",
+            "DATA",
+            "The table that an earlier release was made from, one for each: then the report of "
+            "the steward tries the attack intersection, too. Needs --original and --person.",
         ),
     ] = None,
     history: Annotated[
@@ -122,10 +132,12 @@ def command(
     released = place(released, table)
     original = None if original is None else place(original, original_table)
     before = [place(name) for name in against or ()]
-    named = (released, plan, original, st, manifest, *before)
+    tables = [place(name) for name in against_original or ()]
+    named = (released, plan, original, st, manifest, *before, *tables)
     inputs = [path for path in named if path is not None]
     extras = check_named({"--json": json, "--report": report}, force, inputs)
     to = reporting.reader(report, audience)
+    _check_attacked(tables, original, to)
     check_named_once([released, *before])
     told = None if manifest is None else read_manifest(manifest)
     promised: Plan | Path | None = plan
@@ -159,12 +171,25 @@ def command(
             say.warning(fault)
     texts = {"--json": verdict.to_json()}
     if to is not None:
-        texts["--report"] = reporting.of_release(release, released, to, "Audit", verdict)
+        tried = reporting.tried(release, earlier, tables) if tables else True
+        texts["--report"] = reporting.of_release(release, released, to, "Audit", verdict, tried)
     tell(verdict, detailed=read_off)
     for flag, file in extras.items():
         keep(file, texts.get(flag, ""), force, inputs)
     if not verdict.holds:
         raise typer.Exit(1)
+
+
+def _check_attacked(tables: Sequence[Place], original: Place | None, to: str | None) -> None:
+    """Refuse originals of earlier releases that nothing would look at."""
+    from shoal.base.errors import ParameterError
+
+    if tables and (to != "steward" or original is None):
+        raise ParameterError(
+            "--against-original is for the attack 'intersection' in the report of the steward, "
+            "beside the original. Give --original and --report, or leave it out; 'shoal attack' "
+            "tries it without a report."
+        )
 
 
 def tell(verdict: Verdict, *, detailed: bool = False) -> None:

@@ -50,8 +50,13 @@ def check_together(plan: Plan, entry: Method, person: str | None, key: bytes | N
         )
 
 
-def check_limits(plan: Plan, entry: Method, schema: Schema, *, prove: bool = False) -> None:
-    """Refuse limits that a method, a shape or another wish does not go with."""
+def check_limits(
+    plan: Plan, entry: Method, schema: Schema, *, prove: bool = False, lasting: bool = False
+) -> None:
+    """Refuse limits that a method, a shape or another wish does not go with.
+
+    ``lasting``: classes or values are to be as in an earlier release.
+    """
     told = _limits_told(plan, schema)
     if not told:
         return
@@ -83,7 +88,7 @@ def check_limits(plan: Plan, entry: Method, schema: Schema, *, prove: bool = Fal
     for asked, with_what in (
         (plan.release.slack, "slack makes cells wider than they need be, beyond their limits"),
         (prove and plan.release.suppress, "a proof says what no release of all rows can go below"),
-        (_over_time(plan), "m-invariance hides people among the same values in every release"),
+        (lasting, "people are to stay with the classes or values of earlier releases"),
         (_typed_open(plan, schema), "two columns x_lo and x_hi have no end for 90+"),
     ):
         if asked:
