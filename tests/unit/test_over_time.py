@@ -376,33 +376,3 @@ def test_a_plan_names_its_history_and_its_figures_do_not(tmp_path):
     release = shoal.anonymize(TABLE, plan=plan, **ROLES)
     assert len(History.read(tmp_path / "h").heads) == 1
     assert "history" not in release.to_dict()["plan"]["data"]
-
-
-def test_k_beside_m_counts_people_and_no_counterfeits(tmp_path):
-    rng = np.random.default_rng(8)
-    ids = [f"p{number}" for number in range(60)]
-    ills = dict(
-        zip(ids, rng.choice(["flu", "cold", "gout", "acne", "hiv"], 60).tolist(), strict=True)
-    )
-    false = 0
-    for turn in range(3):  # a third leaves, among them most of one value
-        there = [i for i in ids if turn == 0 or (rng.random() < 0.6 and ills[i] != "hiv")]
-        frame = people(there, [ills[i] for i in there])
-        release = released(frame, tmp_path, m=2, k=6, method="mondrian")
-        history = History.read(tmp_path)
-        classes = history.classes(turn)
-        crowds = classes.group_by("class").len()["len"]
-        assert crowds.min() >= 6 > 2
-        assert release.achieved["k"] == crowds.min()
-        assert check.check_history(release.here, history) == []
-        false += release.made.notes["counterfeits"]
-        few = replace_k(history, turn, 1 + int(crowds.min()))
-        assert "fewer than" in " ".join(check.check_history(release.here, few))
-    assert false > 0
-
-
-def replace_k(history, turn, k):
-    """Return a history that claims more people of a release than its classes have."""
-    heads = [dict(head) for head in history.heads]
-    heads[turn]["release"] = {**heads[turn]["release"], "k": k}
-    return replace(history, heads=tuple(heads))
