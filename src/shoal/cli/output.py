@@ -205,8 +205,10 @@ class Output:
                 told = read_manifest(file)
             except InputError:
                 continue
-            same = told.get("method", {}).get("name") == plan.method.name
-            if same and told["plan"].get("columns", {}).keys() == plan.columns.keys():
+            method, tree = told.get("method"), told["plan"]
+            columns = tree.get("columns") if isinstance(tree, dict) else None
+            same = isinstance(method, dict) and method.get("name") == plan.method.name
+            if same and isinstance(columns, dict) and columns.keys() == plan.columns.keys():
                 found.append(file.name.removesuffix(SUFFIX))
         return found
 
