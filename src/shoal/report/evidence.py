@@ -129,7 +129,7 @@ def _people(subject: Subject, verdict: Verdict) -> str:
 
 
 def _residual(highest: float, verdict: Verdict) -> str:
-    kept = "The promise holds for the published cells. " if verdict.holds else "THE PROMISE FAILS. "
+    kept = "The promise holds. " if verdict.holds else "The promise is broken. "
     return (
         f"{kept}Somebody who knows every quasi-identifier of a person, and that the person is in "
         f"the table, picks the right row with a probability of at most {say(highest, 'share')}. "

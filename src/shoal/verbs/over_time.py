@@ -233,13 +233,14 @@ def _only(rules: Sequence[Rule], entry: Method, plan: Plan, schema: Schema) -> M
     rule = next(rule for rule in rules if isinstance(rule, MInvariance))
     if len(rules) > 1:
         raise ParameterError(
-            "m-invariance stands alone: it says which values a class has, and other rules may "
-            f"ask for others. Got: {', '.join(each.name for each in rules)}. Keep one of them."
+            "m-invariance goes with no other rule: it says which values a class has, and others "
+            f"may ask for different ones. Got: {', '.join(each.name for each in rules)}. "
+            "Keep one of them."
         )
     if not entry.tight:
         raise ParameterError(
-            f"The method {entry.name!r} publishes the table on one level, and m-invariance groups "
-            "the rows of each signature by themselves. Use 'shoal', 'mondrian' or 'buckets'."
+            f"The method {entry.name!r} publishes the table on one level, and m-invariance forms "
+            "the classes of each signature by themselves. Use 'shoal', 'mondrian' or 'buckets'."
         )
     if plan.release.together:
         raise ParameterError(
