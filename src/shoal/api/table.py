@@ -166,8 +166,8 @@ class Table(Generic[FrameT]):
             and forgotten. It is in no plan, figure or release.
         history
             The folder that says what earlier releases published of whom, which m-invariance needs;
-            an empty one begins a series. The release is recorded there when it is handed over. It
-            is as sensitive as the table: never publish it.
+            with dummy values everybody keeps the same set. An empty one begins a series, and the
+            release is recorded there when it is handed over. It is as sensitive as the table.
         against
             Earlier releases of the same people. With a history each must be one of its releases;
             without one the promise must hold for somebody who has them all, or nothing is released.
@@ -257,7 +257,7 @@ class Table(Generic[FrameT]):
             texts.append(told.describe())
             warn(told.describe())
         refuse_if(texts if strict else ())
-        texts += advice(plan)
+        texts += advice(plan, kept=series is not None)
         texts = list(dict.fromkeys(texts))
         run = replace(
             made.run,

@@ -44,8 +44,18 @@ History = Annotated[
     flag(
         "--history",
         "FOLDER",
-        "What earlier releases published of whom, which --m needs; an empty folder begins a "
-        "series. It is as sensitive as the table: keep it, and never publish it.",
+        "What earlier releases published of whom, which --m needs; with --method dummies everybody "
+        "keeps the same set of values. An empty folder begins a series. It is as sensitive as the "
+        "table: keep it, and never publish it.",
+    ),
+]
+HistoryKey = Annotated[
+    Path | None,
+    flag(
+        "--history-key",
+        "FILE",
+        "A file with the key that encrypts the history, which only you can read (chmod 600); or "
+        "set SHOAL_HISTORY_KEY_FILE to it, or SHOAL_HISTORY_KEY to the key. Needs shoal[crypt].",
     ),
 ]
 Against = Annotated[
