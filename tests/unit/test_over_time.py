@@ -269,7 +269,7 @@ TABLE = people([f"p{i}" for i in range(12)], ["flu", "cold", "gout"] * 4)
         (TABLE, {"m": 2, "history": None}, "no history was given"),
         (TABLE, {"m": 2, "history": "nowhere"}, "begins with an empty folder"),
         (TABLE, {"m": 4}, "the largest m possible is 3"),
-        (TABLE, {"m": 2, "k": 3}, "goes with no other rule"),
+        (TABLE, {"m": 2, "t": 0.3}, "goes with k-anonymity and no other rule"),
         (TABLE, {"m": 2, "method": "incognito"}, "on one level"),
         (TABLE, {"m": 2, "method": "tp"}, "counts rows"),
         (TABLE, {"m": 2, "pseudonym": True}, "a pseudonym would show it"),
