@@ -187,7 +187,6 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
-        from shoal.report.evidence import filled
         from shoal.tables.files import to_csv, writing
         from shoal.verbs.manifest import figures as told
         from shoal.verbs.manifest import leave, written
@@ -210,7 +209,7 @@ class Output:
                 manifest, file = leave(release.made, goals, force=self.force)
                 made += [] if file is None else [file]
                 figures = release.to_dict() | {"manifest": told(release.made, manifest)}
-                texts = {"--json": written(figures), "--report": filled(page, manifest["files"])}
+                texts = {"--json": written(figures), "--report": _filled(page, manifest)}
                 texts |= self._dictionary(release)
                 for flag, file in self.extras.items():
                     if file == DASH:
@@ -321,6 +320,14 @@ def tell(run: Run) -> None:
         say.line(f"Besides  {run.read_off.describe()}")
     for result in run.verdict.rules:
         say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
+
+
+def _filled(page: str, manifest: Mapping[str, Any]) -> str:
+    if not page:
+        return page
+    from shoal.report.evidence import filled
+
+    return filled(page, manifest["files"])
 
 
 def _figures(value: Any) -> str:
