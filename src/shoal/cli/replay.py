@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli import say
+from shoal.cli import persons, say
 from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place, place
 
@@ -37,6 +37,19 @@ def command(
     pseudonym_key: Annotated[
         Path | None, opt.flag("--pseudonym-key", "FILE", "The key of the release's pseudonyms.")
     ] = None,
+    history: Annotated[
+        Path | None,
+        opt.flag(
+            "--history",
+            "FOLDER",
+            "The history of its series, as it was before the release or as it is now; nothing is "
+            "recorded.",
+        ),
+    ] = None,
+    history_key: persons.HistoryKey = None,
+    like: Annotated[
+        Path | None, opt.flag("--like", "FILE", "The earlier release that it was made like.")
+    ] = None,
     out: Annotated[
         Path | None,
         opt.flag(
@@ -57,6 +70,7 @@ def command(
     """
     from shoal.api.replay import replay
     from shoal.base.errors import ParameterError
+    from shoal.releases.history.store import history_of
     from shoal.tables.prepare import merge
 
     secret = opt.chosen_seed(seed, seed_file)
@@ -77,6 +91,8 @@ def command(
             delimiter=delimiter,
             reading=reading,
             pseudonym_key=pseudonym_key,
+            history=history_of(history, key=history_key),
+            like=like,
             out=out,
             force=force,
         )

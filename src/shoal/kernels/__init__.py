@@ -23,7 +23,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.types import unliteral
 
 from shoal.kernels.keeping import close, keeping, make, planted
-from shoal.kernels.parts import Parts, PartsOnDisk
+from shoal.kernels.parts import InnerCompiler, InnerOnDisk
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -31,7 +31,7 @@ _PART = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "_nrt": False,
-    "pipeline_class": Parts,
+    "pipeline_class": InnerCompiler,
 }
 _NOT_LOADED: list[str] = []  # why code that was kept is compiled again
 
@@ -102,7 +102,7 @@ class _Cache(FunctionCache):
 class _PartCache(_Cache):
     """The same for what only kernels call."""
 
-    _impl_class = PartsOnDisk  # type: ignore[assignment]
+    _impl_class = InnerOnDisk  # type: ignore[assignment]
 
 
 def _compiled(function: F, **options: Any) -> F:

@@ -20,7 +20,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, compile_result
 
 
-class Part(JITCodeLibrary):
+class InnerCode(JITCodeLibrary):
     """The code of one function, to be linked into kernels; it has no address of its own."""
 
     def _optimize_final_module(self) -> None:
@@ -44,23 +44,23 @@ class Part(JITCodeLibrary):
         return self.name, self._get_module_for_linking().as_bitcode()
 
 
-class Parts(CompilerBase):
-    """Numba's compiler, into a :class:`Part`."""
+class InnerCompiler(CompilerBase):
+    """Numba's compiler, into a :class:`InnerCode`."""
 
     def define_pipelines(self) -> list[Any]:
         """Return numba's passes, for a library that is made beforehand."""
         state = self.state
-        state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = InnerCode(state.targetctx.codegen(), state.func_id.func_qualname)
         return [DefaultPassBuilder.define_nopython_pipeline(state)]
 
 
-class PartsOnDisk(CompileResultCacheImpl):
+class InnerOnDisk(CompileResultCacheImpl):
     """Takes a part from the disk."""
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         """Make of what was written down what numba's compiler would have returned."""
         (name, code), function, env, signature = payload[:4]
-        library = Part(target_context.codegen(), name)
+        library = InnerCode(target_context.codegen(), name)
         library._final_module = ll.parse_bitcode(code)
         library._finalize_final_module()
         return compile_result(
