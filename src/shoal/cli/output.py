@@ -217,7 +217,6 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
-        from shoal.report.evidence import filled
         from shoal.tables.files import to_csv, writing
         from shoal.verbs.manifest import figures as told
         from shoal.verbs.manifest import leave, written
@@ -236,7 +235,7 @@ class Output:
             release.made.seconds["total"] = time.perf_counter() - started
             manifest, _ = leave(release.made, goals, files, force=self.force)
             figures = release.to_dict() | {"manifest": told(release.made, manifest)}
-            texts = {"--json": written(figures), "--report": filled(page, manifest["files"])}
+            texts = {"--json": written(figures), "--report": _filled(page, manifest)}
             texts |= self._dictionary(release)
             made = [goal for goal in goals.values() if isinstance(goal, Path)]
             for flag, file in self.extras.items():
@@ -338,6 +337,14 @@ def tell(run: Run) -> None:
         say.line(f"Besides  {run.read_off.describe()}")
     for result in run.verdict.rules:
         say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
+
+
+def _filled(page: str, manifest: Mapping[str, Any]) -> str:
+    if not page:
+        return page
+    from shoal.report.evidence import filled
+
+    return filled(page, manifest["files"])
 
 
 def _figures(value: Any) -> str:
