@@ -154,11 +154,9 @@ class Table(Generic[FrameT]):
             And as a third, ``x_mid``, half-way between the two.
         csv_safe
             Written as CSV, put an apostrophe before texts that a spreadsheet would run.
-        slack
+        slack, suppress
             How likely a cell is published wider than it need be, so that it does not prove its
-            ends; 0 by default.
-        suppress
-            The largest share of the rows that may be left out (``"1%"``, ``0.01``), as loss.
+            ends, and the share of the rows that may be left out (``"1%"``); 0 by default.
         person_rows
             ``"together"``: all rows of a person are published with the same quasi-identifiers,
             which must not differ between them.
@@ -231,7 +229,6 @@ class Table(Generic[FrameT]):
     ) -> tuple[Release[FrameT], Made]:
         """Carry out a plan that is filled up; what was made stays with the caller."""
         from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if
-        from shoal.verbs.audit import refuse_undone
 
         start = time.perf_counter()
         taken, said = self._settled
@@ -270,6 +267,8 @@ class Table(Generic[FrameT]):
         )
         release = Release[FrameT](made.opened, run, self._kind, pending=made.pending)
         if series is None and against:
+            from shoal.verbs.audit import refuse_undone
+
             refuse_undone(made.opened, plan, extra, [release.alike(r) for r in several(against)])
         return release if isinstance(history, History) else release.recorded(), made
 

@@ -30,7 +30,7 @@ _COLUMNS = """
 # level of the hierarchy, or a width: 10, "month"), top = 90, bottom = 18.
 
 """
-_METHOD = "\n# How rows are grouped; its options stand next to the name (see: shoal methods).\n"
+_METHOD = "\n# How classes are formed; its options stand next to the name (see: shoal methods).\n"
 _RULES = "\n# What every class has to promise; repeat the table for more rules.\n"
 _RELEASE = """
 # typed: intervals as two columns x_lo, x_hi. mid: and x_mid. shuffle: hide the order of the input.
