@@ -86,6 +86,7 @@ def sections(
         "read_off": read_off(opened),
         "contents": [item for item in _NAMES.items() if has.get(item[0], True)],
         "groups": parts.example_groups(subject),
+        "unread": parts.unread(subject),
         "examples": parts.example_rows(subject),
         "shape_story": words.examples,
         "quasi": opened.quasi,
