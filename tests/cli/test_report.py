@@ -113,11 +113,11 @@ def test_spark_cannot_report(refused):
 
 
 def test_labels_without_their_hierarchy_are_not_called_exact(shoal, folder):
-    rows = [f"{('20-29', '30-39')[i % 2]},{('flu', 'cold')[i % 3 == 0]}" for i in range(20)]
-    (folder / "other.csv").write_text("\n".join(["age,disease", *rows]) + "\n")
-    done = shoal("audit", "other.csv", "--quasi", "age", "--k", "5", "--report", "x.html")
+    rows = [f"{('young', 'old')[i % 2]},{('flu', 'cold')[i % 3 == 0]}" for i in range(20)]
+    (folder / "other.csv").write_text("\n".join(["ages,disease", *rows]) + "\n")
+    done = shoal("audit", "other.csv", "--quasi", "ages", "--k", "5", "--report", "x.html")
     assert done.returncode == 0, done.stderr
     page = (folder / "x.html").read_text()
-    assert "Labels of a hierarchy that was not given count as exact: age." in page
+    assert "Labels of a hierarchy that was not given count as exact: ages." in page
     assert '<span class="grade">as written</span>' in page
     assert '<span class="grade">exact</span>' not in page
