@@ -59,3 +59,32 @@ def test_what_is_refused(shoal: Run, made: Path, against: tuple[str, ...], said:
     assert done.returncode == 2
     assert said in done.stderr
     assert not (made / "v.json").exists()
+
+
+def test_the_attack_over_two_releases(shoal: Run, folder: Path) -> None:
+    ages = ("[20-21]", "[20-21]", "[30-31]", "[30-31]")
+    files = {
+        "now.csv": "id,age,ill\n1,20,u\n2,21,v\n3,30,w\n4,31,x\n",
+        "now-r.csv": "age,ill\n" + "".join(f"{a},{v}\n" for a, v in zip(ages, "uvwx", strict=True)),
+        "old.csv": "id,age,ill\n1,20,u\n3,30,w\n",
+        "old-r.csv": "age,ill\n[20-30],u\n[20-30],w\n",
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    told = ("--sensitive", "ill", "--person", "id", "--against", "old-r.csv")
+    words = ("attack", "now.csv", "now-r.csv", "--known", "age", *told, "--kinds", "intersection")
+    done = shoal(*words, "--against-original", "old.csv", "--json", "a.json")
+    assert done.returncode == 0, done.stderr
+    assert "With earlier releases the value of ill is guessed correctly for 100 %" in done.stdout
+    (found,) = json.loads((folder / "a.json").read_text())["results"]
+    assert (found["success"], found["control"], found["details"]["alone"]) == (1.0, 0.0, 0.5)
+    refused = shoal(*words, "--json", "b.json")
+    assert refused.returncode == 2 and not (folder / "b.json").exists()
+    assert "Earlier release 1 has no original beside it" in refused.stderr
+    # The report of an audit shows it where the attacks are; the public one takes no original.
+    words = ("audit", "now-r.csv", "--quasi", "age", *told, "--k", "2", "--report", "v.html")
+    words = (*words, "--against-original", "old.csv")
+    assert shoal(*words, "--original", "now.csv").returncode in (0, 1)
+    assert "With earlier releases the value of ill is guessed" in (folder / "v.html").read_text()
+    refused = shoal(*words, "--original", "now.csv", "--audience", "public", "--force")
+    assert refused.returncode == 2 and "report of the steward" in refused.stderr

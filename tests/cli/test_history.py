@@ -94,7 +94,7 @@ def test_what_cannot_be_written_is_not_recorded(folder, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(output.Output, "_extra", full)
+    monkeypatch.setattr(output.Output, "_dictionary", full)
     refused = release(folder, 2023, "--json", "x.json")
     assert refused.returncode != 0
     assert names(folder / "history") == []

@@ -213,6 +213,9 @@ def test_audit_checks_digests_and_figures(released: Path, shoal: Run) -> None:
     (released / "r.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
     done = shoal("audit", "r.csv", "--manifest", MANIFEST)
     assert done.returncode == 1 and "its SHA-256 differs" in done.stdout
+    done = shoal("audit", "r.csv", *MADE[:4], "--k", "4")
+    assert done.returncode == 0  # the promise is kept; by the way, this is another file
+    assert f"{MANIFEST} beside it describes another file" in " ".join(done.stderr.split())
     (released / "r.csv").rename(released / "other.csv")
     done = shoal("audit", "other.csv", "--manifest", MANIFEST)
     assert done.returncode == 1

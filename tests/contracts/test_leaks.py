@@ -17,7 +17,7 @@ import shoal
 from shoal.catalog import METHODS
 from shoal.privacy import AlphaK, FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.releases.fresh import fresh
-from shoal.tables.files import FORMATS, write_table, write_tables
+from shoal.tables.files import FORMATS, placed, write_release, write_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 
@@ -215,9 +215,9 @@ def test_no_byte_of_what_is_not_published(method, kind, tmp_path):
         for way, raw in serialized(native).items()
     }
     for ending in FORMATS:
-        paths = {name: tmp_path / f"{name}{ending}" for name in outcome.here.tables}
-        write_tables({paths[name]: table for name, table in outcome.here.tables.items()})
-        for path in paths.values():
+        tables, place = outcome.here.tables, tmp_path / f"written{ending}"
+        write_release(tables, place)
+        for path in placed(place, tables).values():
             raw = unpacked(path)
             held[path.name] = sorted(text for text in gone if text.encode() in raw)
     assert {way: texts for way, texts in held.items() if texts} == {}

@@ -7,6 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
+from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
@@ -14,7 +17,7 @@ import polars as pl
 import pytest
 
 from shoal.base import atomic
-from shoal.base.atomic import atomic_file, check_output
+from shoal.base.atomic import atomic_file, atomic_files, check_output
 from shoal.base.errors import OutputError
 from shoal.tables.files import write_table
 
@@ -183,3 +186,90 @@ def test_a_system_without_links_still_writes(
     monkeypatch.setattr(os, "link", refuse)
     write_table(FRAME, tmp_path / "out.csv")
     assert names(tmp_path) == ["out.csv"]
+
+
+def leave(folder: Path, text: str, *, force: bool = False) -> None:
+    """Write a release and a manifest that says what is in it."""
+    with atomic_files() as files:
+        with files.open(folder / "release", force=force) as stream:
+            stream.write(text.encode())
+        assert files.digest(folder / "release") == (sha256(text.encode()).hexdigest(), len(text))
+        with files.open(folder / "manifest", force=force, tells=True) as stream:
+            stream.write(text.encode())
+
+
+@pytest.mark.parametrize("stop", ["release", "manifest"])
+@pytest.mark.parametrize("old", [False, True])
+def test_a_manifest_never_stands_beside_what_it_does_not_tell_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: str, old: bool
+) -> None:
+    """A failure at every step, seen as a kill there would leave it, and as an error leaves it."""
+    if old:
+        leave(tmp_path, "old")
+    at_the_stop: dict[str, str] = {}
+    real = atomic._publish
+
+    def held(neighbour: Path, target: Path, *, force: bool) -> None:
+        if target.name == stop:
+            files = [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
+            at_the_stop.update({path.name: path.read_text() for path in files})
+            raise OSError(errno.EIO, "pulled out")
+        real(neighbour, target, force=force)
+
+    monkeypatch.setattr(atomic, "_publish", held)
+    with pytest.raises(OutputError, match=f"{stop}: pulled out"):
+        leave(tmp_path, "new", force=True)
+    before = {"release": "old"} if old else {}
+    assert at_the_stop == ({"release": "new"} if stop == "manifest" else before)
+    assert names(tmp_path) == (["release"] if old else [])
+
+
+def test_of_two_who_replace_at_once_one_wins_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, first = atomic._publish, {}
+
+    def slowly(neighbour: Path, target: Path, *, force: bool) -> None:
+        # Whoever names his release first would name his manifest last.
+        late = first.setdefault(target.name, neighbour.read_text()) == neighbour.read_text()
+        real(neighbour, target, force=force)
+        time.sleep(0.05 if late else 0.01)
+
+    monkeypatch.setattr(atomic, "_publish", slowly)
+    for _ in range(2):
+        first.clear()
+        writers = [
+            threading.Thread(target=leave, args=(tmp_path, text), kwargs={"force": True})
+            for text in ("one", "other")
+        ]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        assert (tmp_path / "release").read_text() == (tmp_path / "manifest").read_text()
+    assert names(tmp_path) == ["manifest", "release"]
+
+
+def test_who_comes_second_and_may_not_replace_touches_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="appeared while it was being made"), atomic_files() as w:
+        with w.open(tmp_path / "release") as stream:
+            stream.write(b"mine")
+        with w.open(tmp_path / "manifest", force=True, tells=True) as stream:
+            stream.write(b"mine")
+        leave(tmp_path, "yours")
+    assert (tmp_path / "manifest").read_text() == (tmp_path / "release").read_text() == "yours"
+
+
+def test_a_lock_that_is_never_let_go_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(atomic, "_PATIENCE", 0.1)
+    handle = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        with pytest.raises(OutputError, match="held the lock on"):
+            leave(tmp_path, "mine")
+    finally:
+        os.close(handle)
+    assert not names(tmp_path)

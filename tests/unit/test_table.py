@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from shoal.base import atomic
 from shoal.base.errors import InputError, OutputError
 from shoal.tables import csvfile
-from shoal.tables.files import FORMATS, read_table, write_table, write_tables
+from shoal.tables.files import FORMATS, read_table, write_release, write_table
 
 TABLE = "name,age,zip\nAnn,39,00123\nBob,,99\n"
 PLAIN = {"name": ["Ann", "Bob"], "age": [39, None], "zip": ["00123", "99"]}
@@ -291,29 +291,32 @@ def test_several_tables_are_written_together_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good, bad = pl.DataFrame({"a": [1]}), pl.DataFrame({"a": [[1]]})
-    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
-    for tables in ({one: good, two: bad}, {one: bad, two: good}):
+    place = tmp_path / "one.csv"
+    for tables in ({"release": good, "st": bad}, {"release": bad, "st": good}):
         with pytest.raises(OutputError, match="Nothing was written"):
-            write_tables(tables)
+            write_release(tables, place)
         assert not names(tmp_path)
-    # The other file gets a name first; when this one cannot, it loses it again.
+    # The second table gets its name first; when the release cannot, it loses it again.
     real = atomic._publish
 
     def late(neighbour: Path, target: Path, *, force: bool) -> None:
         if target.name == "one.csv":
+            assert names(tmp_path)[-1] == "one.st.csv"
             raise OSError(28, "No space left on device")
         real(neighbour, target, force=force)
 
     monkeypatch.setattr(atomic, "_publish", late)
+    tables = {"release": good, "st": good}
     with pytest.raises(OutputError, match="No space left"):
-        write_tables({one: good, two: good})
+        write_release(tables, place)
     assert not names(tmp_path)
     monkeypatch.undo()
-    write_tables({one: good, two: good})
-    assert names(tmp_path) == ["one.csv", "two.csv"]
-    with pytest.raises(OutputError, match=r"two\.csv"):
-        write_tables({tmp_path / "new.csv": good, two: good})
-    assert names(tmp_path) == ["one.csv", "two.csv"]
+    write_release(tables, place)
+    assert names(tmp_path) == ["one.csv", "one.st.csv"]
+    place.unlink()
+    with pytest.raises(OutputError, match=r"one\.st\.csv"):
+        write_release(tables, place)
+    assert names(tmp_path) == ["one.st.csv"]
 
 
 # Python and polars do not agree on which control characters are spaces.

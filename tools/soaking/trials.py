@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -129,15 +130,22 @@ def kill(seed: int, _: Command, counts: Counter[str]) -> None:
         process.send_signal(signal.SIGKILL)
         killed = process.wait() == -signal.SIGKILL
         counts["killed" if killed else "ended before it was killed"] += 1
-        # A manifest gets its name a moment before the release: alone, it names a digest that no
-        # file there has, and an audit by it fails.
         whole = {out.name, f"{out.name}.manifest.json"}
+        _expect_told(out)
         if out.read_text() != "old\n":
             _right(case, out, "written before the kill")
             counts["whole although killed"] += killed
         for left in out.parent.iterdir():
             hidden = left.name.startswith(".") and left.name.endswith(".part")
             _expect(left.name in whole or hidden, f"a kill left {left.name}")
+
+
+def _expect_told(out: Path) -> None:
+    """A manifest stands beside no release but the one that it tells of."""
+    made = out.with_name(f"{out.name}.manifest.json")
+    if made.exists():
+        told = json.loads(made.read_text())["files"][out.name]["sha256"]
+        _expect(told == sha256(out.read_bytes()).hexdigest(), "a manifest of another release")
 
 
 def full_disk(seed: int, _: Command, counts: Counter[str]) -> None:
@@ -181,6 +189,7 @@ def writers(seed: int, _: Command, counts: Counter[str]) -> None:
         _right(case, out, "")
         names = {path.name for path in out.parent.iterdir()}
         _expect(names == {"out.csv", "out.csv.manifest.json"}, f"writers left {sorted(names)}")
+        _expect_told(out)
         counts["three writers at once"] += 1
 
 

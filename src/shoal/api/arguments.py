@@ -32,11 +32,20 @@ class Roles(TypedDict, total=False):
     person: str | None
 
 
-READING = ("encoding", "dates", "decimal", "sheet", "labels")
-"""How a file is read, by the keys of a plan."""
+class ReadAs(TypedDict, total=False):
+    """How a file is read, by the keys of a plan."""
+
+    encoding: str | None
+    dates: str | None
+    decimal: str | None
+    sheet: str | None
+    labels: str | None
 
 
-class Declared(Roles, total=False):
+READING = tuple(ReadAs.__annotations__)
+
+
+class Declared(Roles, ReadAs, total=False):
     """What :func:`shoal.open` takes besides the table."""
 
     hierarchies: Hierarchies | None
@@ -48,11 +57,6 @@ class Declared(Roles, total=False):
     domains: Domains | None
     missing: Names | None
     delimiter: str | None
-    encoding: str | None
-    dates: str | None
-    decimal: str | None
-    sheet: str | None
-    labels: str | None
     table: str | None
     query: str | None
 
@@ -91,6 +95,7 @@ class Anonymized(Declared, Asked, total=False):
     pseudonym_key: str | Path | bytes | None
     history: str | Path | None
     against: Sequence[Any]
+    like: Any
     threads: int | None
     progress: Progress | None
     time_limit: float | None
@@ -127,7 +132,7 @@ class Compared(Declared, Weighed, total=False):
     keep: bool
 
 
-class _Released(TypedDict, total=False):
+class _Released(ReadAs, total=False):
     """What is said of a release, whatever is asked of it."""
 
     sensitive: Names | None
@@ -175,6 +180,8 @@ class Tried(TypedDict, total=False):
     gaps: float
     rule_out: int
     belief: float
+    against: Sequence[Any]
+    against_original: Sequence[Any]
     seed: int | None
 
 
@@ -274,8 +281,8 @@ def refuse_history(history: object) -> None:
     """Refuse a history, and earlier releases, on Spark."""
     if history:
         raise ParameterError(
-            "A history (--history) or earlier releases (--against) follow people from release to "
-            "release, which is done on one machine. Leave out the engine, or them."
+            "A history (--history) or earlier releases (--against, --like) are followed from "
+            "release to release, which is done on one machine. Leave out the engine, or them."
         )
 
 

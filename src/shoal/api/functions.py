@@ -28,6 +28,7 @@ from shoal.api.arguments import (
     roles_of,
     several,
 )
+from shoal.api.following import plan_like
 from shoal.api.on_spark import anonymize_on_spark, wants_spark
 from shoal.api.opening import (
     look,
@@ -87,12 +88,18 @@ def anonymize(data: Any = None, **given: Any) -> Release[Any]:
         return _on_spark(data, **given)
     declared, asked = parted(given, Declared)
     # Whatever is wrong with what is asked for is said before the table is read.
-    declared["plan"] = merge(declared.get("plan"))
+    declared["plan"] = merge(_planned(asked.get("like"), declared))
     asked_for(declared["plan"], **parted(asked, Asked)[0])
     if (progress := asked.get("progress")) is not None:
         progress("read")
     made: Release[Any] = open(data, **declared).anonymize(**asked)
     return made
+
+
+def _planned(like: Any, declared: Mapping[str, Any]) -> Any:
+    """Return the plan that a call declares, or that of the release it is to be like."""
+    given = {key: declared.get(key) for key in ("hierarchies", "missing", "delimiter")}
+    return plan_like(like, declared.get("plan"), named=declared.get("quasi") is not None, **given)
 
 
 def _on_spark(
@@ -107,10 +114,11 @@ def _on_spark(
     plan: Plan | str | Path | None = None,
     history: object = None,
     against: Sequence[Any] = (),
+    like: Any = None,
     **given: Any,
 ) -> Release[Any]:
     refuse_strict(strict, prove)
-    refuse_history(history or against)
+    refuse_history(history or against or like is not None)
     roles, asked = parted(given, Roles)
     asked |= {"roles": roles_of(**roles), "hierarchies": hierarchies, "rules": rules}
     extra = extra_rules(rules)
@@ -148,12 +156,16 @@ def audit(released: Any, **given: Unpack[Audited]) -> Verdict:
     manifest = promise.pop("manifest", None)
     if manifest is not None:
         return _beside_manifest(released, Path(manifest), opening, promise)
-    # What is declared of a release is declared of the earlier ones; their other tables are theirs.
-    alike = {key: value for key, value in opening.items() if key not in ("original", "st")}
-    against = several(promise.pop("against", ()))
-    check_named_once([released, *against])
-    before = [_released(place, alike) for place in against]
+    before = _before(released, promise.pop("against", ()), opening)
     return _released(released, opening).audit(**promise, against=before)
+
+
+def _before(released: Any, against: Any, opening: Mapping[str, Any]) -> list[Release[Any]]:
+    """Open earlier releases; what is declared of a release is declared of them."""
+    alike = {key: value for key, value in opening.items() if key not in ("original", "st")}
+    before = several(against)
+    check_named_once([released, *before])
+    return [_released(place, alike) for place in before]
 
 
 def _beside_manifest(
@@ -189,8 +201,10 @@ def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attack
     asked: dict[str, Any] = dict(given)
     kinds, known = asked.pop("kinds", None), asked.pop("known", None)
     opening, asked = parted(asked, Opening)
-    opening |= {"quasi": known, "original": original}
-    return _released(released, opening).attack(known=known, kinds=kinds, **asked)
+    opening["quasi"] = known
+    before = _before(released, asked.pop("against", ()), opening)
+    opening["original"] = original
+    return _released(released, opening).attack(known=known, kinds=kinds, against=before, **asked)
 
 
 def estimate(

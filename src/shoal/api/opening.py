@@ -10,7 +10,16 @@ from typing import Any, TypeVar, Unpack, overload
 
 import polars as pl
 
-from shoal.api.arguments import READING, Declared, Opening, Roles, check_known, parted, roles_of
+from shoal.api.arguments import (
+    READING,
+    Declared,
+    Opening,
+    ReadAs,
+    Roles,
+    check_known,
+    parted,
+    roles_of,
+)
 from shoal.api.release import Release
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
@@ -81,7 +90,8 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
         The column that says whose row it is: then classes are counted in different people, not in
         rows. It is never released.
     hierarchies
-        A folder of ``COLUMN.csv`` files, or taxonomies (or their files) by column.
+        A folder of ``COLUMN.csv`` files, or taxonomies (or their files) by column; or dictionaries
+        of levels, ``{0: values, 1: wider labels, ...}``, as anjana takes them.
     plan
         A plan or its file; the other arguments override it.
     kinds, importance
@@ -149,7 +159,12 @@ def read_release(
         return with_domains(full.with_roles({Role.SENSITIVE: hidden}), domains)
 
     opened = open_published(
-        released, declared, st=st, hierarchies=hierarchies, complete=bool(plan.columns)
+        released,
+        declared,
+        st=st,
+        hierarchies=hierarchies,
+        complete=bool(plan.columns),
+        how=plan.data.how,
     )
     if notations:
         opened = foreign.declared(opened, notations)
@@ -180,6 +195,7 @@ def open_release(
     missing: Names | None = None,
     delimiter: str | None = None,
     notations: Mapping[str, str] | None = None,
+    **reading: str | None,
 ) -> Release[Any]:
     """Open a published table, whoever made it: its shape known once, its classes grouped once.
 
@@ -212,6 +228,9 @@ def open_release(
         are the values in the sets.
     missing, delimiter
         Texts that mean missing in the original, besides the empty one, and what parts its cells.
+    encoding, dates, decimal, sheet, labels
+        How the original's file is read, as :func:`shoal.read_table` takes them; encoding, sheet and
+        labels also the release's, as far as it is not UTF-8.
     notations
         Per column how another tool wrote its cells, when that cannot be told by itself: a pattern
         such as ``"LO to HI"``, or ``"exact"``.
@@ -220,7 +239,9 @@ def open_release(
     if plan is None and declared is not None:
         plan = declared.plan
     # Kinds belong to columns, which are named last.
-    full = merge(plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies)
+    check_known(reading, ReadAs)
+    read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
+    full = merge(plan, hierarchies=hierarchies, **read_as)
     named = roles_of(quasi, sensitive, identifier, person=person)
 
     def roles(_columns: Sequence[str]) -> dict[Role, list[str]]:

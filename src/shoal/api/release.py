@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 import polars as pl
 
 from shoal.api.arguments import Promised, Tried, asked_for, check_known, several
-from shoal.base.errors import ParameterError, ShoalError
+from shoal.base.errors import ShoalError
 from shoal.base.partition import Ints
 from shoal.base.plain import as_json
 from shoal.plan.plan import Plan
@@ -29,7 +29,7 @@ from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
 from shoal.tables.native import Native
-from shoal.tables.prepare import Names, extra_rules, listed_names, load
+from shoal.tables.prepare import Names, extra_rules, load
 
 if TYPE_CHECKING:
     from shoal.engines.run import Run
@@ -156,11 +156,12 @@ class Release(Generic[FrameT]):
         Then audits compare cells, risks show before and after, attacks are possible, and reports
         and figures show both. ``original``: a :class:`shoal.Table`, a file or a frame.
         """
-        rows = self._rows(original)
+        rows = self.rows_of(original)
         opened = self.opened and foreign.beside(self.opened, rows)
         return replace(self, opened=opened, original=rows)
 
-    def _rows(self, data: Any) -> pl.DataFrame:
+    def rows_of(self, data: Any) -> pl.DataFrame:
+        """Return the rows of a table, read as the plan says."""
         return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
     def audit(
@@ -212,7 +213,7 @@ class Release(Generic[FrameT]):
         """
         from shoal.verbs.risk import risk
 
-        people = None if population is None else self._rows(population)
+        people = None if population is None else self.rows_of(population)
         stats = None if self.run is None else self.run.verdict.stats
         limits: dict[str, Any] = {"threshold": threshold, "belief": belief, "stats": stats}
         return risk(self.here, original=self.original, population=people, **limits)
@@ -228,7 +229,8 @@ class Release(Generic[FrameT]):
             Columns that the attacker knows of his targets; the quasi-identifiers by default.
         kinds
             Of ``linkage``, ``homogeneity``, ``inference``, ``background``, all by default (linkage
-            alone without a sensitive column), and of ``readoff`` and ``downcoding``.
+            alone without a sensitive column), of ``readoff`` and ``downcoding``, and, with earlier
+            releases, of ``intersection``.
         targets
             How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
         noise, gaps
@@ -240,19 +242,16 @@ class Release(Generic[FrameT]):
         control
             People who are *not* in the table, with the same columns. By default the control attacks
             every target with what is known of somebody else.
+        against, against_original
+            Earlier releases of the same people, as :meth:`audit` takes them, and in the same order
+            the table that each was made from, unless it was put beside it. For ``intersection``,
+            which needs a column of the originals declared as ``person``.
         seed
             Repeats the draw of targets, noise and gaps.
         """
-        from shoal.verbs.attack import attack
+        from shoal.api.attacking import attacked
 
-        if self.original is None:
-            raise ParameterError(
-                "An attack needs the original, the truth about the people it is tried on. Put the "
-                "release beside it: release.beside(table).attack(...), or give original=..."
-            )
-        opened = self.here if known is None else self.here.known_by(listed_names(known))
-        others = None if control is None else self._rows(control)
-        return attack(opened, self.original, control=others, **tried)
+        return attacked(self, known, control, **tried)
 
     def estimate(
         self,

@@ -22,6 +22,7 @@ from shoal.api.arguments import (
     refuse_strict,
     several,
 )
+from shoal.api.following import followed
 from shoal.api.on_spark import anonymize_on_spark
 from shoal.api.release import Release
 from shoal.base.errors import warn
@@ -126,6 +127,7 @@ class Table(Generic[FrameT]):
         pseudonym_key: str | Path | bytes | None = None,
         history: str | Path | History | None = None,
         against: Sequence[Any] = (),
+        like: Any = None,
         **asked: Unpack[Asked],
     ) -> Release[FrameT]:
         """Anonymize the table and check the release before handing it over.
@@ -164,11 +166,15 @@ class Table(Generic[FrameT]):
             and forgotten. It is in no plan, figure or release.
         history
             The folder that says what earlier releases published of whom, which m-invariance needs;
-            an empty one begins a series. The release is recorded there when it is handed over. It
-            is as sensitive as the table: never publish it.
+            with dummy values everybody keeps the same set. An empty one begins a series, and the
+            release is recorded there when it is handed over. It is as sensitive as the table.
         against
             Earlier releases of the same people. With a history each must be one of its releases;
             without one the promise must hold for somebody who has them all, or nothing is released.
+        like
+            An earlier release, its manifest or the figures of its run: rows fall into its classes
+            where they fit and keep the promise, with the same cells, and the others are grouped
+            anew. The promise must hold over both together, too, or nothing is released.
         progress
             Called with the name of each stage as it starts, and ``"compile"`` once if kernels have
             to be compiled. During ``"refine"`` True ends the work with the best so far.
@@ -201,11 +207,12 @@ class Table(Generic[FrameT]):
         key = read_key(pseudonym_key)
         if engine is not None:
             refuse_strict(strict, prove)
-            refuse_history(history or against)
+            refuse_history(history or against or like is not None)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
         told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}
-        return self._carried_out(plan, clock, extra, key, against=against, **told)[0]
+        told |= {"against": against, "like": like}
+        return self._carried_out(plan, clock, extra, key, **told)[0]
 
     def _carried_out(
         self,
@@ -218,6 +225,7 @@ class Table(Generic[FrameT]):
         prove: bool = False,
         history: str | Path | History | None = None,
         against: Sequence[Any] = (),
+        like: Any = None,
     ) -> tuple[Release[FrameT], Made]:
         """Carry out a plan that is filled up; what was made stays with the caller."""
         from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if
@@ -232,7 +240,9 @@ class Table(Generic[FrameT]):
         check_named_once(several(against))
         if series is not None:
             series.check_released({str(one): _published(one) for one in several(against)})
-        made = execute(taken, plan, clock, extra, key=key, prove=prove, history=series)
+        earlier = None if like is None else followed(like, plan, dict(self.taxonomies))
+        before: dict[str, Any] = {"history": series, "like": earlier}
+        made = execute(taken, plan, clock, extra, key=key, prove=prove, **before)
         said = tuple(text for text in said if series is None or not text.startswith(EACH_ONCE))
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
@@ -247,7 +257,7 @@ class Table(Generic[FrameT]):
             texts.append(told.describe())
             warn(told.describe())
         refuse_if(texts if strict else ())
-        texts += advice(plan)
+        texts += advice(plan, kept=series is not None)
         texts = list(dict.fromkeys(texts))
         run = replace(
             made.run,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from shoal.base.atomic import Pathlike, atomic_file
+from shoal.base.atomic import Pathlike, atomic_files
 from shoal.releases.opened import Opened
 from shoal.report.dictionary import texts
 from shoal.tables.files import placed, writing
@@ -16,13 +16,14 @@ def write(release: Any, path: Pathlike, *, force: bool, into: str | None) -> Non
     """Write a release, and its manifest if it was made here; see :meth:`shoal.Release.write`."""
     tables, csv_safe = release.here.tables, release.plan.release.csv_safe
     goals = placed(path, tables, into)
-    with writing(goals, tables, force, (), csv_safe=csv_safe):
+    with writing(goals, tables, force, (), csv_safe=csv_safe) as files:
         if release.run is not None:
-            leave(release.run, goals, force=force)
+            leave(release.run, goals, files, force=force)
 
 
 def write_dictionary(opened: Opened, path: Path, *, force: bool) -> None:
     """Write the two files of a data dictionary beside a release."""
-    for end, text in texts(opened, path.name).items():
-        with atomic_file(path.with_name(path.name + end), force=force) as stream:
-            stream.write(text.encode())
+    with atomic_files() as files:
+        for end, text in texts(opened, path.name).items():
+            with files.open(path.with_name(path.name + end), force=force) as stream:
+                stream.write(text.encode())

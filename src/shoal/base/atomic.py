@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from shoal.base.errors import OutputError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 Pathlike = str | os.PathLike[str]
+_PATIENCE = 30.0  # seconds that somebody else may take to name his files
+_NAP = 0.02
 
 
 def check_output(path: Path, *, force: bool = False, inputs: Sequence[Pathlike] = ()) -> Path:
@@ -70,30 +80,168 @@ def atomic_file(
     ctrl-C) leaves nothing behind and the old file as it was. Even ``kill -9`` leaves at most the
     neighbour, never a part of the output.
     """
-    path = Path(path)
-    target = check_output(path, force=force, inputs=inputs)
-    neighbour = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.part")
-    try:
-        try:
-            with _open(neighbour) as stream:
-                yield stream
+    with atomic_files() as files, files.open(path, force=force, inputs=inputs) as stream:
+        yield stream
+
+
+@dataclass(frozen=True)
+class _Staged:
+    """A file on its way: what it will be called, and where its bytes are until then."""
+
+    path: Path
+    target: Path
+    neighbour: Path
+    stream: IO[bytes]
+    force: bool
+    tells: bool
+
+
+class Batch:
+    """Files that are written one after the other and get their names together.
+
+    What tells of other files (``tells``: a manifest, figures, a report) never stands beside a file
+    that it does not tell of: before the first new name is given the old ones of what tells are
+    taken away, and the new ones are given last. So a kill at any moment leaves, at worst, a
+    release without its manifest. Others who name files in the same folder wait meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._staged: dict[Path, _Staged] = {}
+        self._new: set[Path] = set()  # nothing stood there when the file was opened
+        self._named: list[Path] = []
+
+    @contextlib.contextmanager
+    def open(
+        self,
+        path: Path | str,
+        *,
+        force: bool = False,
+        inputs: Sequence[Pathlike] = (),
+        tells: bool = False,
+    ) -> Iterator[IO[bytes]]:
+        """Open one more file, to be filled in this block; ``force`` and ``inputs`` as always."""
+        path = Path(path)
+        target = check_output(path, force=force, inputs=inputs)
+        neighbour = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.part")
+        with _reasons(path):
+            if not os.path.lexists(target):
+                self._new.add(target)
+            stream = _open(neighbour)
+            self._staged[path] = _Staged(path, target, neighbour, stream, force, tells)
+            yield stream
+            stream.flush()
+
+    def digest(self, path: Path) -> tuple[str, int] | None:
+        """Return the SHA-256 and the size of a file that waits for its name, or None."""
+        if path not in self._staged:
+            return None
+        stream = self._staged[path].stream
+        stream.seek(0)
+        found = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+        return found, stream.seek(0, os.SEEK_END)
+
+    def publish(self) -> None:
+        """Force all files to the disk and give them their names."""
+        waiting = sorted(self._staged.values(), key=lambda one: one.tells)
+        for one in waiting:
+            with _reasons(one.path), one.stream as stream:
                 stream.flush()
                 os.fsync(stream.fileno())
-                if not neighbour.exists():
-                    _name(stream, neighbour)
-            _publish(neighbour, target, force=force)
-        except FileExistsError:
-            raise OutputError(
-                f"The output {path} appeared while it was being made; it was left alone. "
-                "Choose another name, or allow it to be replaced with --force (force=True)."
-            ) from None
-        except OSError as fault:
-            raise OutputError(
-                f"Cannot write {path}: {fault.strerror or fault}. Nothing was written; "
-                "free some space or choose another place."
-            ) from fault
-    finally:
-        neighbour.unlink(missing_ok=True)
+                if not one.neighbour.exists():
+                    _name(stream, one.neighbour)
+        with _alone({one.target.parent for one in waiting} if len(waiting) > 1 else ()):
+            for one in waiting:
+                if not one.force and os.path.lexists(one.target):
+                    raise _appeared(one.path)
+            for one in waiting:
+                if one.tells:
+                    one.target.unlink(missing_ok=True)
+            for one in waiting:
+                with _reasons(one.path):
+                    _publish(one.neighbour, one.target, force=one.force)
+                    self._named.append(one.target)
+        self._clear()
+
+    def withdraw(self) -> None:
+        """Take the names away again that were given where nothing stood before."""
+        for target in self._named:
+            if target in self._new:  # what was replaced with force is gone already
+                target.unlink(missing_ok=True)
+        self._clear()
+
+    def _clear(self) -> None:
+        for one in self._staged.values():
+            with contextlib.suppress(OSError):  # a full disk, which has been told of
+                one.stream.close()
+            one.neighbour.unlink(missing_ok=True)
+        self._staged = {}
+
+
+@contextlib.contextmanager
+def atomic_files() -> Iterator[Batch]:
+    """Write files that get their names together when the block ends, or with ``publish()`` in it.
+
+    Whatever goes wrong, none of them is left; one that was replaced with ``force`` is gone.
+    """
+    files = Batch()
+    try:
+        yield files
+        files.publish()
+    except BaseException:
+        files.withdraw()
+        raise
+
+
+@contextlib.contextmanager
+def _reasons(path: Path) -> Iterator[None]:
+    """Say of which file a fault of the system is, and what to do."""
+    try:
+        yield
+    except FileExistsError:
+        raise _appeared(path) from None
+    except OSError as fault:
+        raise OutputError(
+            f"Cannot write {path}: {fault.strerror or fault}. Nothing was written; "
+            "free some space or choose another place."
+        ) from fault
+
+
+def _appeared(path: Path) -> OutputError:
+    return OutputError(
+        f"The output {path} appeared while it was being made; it was left alone. "
+        "Choose another name, or allow it to be replaced with --force (force=True)."
+    )
+
+
+@contextlib.contextmanager
+def _alone(folders: Iterable[Path]) -> Iterator[None]:
+    """Keep others waiting who give names in these folders, where the system has such locks."""
+    with contextlib.ExitStack() as stack:
+        for folder in sorted(folders) if fcntl is not None else ():  # in order: no deadlock
+            try:
+                handle = os.open(folder, os.O_RDONLY)
+            except OSError:  # may be written into and not be read: nobody can lock it
+                continue
+            stack.callback(os.close, handle)
+            _lock(handle, folder)
+        yield
+
+
+def _lock(handle: int, folder: Path) -> None:
+    """Wait for the lock on a folder, but not for ever."""
+    for _ in range(int(_PATIENCE / _NAP)):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_NAP)
+        except OSError:  # a file system without locks
+            return
+        else:
+            return
+    raise OutputError(
+        f"Another program has held the lock on {folder} for {_PATIENCE:.0f} s. Nothing was "
+        "written; wait for it, or choose another directory."
+    )
 
 
 def _open(neighbour: Path) -> IO[bytes]:
@@ -102,7 +250,7 @@ def _open(neighbour: Path) -> IO[bytes]:
     if nameless and Path("/proc/self/fd").is_dir():
         with contextlib.suppress(OSError):  # not every file system has them
             return os.fdopen(os.open(neighbour.parent, nameless | os.O_RDWR, 0o666), "w+b")
-    return neighbour.open("xb")
+    return neighbour.open("x+b")
 
 
 def _name(stream: IO[bytes], path: Path) -> None:

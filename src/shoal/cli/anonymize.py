@@ -21,8 +21,12 @@ from shoal.tables.sources.source import place
 if TYPE_CHECKING:
     from shoal.api.release import Release
     from shoal.cli.output import Output
+    from shoal.engines.run import Run
     from shoal.plan.plan import Plan
     from shoal.tables.sources.source import Source
+
+BEFORE = "released before"
+"""The note that names releases of the same columns beside the new one."""
 
 
 @opt.with_rules
@@ -59,6 +63,7 @@ def command(
     pseudonym_key: persons.PseudonymKey = None,
     history: persons.History = None,
     against: persons.Against = None,
+    like: persons.Like = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
@@ -192,16 +197,15 @@ def command(
     goal = Output.of(out, into, json, force, report).with_dictionary(dictionary)
     if spark:
         reporting.refuse_on_spark(report, audience)
-        persons.refuse_history(history or against)
+        persons.refuse_history(history or against or like)
     else:
         goal.check_files([path for path in (data, plan) if path is not None], csv_safe=csv_safe)
     reader = reporting.reader(report, audience)
 
-    from shoal.plan.plan import Plan
     from shoal.releases.history.store import history_of
     from shoal.tables.prepare import merge, with_domains
 
-    base = Plan() if plan is None else Plan.read(plan, trust=trust_plan)
+    base = persons.planned(plan, like, trust_plan, quasi, hierarchies, missing, delimiter)
     name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
     sets_at_all, settings_by_column = cells.named(grid, sets)
@@ -233,12 +237,28 @@ def command(
         return
     inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
     series, declares = history_of(history, full), bool(domains) or full.declares_domain
-    goal = goal.made_by(name, inputs, declared=declares, series=series)
+    goal = goal.made_by(name, inputs + persons.inputs_of(like), declared=declares, series=series)
     goal.check()
     settings: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
+    settings["like"] = like
     settings |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}
     declared = {"roles": roles, "domains": domains, "settings": settings_by_column}
     _release(source, full, declared, settings, reader, goal, started)
+
+
+def _told_again(run: Run, again: list[str], near: list[str]) -> Run:
+    """Say in the figures and the warnings that a table seems to be released once more."""
+    texts, notes = list(again), dict(run.notes)
+    if near:
+        notes[BEFORE] = near
+        many = "are releases" if len(near) > 1 else "is a release"
+        told = (
+            f"{' and '.join(near[:5])} beside it {many} of the same columns, and dummies are drawn "
+            "afresh: who has two releases of the same people keeps only the values that are in "
+            "both sets. Use --history, with which a person keeps the set, or publish only one."
+        )
+        texts.insert(0, told)
+    return replace(run, warnings=(*texts, *run.warnings), notes=notes)
 
 
 def _release(
@@ -263,8 +283,10 @@ def _release(
         progress("read")
         table = read(source, plan, **declared)
         release = table.anonymize(progress=progress, **settings)
-        run = replace(release.made, warnings=(*again, *release.warnings))
-        release = replace(release, run=run)
+        release = replace(release, run=_told_again(release.made, again, goal.near(release.plan)))
+        refuse_if(
+            release.warnings[:1] if settings["strict"] and BEFORE in release.made.notes else ()
+        )
         page = ""
         if reader is not None:
             progress("report")

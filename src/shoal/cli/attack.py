@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import options as opt
 from shoal.cli import say, streams
-from shoal.tables.sources.source import Place
+from shoal.cli.readers import with_reading
+from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
     from shoal.measures.risks.results import Attacks
 
 
+@with_reading
 def command(
     original: Annotated[
         Place,
@@ -41,7 +43,7 @@ def command(
             "NAMES",
             "Of linkage, homogeneity, inference, background; these by default, linkage alone "
             "without a sensitive column. Also readoff and downcoding: rows that are certain, and "
-            "likely, from the release alone.",
+            "likely, from the release alone; and intersection, with --against.",
         ),
     ] = None,
     targets: Annotated[
@@ -75,6 +77,23 @@ def command(
             parser=streams.given,
         ),
     ] = None,
+    against: Annotated[
+        list[str] | None,
+        opt.flag(
+            "--against",
+            "DATA",
+            "An earlier release of the same people, for the attack intersection; repeat it for "
+            "each. Needs --person.",
+        ),
+    ] = None,
+    against_original: Annotated[
+        list[str] | None,
+        opt.flag(
+            "--against-original",
+            "DATA",
+            "The table that an earlier release was made from; one for each, in the same order.",
+        ),
+    ] = None,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
@@ -87,6 +106,8 @@ def command(
     ] = None,
     json: opt.JsonFile = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Attack a release as somebody would who knows a little about the people in it.
 
@@ -95,26 +116,33 @@ def command(
     Tries to pick a person's row and to guess sensitive values, and compares that with guessing
     blindly and with a control. Give the hierarchies that the release was made with.
     """
+    from shoal.api.arguments import check_named_once
     from shoal.api.opening import read_release
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import load, merge
 
-    inputs = [path for path in (original, released, plan, control, st) if path is not None]
+    before = [place(name) for name in against or ()]
+    tables = [place(name) for name in against_original or ()]
+    named = (original, released, plan, control, st, *before, *tables)
+    inputs = [path for path in named if path is not None]
     check_named({"--json": json}, force, inputs)
+    check_named_once([released, *before])
     full = merge(
-        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+        plan,
+        trust=trust_plan,
+        missing=missing,
+        delimiter=delimiter,
+        reading=reading,
+        hierarchies=hierarchies,
     )
     truth = load(original, full)
+    declared: dict[str, Any] = {
+        "roles": opt.named_roles(known, sensitive, person=person, besides=truth.columns),
+        "domains": opt.named_domains(domain),
+        "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
+    }
     with warned_last():
-        release = read_release(
-            released,
-            full,
-            roles=opt.named_roles(known, sensitive, person=person, besides=truth.columns),
-            st=st,
-            domains=opt.named_domains(domain),
-            notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
-            original=truth,
-        )
+        release = read_release(released, full, st=st, original=truth, **declared)
         attacks = release.attack(
             kinds=opt.split_names(kinds, ()),
             targets=targets,
@@ -122,6 +150,8 @@ def command(
             gaps=gaps,
             rule_out=rule_out,
             control=control,
+            against=[read_release(where, full, **declared) for where in before],
+            against_original=tables,
             seed=seed,
         )
         report(attacks)

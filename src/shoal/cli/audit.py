@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import reporting, say, streams
+from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
+@with_reading
 def command(
     released: opt.Released,
     plan: opt.PlanFile = None,
@@ -57,6 +60,15 @@ def command(
             "somebody who has them all.",
         ),
     ] = None,
+    against_original: Annotated[
+        list[str] | None,
+        opt.flag(
+            "--against-original",
+            "DATA",
+            "The table that an earlier release was made from, one for each: then the report of "
+            "the steward tries the attack intersection, too. Needs --original and --person.",
+        ),
+    ] = None,
     history: Annotated[
         Path | None,
         opt.flag(
@@ -95,6 +107,7 @@ def command(
     audience: opt.Audience = None,
     force: opt.Force = False,
     *,
+    reading: dict[str, str],
     rules: list[dict[str, Any]],
 ) -> None:
     """Check a published file against its promise, from its cells alone.
@@ -111,15 +124,17 @@ def command(
     from shoal.api.opening import read_release
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import merge
-    from shoal.verbs.manifest import compared, plan_of, read_manifest
+    from shoal.verbs.manifest import beside_another, compared, plan_of, read_manifest
 
     released = place(released, table)
     original = None if original is None else place(original, original_table)
     before = [place(name) for name in against or ()]
-    named = (released, plan, original, st, manifest, *before)
+    tables = [place(name) for name in against_original or ()]
+    named = (released, plan, original, st, manifest, *before, *tables)
     inputs = [path for path in named if path is not None]
     extras = check_named({"--json": json, "--report": report}, force, inputs)
     to = reporting.reader(report, audience)
+    _check_attacked(tables, original, to)
     check_named_once([released, *before])
     told = None if manifest is None else read_manifest(manifest)
     promised: Plan | Path | None = plan
@@ -131,6 +146,7 @@ def command(
         trust=trust_plan,
         missing=missing,
         delimiter=delimiter,
+        reading=reading,
         hierarchies=hierarchies,
         rules=rules,
     )
@@ -145,14 +161,30 @@ def command(
     verdict = release.audit(against=earlier, history=history)
     if told is not None and manifest is not None:
         verdict = compared(told, manifest.parent, released, verdict)
+    elif isinstance(released, Path):
+        for fault in beside_another(released):
+            say.warning(fault)
     texts = {"--json": verdict.to_json()}
     if to is not None:
-        texts["--report"] = reporting.of_release(release, released, to, "Audit", verdict)
+        tried = reporting.tried(release, earlier, tables) if tables else True
+        texts["--report"] = reporting.of_release(release, released, to, "Audit", verdict, tried)
     tell(verdict, detailed=read_off)
     for flag, file in extras.items():
         keep(file, texts.get(flag, ""), force, inputs)
     if not verdict.holds:
         raise typer.Exit(1)
+
+
+def _check_attacked(tables: Sequence[Place], original: Place | None, to: str | None) -> None:
+    """Refuse originals of earlier releases that nothing would look at."""
+    from shoal.base.errors import ParameterError
+
+    if tables and (to != "steward" or original is None):
+        raise ParameterError(
+            "--against-original is for the attack 'intersection' in the report of the steward, "
+            "beside the original. Give --original and --report, or leave it out; 'shoal attack' "
+            "tries it without a report."
+        )
 
 
 def tell(verdict: Verdict, *, detailed: bool = False) -> None:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 from shoal.catalog import ESTIMATORS
 from shoal.cli import options as opt
 from shoal.cli import say
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     from shoal.verbs.estimate import Estimates
 
 
+@with_reading
 def command(
     released: opt.Released,
     of: Annotated[
@@ -54,6 +56,8 @@ def command(
         ),
     ] = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Count sensitive values by category from a release, with intervals.
 
@@ -73,7 +77,7 @@ def command(
     check_named({"--json": json, "--plot": plot}, force, [released])
     release = read_release(
         released,
-        merge(None, hierarchies=hierarchies),
+        merge(None, hierarchies=hierarchies, reading=reading),
         roles=opt.named_roles(quasi),
         st=st,
         domains=opt.named_domains(domain),

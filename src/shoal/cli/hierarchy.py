@@ -12,6 +12,7 @@ from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.cli import options as opt
 from shoal.cli import say, streams
 from shoal.cli.helping import Command, told
+from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ PREVIEW = 24  # lines of a tree that is shown before it is written
 
 @app.command("make", cls=Command)
 @told
+@with_reading
 def make(
     data: opt.Data,
     column: Annotated[
@@ -69,6 +71,8 @@ def make(
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Make a hierarchy from the values of a column, in ARX's CSV format, and show it.
 
@@ -86,7 +90,7 @@ def make(
 
     if out is not None:
         check_output(out, force=force, inputs=[data])
-    frame = load(data, merge(None, missing=missing, delimiter=delimiter))
+    frame = load(data, merge(None, missing=missing, delimiter=delimiter, reading=reading))
     if column not in frame.columns:
         raise SchemaError(unknown_column(column, frame.columns))
     numbers = {"widths": widths, "steps": steps, "drop": drop, "top": top, "at-least": at_least}
@@ -101,6 +105,7 @@ def make(
 
 @app.command("make-all", cls=Command)
 @told
+@with_reading
 def make_all(
     data: opt.Data,
     out: Annotated[Path, opt.flag("--out -o", "DIR", "The folder that they go to.")],
@@ -108,6 +113,8 @@ def make_all(
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Make a guessed hierarchy for every column that others may know, and show each in a line.
 
@@ -122,7 +129,7 @@ def make_all(
     from shoal.tables.hierarchy import write_hierarchy
     from shoal.tables.prepare import load, merge
 
-    frame = load(data, merge(None, missing=missing, delimiter=delimiter))
+    frame = load(data, merge(None, missing=missing, delimiter=delimiter, reading=reading))
     names = guess(frame).quasi
     if not names:
         raise InputError(
@@ -153,6 +160,7 @@ def make_all(
 
 @app.command("show", cls=Command)
 @told
+@with_reading
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy file.")],
     data: Annotated[
@@ -168,6 +176,8 @@ def show(
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Show a hierarchy as a tree, with the rows of a table under every label.
 
@@ -182,7 +192,7 @@ def show(
     name = column or file.stem.rpartition("_hierarchy_")[2]
     frame = None
     if data is not None:
-        frame = load(data, merge(None, missing=missing, delimiter=delimiter))
+        frame = load(data, merge(None, missing=missing, delimiter=delimiter, reading=reading))
         if name not in frame.columns:
             raise SchemaError(unknown_column(name, frame.columns))
     taxonomy = read_hierarchy(file, name)
@@ -205,6 +215,7 @@ def _tree(taxonomy: Taxonomy, frame: pl.DataFrame | None, name: str, most: int) 
 
 @app.command("check", cls=Command)
 @told
+@with_reading
 def check(
     path: Annotated[
         Path, typer.Argument(metavar="PATH", help="A hierarchy file, or a folder of COLUMN.csv.")
@@ -219,6 +230,8 @@ def check(
     missing: opt.Missing = None,
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Check that hierarchies are trees, and that they cover every value of a table.
 
@@ -226,17 +239,21 @@ def check(
 
     Exit code 0 if all is well, 1 if not, 2 on bad use.
     """
-    from shoal.tables.hierarchy import read_hierarchy
+    from shoal.tables.hierarchy import ENDINGS, read_hierarchy
     from shoal.tables.prepare import load, merge
 
-    files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
+    files = [path]
+    if path.is_dir():
+        trees = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
+        # A text in a folder of tables may be anything; in a folder of texts it is a hierarchy.
+        files = [file for file in trees if file.suffix.lower() != ".txt"] or trees
     if not path.exists() or not files:
         raise InputError(
             f"There is no hierarchy at {path}. Give a file, or a folder of COLUMN.csv files."
         )
     if column is not None and len(files) > 1:
         raise ParameterError("--column goes with a single file. Got a folder: leave --column out.")
-    plan = merge(None, missing=missing, delimiter=delimiter)
+    plan = merge(None, missing=missing, delimiter=delimiter, reading=reading)
     frame = None if data is None else load(data, plan)
     broken = 0
     for file in files:

@@ -113,7 +113,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
 
 def _write_figures(order: Order, release: Release[Any]) -> Path | None:
     """Write the manifest, if the release lies on this machine, and the figures, if asked for."""
-    from shoal.base.atomic import atomic_file
+    from shoal.base.atomic import atomic_files
     from shoal.engines.spark.files import Files
     from shoal.engines.spark.settings import address
     from shoal.verbs.manifest import figures, leave, written
@@ -121,17 +121,16 @@ def _write_figures(order: Order, release: Release[Any]) -> Path | None:
     run, file = release.made, None
     try:
         made: dict[str, Any] = {}
-        if order.out.exists():
-            made, file = leave(run, {"release": order.out}, force=order.force)
-        if order.json is not None:
-            told = release.to_dict() | {"manifest": figures(run, made)}
-            with atomic_file(order.json, force=order.force) as stream:
-                stream.write(written(told).encode())
+        with atomic_files() as files:
+            if order.out.exists():
+                made, file = leave(run, {"release": order.out}, files, force=order.force)
+            if order.json is not None:
+                told = release.to_dict() | {"manifest": figures(run, made)}
+                with files.open(order.json, force=order.force, tells=True) as stream:
+                    stream.write(written(told).encode())
     except BaseException:
         # Both or neither; what was replaced with --force is gone already.
         if not order.force:
             Files(release.frame.sparkSession).delete(address(order.out))
-            if file is not None:
-                file.unlink(missing_ok=True)
         raise
     return file

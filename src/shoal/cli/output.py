@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.api.release import Release
     from shoal.engines.run import Run
+    from shoal.plan.plan import Plan
     from shoal.releases.history.store import History
 
 
@@ -182,6 +183,31 @@ class Output:
             "values that neither shows alone."
         ]
 
+    def near(self, plan: Plan) -> list[str]:
+        """Return releases beside this one that tell of the same columns, made by the same method.
+
+        Only where two releases give values away, and no history says what was drawn before.
+        """
+        from shoal.catalog import find_method
+
+        drawn = find_method(plan.method.name).shape.words.again
+        if not drawn or self.series is not None or self.manifest is None:
+            return []
+        from shoal.base.errors import InputError
+        from shoal.engines.marks import SUFFIX
+        from shoal.verbs.manifest import read_manifest
+
+        found = []
+        for file in sorted(self.manifest.parent.glob(f"*{SUFFIX}")):
+            try:
+                told = read_manifest(file)
+            except InputError:
+                continue
+            same = told.get("method", {}).get("name") == plan.method.name
+            if same and told["plan"].get("columns", {}).keys() == plan.columns.keys():
+                found.append(file.name.removesuffix(SUFFIX))
+        return found
+
     def write(self, release: Release[pl.DataFrame], started: float, page: str = "") -> None:
         """Write everything or nothing; a file that is replaced with --force is gone at once.
 
@@ -197,34 +223,28 @@ class Output:
                 self.write(replace(release, pending=None), started, page)
             return
         begun = time.perf_counter()
-        fresh = [file for file in self.extras.values() if not file.exists()]
-        made: list[Path] = []
         csv_safe = release.plan.release.csv_safe
         tables = release.here.tables
         goals = {name: goal for name, goal in self.tables.items() if goal != DASH}
         shown = b"" if goals else to_csv(tables["release"], csv_safe=csv_safe)
-        try:
-            with writing(goals, tables, self.force, self.inputs, csv_safe=csv_safe):
-                release.made.seconds["write"] = time.perf_counter() - begun
-                release.made.seconds["total"] = time.perf_counter() - started
-                manifest, file = leave(release.made, goals, force=self.force)
-                made += [] if file is None else [file]
-                figures = release.to_dict() | {"manifest": told(release.made, manifest)}
-                texts = {"--json": written(figures), "--report": filled(page, manifest["files"])}
-                texts |= self._dictionary(release)
-                for flag, file in self.extras.items():
-                    if file == DASH:
-                        shown = f"{texts[flag]}\n".encode()
-                        continue
-                    self._extra(file, texts[flag])
-                    made.append(file)
-                if shown:  # last: what was read by the next program cannot be taken back
-                    put(shown)
-        except BaseException:
-            for file in made:
-                if file in fresh or file not in self.extras.values():
-                    file.unlink(missing_ok=True)
-            raise
+        with writing(goals, tables, self.force, self.inputs, csv_safe=csv_safe) as files:
+            release.made.seconds["write"] = time.perf_counter() - begun
+            release.made.seconds["total"] = time.perf_counter() - started
+            manifest, _ = leave(release.made, goals, files, force=self.force)
+            figures = release.to_dict() | {"manifest": told(release.made, manifest)}
+            texts = {"--json": written(figures), "--report": filled(page, manifest["files"])}
+            texts |= self._dictionary(release)
+            made = [goal for goal in goals.values() if isinstance(goal, Path)]
+            for flag, file in self.extras.items():
+                if file == DASH:
+                    shown = f"{texts[flag]}\n".encode()
+                    continue
+                inputs = [*self.inputs, *made]
+                with files.open(file, force=self.force, inputs=inputs, tells=True) as stream:
+                    stream.write(texts[flag].encode())
+            files.publish()
+            if shown:  # last: what was read by the next program cannot be taken back
+                put(shown)
 
     def _dictionary(self, release: Release[pl.DataFrame]) -> dict[str, str]:
         """Return the texts of the data dictionary, if one was asked for."""
@@ -233,13 +253,6 @@ class Output:
         from shoal.report.dictionary import texts
 
         return texts(release.here, Path(self.place).name)
-
-    def _extra(self, file: Path, text: str) -> None:
-        from shoal.base.atomic import atomic_file
-
-        made = [goal for goal in self.tables.values() if isinstance(goal, Path)]
-        with atomic_file(file, force=self.force, inputs=[*self.inputs, *made]) as stream:
-            stream.write(text.encode())
 
 
 def _check(files: Iterable[Path], force: bool, inputs: Sequence[Place]) -> None:

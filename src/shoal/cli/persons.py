@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from shoal.base.errors import ParameterError
 from shoal.cli.options import flag
+
+if TYPE_CHECKING:
+    from shoal.plan.plan import Plan
+    from shoal.tables.sources.source import Source
 
 PersonRows = Annotated[
     str | None,
@@ -40,8 +44,9 @@ History = Annotated[
     flag(
         "--history",
         "FOLDER",
-        "What earlier releases published of whom, which --m needs; an empty folder begins a "
-        "series. It is as sensitive as the table: keep it, and never publish it.",
+        "What earlier releases published of whom, which --m needs; with --method dummies everybody "
+        "keeps the same set of values. An empty folder begins a series. It is as sensitive as the "
+        "table: keep it, and never publish it.",
     ),
 ]
 Against = Annotated[
@@ -51,6 +56,16 @@ Against = Annotated[
         "DATA",
         "An earlier release of the same people; repeat it for each. With --history it must be one "
         "of its releases; without, the promise must hold for somebody who has them all.",
+    ),
+]
+Like = Annotated[
+    Path | None,
+    flag(
+        "--like",
+        "FILE",
+        "An earlier release, its manifest or the figures of its run (--json): rows fall into its "
+        "classes where they fit, with the same cells, and the others are grouped anew. Without "
+        "--plan and --quasi the release is made by the plan of then.",
     ),
 ]
 
@@ -72,3 +87,35 @@ def refuse_history(history: object) -> None:
     from shoal.api.arguments import refuse_history
 
     refuse_history(history)
+
+
+def planned(
+    plan: Path | None,
+    like: Path | None,
+    trust: bool,
+    quasi: list[str] | None,
+    hierarchies: Path | None,
+    missing: list[str] | None,
+    delimiter: str | None,
+) -> Plan:
+    """Return the plan that is named, or that of the release which the new one is to be like."""
+    from shoal.plan.plan import Plan
+
+    if plan is not None:
+        return Plan.read(plan, trust=trust)
+    if like is None:
+        return Plan()
+    from shoal.api.following import plan_like
+    from shoal.tables.prepare import merge
+
+    given: dict[str, Any] = {"hierarchies": hierarchies, "missing": missing, "delimiter": delimiter}
+    return merge(plan_like(like, None, named=quasi is not None, **given))
+
+
+def inputs_of(like: Path | None) -> list[Path | Source]:
+    """Return what is read of the earlier release, and must not be written over."""
+    if like is None:
+        return []
+    from shoal.api.following import inputs_of
+
+    return inputs_of(like)

@@ -12,6 +12,7 @@ from shoal.cli import streams
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
+    from shoal.measures.risks.results import Attacks
     from shoal.releases.verdict import Verdict
     from shoal.report.page import Provenance
     from shoal.tables.sources.source import Place, Source
@@ -53,15 +54,23 @@ def of_release(
     audience: str,
     what: str,
     verdict: Verdict | None = None,
+    attacks: Attacks | bool = True,
 ) -> str:
     """Return the report of a run or an audit; attacks are tried for the steward only."""
     steward = audience == "steward"
     return release.page(
         audience=audience,
         verdict=verdict,
+        attacks=attacks,
         origin=_origin(data) if steward else None,
         title=f"{what} of {_named(data)}" if steward else _PUBLIC[what],
     )
+
+
+def tried(release: Release[Any], earlier: Sequence[Any], tables: Sequence[Place]) -> Attacks:
+    """Return the attacks of a report on a release with earlier ones, each beside its original."""
+    # The seed is of the sample of targets only: the same report for the same releases.
+    return release.attack(against=earlier, against_original=tables, seed=0)
 
 
 # What a report is called where the name of the file must not be told.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from shoal.cli import options as opt
 from shoal.cli import say, streams
+from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from shoal.verbs.risk import Risks
 
 
+@with_reading
 def command(
     released: opt.Released,
     plan: opt.PlanFile = None,
@@ -57,6 +59,8 @@ def command(
     max_unpacked: opt.MaxUnpacked = None,
     json: opt.JsonFile = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Measure how likely people are found in a table, before and after.
 
@@ -72,7 +76,12 @@ def command(
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
     check_named({"--json": json}, force, inputs)
     full = merge(
-        plan, trust=trust_plan, missing=missing, delimiter=delimiter, hierarchies=hierarchies
+        plan,
+        trust=trust_plan,
+        missing=missing,
+        delimiter=delimiter,
+        reading=reading,
+        hierarchies=hierarchies,
     )
     truth = None if original is None else load(original, full)
     columns = () if truth is None else truth.columns

@@ -15,6 +15,7 @@ from shoal.base.roles import Role
 from shoal.cli import options as opt
 from shoal.cli import say
 from shoal.cli.bar import BAR
+from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
     from shoal.verbs.inspect import Inspection
@@ -26,6 +27,7 @@ _SHARE = 0.8  # a value that more have leaves too few others for every class
 NONE = "-"
 
 
+@with_reading
 def command(
     data: opt.Data,
     out: Annotated[
@@ -49,6 +51,8 @@ def command(
     delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
+    *,
+    reading: dict[str, str],
 ) -> None:
     """Go from a raw file to a first safe release: a few questions, a plan, a release, a report.
 
@@ -71,7 +75,8 @@ def command(
             "start asks a few questions, and there is no terminal to answer at. Give --yes to "
             "release only what is certain, or write a plan: shoal init"
         )
-    plan = merge(None, sets="never", hierarchies=hierarchies, missing=missing, delimiter=delimiter)
+    read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
+    plan = merge(None, sets="never", hierarchies=hierarchies, **read_as)
     where = opt.located(data, plan, table, query, query_file)
     stem = where.stem.partition(".")[0] if isinstance(where, Path) else where.table or "table"
     files = {word: out / f"{stem}.{word}" for word in ("plan.toml", "release.csv", "report.html")}

@@ -27,6 +27,7 @@ from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import plain
 
+SUFFIX = ".manifest.json"  # beside a release: x.csv.manifest.json
 _SLICE = 1 << 17  # rows that are written out at a time
 
 

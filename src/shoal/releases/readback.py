@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import SchemaError
-from shoal.base.partition import Bools, Ints
+from shoal.base.partition import Bools, Floats, Ints
 from shoal.base.roles import Kind
 from shoal.releases import notation
 from shoal.tables.cells import as_text, blank, typed, zoned
@@ -46,6 +46,8 @@ class Sides:
         Every cell as published.
     known
         What the positions but the last stand for.
+    ends
+        The two ends of every cell as texts, where they are published apart.
     """
 
     values: Ints
@@ -57,6 +59,7 @@ class Sides:
     span: int
     shown: pl.Series
     known: pl.Series
+    ends: tuple[pl.Series, pl.Series] | None = None
 
     def covered(self, values: Ints, cells: Ints) -> Bools:
         """Say for pairs of a position and a cell whether the cell covers the position."""
@@ -221,7 +224,8 @@ def _typed_pair(source: pl.Series, ends: pl.DataFrame, column: Column) -> Sides:
     lo[star], hi[star] = -1, len(known)
     said = pl.DataFrame({"low": low.fill_null(STAR), "high": high.fill_null(STAR)})
     shown = said.select(pl.format("{} to {}", "low", "high")).to_series()
-    return Sides(values, np.arange(ends.height), lo, hi, None, None, len(known) + 1, shown, known)
+    numbers = np.arange(ends.height)
+    return Sides(values, numbers, lo, hi, None, None, len(known) + 1, shown, known, (low, high))
 
 
 def _place(known: pl.Series, low: pl.Series, high: pl.Series) -> tuple[Ints, Ints]:
@@ -242,6 +246,22 @@ def _place(known: pl.Series, low: pl.Series, high: pl.Series) -> tuple[Ints, Int
         broken = (lo < 0) | (hi < 0)
     # An end that is no value of the column's type makes a cell that covers nothing.
     return np.where(broken, _NOTHING[0], lo), np.where(broken, _NOTHING[1], hi)
+
+
+def reached(side: Sides) -> tuple[Floats | None, Floats | None]:
+    """Return the ends of every cell of an ordered column as numbers, None if they are ranks."""
+    dtype = side.known.dtype
+    if not (dtype.is_numeric() or dtype in (pl.Date, pl.Datetime)):
+        return None, None
+    if side.ends is None:
+        read = notation.read_ordered(side.shown, dtype)
+        low, high = read["lo"], read["hi"]
+    else:
+        low, high = side.ends
+    kind = pl.Float64() if dtype.is_numeric() else dtype
+    ends = (_as_type(end, kind).to_physical().cast(pl.Float64) for end in (low, high))
+    first, last = (end.to_numpy() for end in ends)
+    return first, last
 
 
 def _as_type(texts: pl.Series, dtype: pl.DataType) -> pl.Series:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from shoal.releases.opened import Opened
 from shoal.tables.files import read_table, second_path
 from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.native import from_native
-from shoal.tables.prepare import load_released
+from shoal.tables.prepare import load_released, released_how
 from shoal.tables.schema import Column
 from shoal.tables.set_cells import read_sets
 from shoal.tables.sources.source import Source, beside, place
@@ -31,18 +31,19 @@ def open_published(
     st: Any = None,
     hierarchies: Hierarchies | None = None,
     complete: bool = True,
+    how: Mapping[str, Any] | None = None,
 ) -> Opened:
     """Read a published table, and the second one beside it, and open the release they are.
 
     ``plan``: what is declared, or what says so once the columns are known; ``complete``: whether it
-    declares every column.
+    declares every column; ``how`` its file is read (encoding, sheet, labels).
     """
 
     def declared(columns: Sequence[str]) -> Plan:
         return plan if isinstance(plan, Plan) else plan(columns)
 
-    frame = load_released(released, lambda columns: declared(columns).names(Role.QUASI))
-    tables = {"release": frame, **side_tables(released, frame, st)}
+    frame = load_released(released, lambda columns: declared(columns).names(Role.QUASI), how)
+    tables = {"release": frame, **side_tables(released, frame, st, how)}
     full = declared(frame.columns)
     typed = [name.removesuffix(ENDS[0]) for name in frame.columns if name.endswith(ENDS[0])]
     taxonomies = gather(full, [*frame.columns, *full.columns, *typed], hierarchies)
@@ -70,7 +71,7 @@ def declared_columns(plan: Plan, frame: pl.DataFrame) -> list[Column]:
 
 
 def side_tables(
-    released: Any, published: pl.DataFrame, given: Any = None
+    released: Any, published: pl.DataFrame, given: Any = None, how: Mapping[str, Any] | None = None
 ) -> dict[str, pl.DataFrame]:
     """Return the other tables of a release, by name, as far as its first one has their marks.
 
@@ -78,23 +79,25 @@ def side_tables(
     were drawn, if they stand next to it.
     """
     if given is not None:
-        return {"st": _read(place(given)) if is_path(given) else from_native(given)}
+        return {"st": _read(place(given), how) if is_path(given) else from_native(given)}
     if not is_path(released):
         return {}
     names = ("st", DOMAIN) if GROUP in published.columns else (DOMAIN,)
-    tables = ((name, _beside(place(released), name, published)) for name in names)
+    tables = ((name, _beside(place(released), name, published, how)) for name in names)
     return {name: table for name, table in tables if table is not None}
 
 
-def _read(where: Path | Source) -> pl.DataFrame:
+def _read(where: Path | Source, how: Mapping[str, Any] | None) -> pl.DataFrame:
     if isinstance(where, Source):
         from shoal.tables.sources.reading import read_source
 
         return read_source(where)
-    return read_table(where, quoted=True)
+    return read_table(where, quoted=True, **released_how(how))
 
 
-def _beside(where: Path | Source, name: str, published: pl.DataFrame) -> pl.DataFrame | None:
+def _beside(
+    where: Path | Source, name: str, published: pl.DataFrame, how: Mapping[str, Any] | None
+) -> pl.DataFrame | None:
     """Return the table ``x.st.csv`` next to ``x.csv``, or ``x_st`` next to ``x`` of a database."""
     if isinstance(where, Path):
         try:
@@ -104,7 +107,8 @@ def _beside(where: Path | Source, name: str, published: pl.DataFrame) -> pl.Data
         # A wide table takes long to look through: first of all there must be something to read.
         there = second.exists() and (name != DOMAIN or _holds_sets(published))
         text = ("column", "value") if name == DOMAIN else ()
-        return read_table(second, text=text, quoted=True) if there else None
+        own = released_how(how)
+        return read_table(second, text=text, quoted=True, **own) if there else None
     if where.table is None or (name == DOMAIN and not _holds_sets(published)):
         return None
     from shoal.tables.sources.reading import exists, read_source

@@ -53,7 +53,12 @@ def _too_large(path: Path, packed: int, most: int) -> InputError:
 
 
 def read_csv(
-    raw: bytes, path: Path, delimiter: str | None = None, encoding: str | None = None
+    raw: bytes,
+    path: Path,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    *,
+    perhaps: bool = False,
 ) -> pl.DataFrame:
     """Read delimited text as texts only; empty cells are null.
 
@@ -67,8 +72,10 @@ def read_csv(
         One character; found out from the text when not given.
     encoding
         Of the text, if it is not UTF-8.
+    perhaps
+        The encoding was said of another file, too: this one may be UTF-8 all the same.
     """
-    content = _recoded(unpack(raw, path), path, encoding).removeprefix(_BOM)
+    content = _recoded(unpack(raw, path), path, encoding, perhaps).removeprefix(_BOM)
     if not content or content.isspace():
         raise InputError(
             f"{path} is empty. A table needs a line of column names and at least one row."
@@ -79,9 +86,9 @@ def read_csv(
     return _parse(path, content, delimiter, names)
 
 
-def _recoded(content: bytes, path: Path, encoding: str | None) -> bytes:
+def _recoded(content: bytes, path: Path, encoding: str | None, perhaps: bool) -> bytes:
     """Return the text as UTF-8."""
-    if encoding is None:
+    if encoding is None or (perhaps and _not_utf8(path, content) is None):
         return content
     try:
         return content.decode(encoding).encode()

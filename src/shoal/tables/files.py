@@ -11,7 +11,7 @@ from typing import IO, Any, cast
 
 import polars as pl
 
-from shoal.base.atomic import Pathlike, atomic_file
+from shoal.base.atomic import Batch, Pathlike, atomic_files
 from shoal.base.errors import InputError, NotVerified, OutputError
 from shoal.base.memory import LEAST, check_fits, told
 from shoal.base.names import check_names, check_rows
@@ -97,7 +97,7 @@ def read_table(
             length = path.stat().st_size
             check_fits(path, told(length), length * (LEAST if known is None else 1))
             if known is None:
-                texts = read_csv(stream.read(), path, delimiter, encoding)
+                texts = read_csv(stream.read(), path, delimiter, encoding, perhaps=quoted)
                 frame = _typed(unquote(texts) if quoted else texts, missing, text)
                 kept = frozenset(text(frame.columns) if callable(text) else text)
                 return frame.with_columns(
@@ -259,27 +259,24 @@ def writing(
     inputs: Sequence[Pathlike],
     *,
     csv_safe: bool,
-) -> Iterator[None]:
-    """Write tables where they go; if the block then goes wrong, nothing new is left of them.
+) -> Iterator[Batch]:
+    """Write tables where they go; the block adds files to them, all get their names together.
 
-    A file that was replaced with ``force`` is gone all the same.
+    If it goes wrong, nothing new is left; a file that was replaced with ``force`` is gone.
     """
     sources = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Source)}
-    if sources:
-        from shoal.tables.sources.writing import written
+    with atomic_files() as files, contextlib.ExitStack() as stack:
+        if sources:
+            from shoal.tables.sources.writing import written
 
-        with written(sources, force=force, inputs=[place(source) for source in inputs]):
-            yield
-        return
-    files = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Path)}
-    fresh = [file for file in files if not file.exists()]
-    write_tables(files, force, inputs, csv_safe=csv_safe)
-    try:
-        yield
-    except BaseException:
-        for file in fresh:
-            file.unlink(missing_ok=True)
-        raise
+            used = [place(source) for source in inputs]
+            stack.enter_context(written(sources, force=force, inputs=used))
+        # The release comes last: it is not there before its second table.
+        for name, goal in reversed(list(goals.items())):
+            if isinstance(goal, Path):
+                _stage(files, goal, tables[name], force, inputs, csv_safe=csv_safe)
+        yield files
+        files.publish()
 
 
 def placed(
@@ -293,45 +290,25 @@ def placed(
     return {"release": goal} | {name: second_path(goal, name) for name in second}
 
 
-def write_tables(
-    tables: Mapping[Path, pl.DataFrame],
-    force: bool = False,
-    inputs: Sequence[Pathlike] = (),
+def _stage(
+    files: Batch,
+    path: Path,
+    frame: pl.DataFrame,
+    force: bool,
+    inputs: Sequence[Pathlike],
     *,
-    csv_safe: bool = False,
+    csv_safe: bool,
 ) -> None:
-    """Write several tables, all of them or none, as :func:`write_table` writes one."""
-    existed = {path for path in tables if path.exists()}
-    named: list[Path] = []
-    try:
-        with contextlib.ExitStack() as stack:
-            # No file gets its name before the last one is written; last in, first named.
-            for path, frame in tables.items():
-                suffix = check_output_format(path)
-                stack.push(_noting(named, path))
-                stream = stack.enter_context(atomic_file(path, force=force, inputs=inputs))
-                try:
-                    _write(frame, stream, suffix, csv_safe=csv_safe)
-                except pl.exceptions.PolarsError as fault:
-                    raise OutputError(
-                        f"Cannot write {path} as {suffix}: {fault}. Nothing was written; "
-                        "try another format, for instance .parquet."
-                    ) from fault
-    except BaseException:
-        for path in named:
-            if path not in existed:  # what was replaced with force is gone already
-                path.unlink(missing_ok=True)
-        raise
-
-
-def _noting(named: list[Path], path: Path) -> Callable[..., None]:
-    """Return what notes that a file got its name, unless something went wrong before."""
-
-    def note(fault: type[BaseException] | None, *_: object) -> None:
-        if fault is None:
-            named.append(path)
-
-    return note
+    """Write a table into a file that gets its name later."""
+    suffix = check_output_format(path)
+    with files.open(path, force=force, inputs=inputs) as stream:
+        try:
+            _write(frame, stream, suffix, csv_safe=csv_safe)
+        except pl.exceptions.PolarsError as fault:
+            raise OutputError(
+                f"Cannot write {path} as {suffix}: {fault}. Nothing was written; "
+                "try another format, for instance .parquet."
+            ) from fault
 
 
 def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, *, csv_safe: bool) -> None:

@@ -264,12 +264,23 @@ def load(data: Any, plan: Plan) -> pl.DataFrame:
     return _read(locate(data, plan), plan.data.missing, plan.data.delimiter, how=how)
 
 
-def load_released(data: Any, text: Callable[[Sequence[str]], Collection[str]]) -> pl.DataFrame:
+def load_released(
+    data: Any,
+    text: Callable[[Sequence[str]], Collection[str]],
+    how: Mapping[str, Any] | None = None,
+) -> pl.DataFrame:
     """Read a published table, where only empty means missing: what else stands there is published.
 
-    ``text`` says which of its columns stay text: a reader can tell 1.5 from 1.50.
+    ``text`` says which of its columns stay text: a reader can tell 1.5 from 1.50. ``how``: what is
+    said of files; an encoding is the original's alone if the release is UTF-8.
     """
-    return _read(place(data) if is_path(data) else data, ("",), text=text)
+    where = place(data) if is_path(data) else data
+    return _read(where, ("",), text=text, how=released_how(how))
+
+
+def released_how(how: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what holds for a release too of what is said of the original's file."""
+    return {key: how[key] for key in ("encoding", "sheet", "labels") if how and key in how}
 
 
 def _read(

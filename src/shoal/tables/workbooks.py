@@ -81,16 +81,31 @@ def check_size(path: Path, box: zipfile.ZipFile) -> None:
         )
 
 
-def _sheet(path: Path, box: zipfile.ZipFile, wanted: str | None) -> tuple[str, str]:
-    """Return the name of the sheet to read and the part of the archive that holds it."""
+def sheet_names(path: Path) -> list[str]:
+    """Return the sheets of a workbook that somebody sees; none of what is no workbook."""
+    try:
+        with zipfile.ZipFile(path) as box:
+            check_size(path, box)
+            return list(_sheets(box, hidden=False))
+    except (OSError, zipfile.BadZipFile, KeyError, Xml.ParseError):
+        return []
+
+
+def _sheets(box: zipfile.ZipFile, *, hidden: bool) -> dict[str, str]:
+    """Return by name the part of the archive that holds a sheet."""
     book = Xml.fromstring(box.read("xl/workbook.xml"))  # noqa: S314 -- expat bounds entities
     links = Xml.fromstring(box.read("xl/_rels/workbook.xml.rels"))  # noqa: S314
     parts = {link.get("Id"): str(link.get("Target")) for link in links}
-    sheets = {
+    return {
         str(sheet.get("name")): parts[sheet.get(_LINK)]
         for sheet in book.iter(f"{_MAIN}sheet")
-        if wanted is not None or sheet.get("state", "visible") == "visible"
+        if hidden or sheet.get("state", "visible") == "visible"
     }
+
+
+def _sheet(path: Path, box: zipfile.ZipFile, wanted: str | None) -> tuple[str, str]:
+    """Return the name of the sheet to read and the part of the archive that holds it."""
+    sheets = _sheets(box, hidden=wanted is not None)
     if wanted is None and len(sheets) != 1:
         raise InputError(
             f"{path} has {len(sheets)} sheets: {listed(sheets)}. Say which one is the table: "

@@ -43,8 +43,8 @@ from shoal.tables.gathering import Hierarchies
 from shoal.tables.prepare import Taken, warn_undecided
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
+from shoal.verbs.courses import Course, course, shown_of, told_over_time
 from shoal.verbs.fitting import check_slack, check_together, check_where
-from shoal.verbs.over_time import Series, shown_of, told_over_time
 
 QUOTED = "texts quoted for spreadsheets"
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
@@ -149,12 +149,14 @@ def execute(
     *,
     prove: bool = False,
     history: History | None = None,
+    like: Opened | None = None,
 ) -> Made:
     """Carry out one plan on a table taken in before, and check the release.
 
     ``encoded`` spares encoding the table once more for a method that takes the same form. ``key``:
     of the pseudonyms, if there are to be any. ``prove``: say how far it is from the best possible.
     ``history``: of the releases before this one; it is checked, and handed over as it becomes.
+    ``like``: the earlier release whose classes are taken up where rows fit.
     """
     frame, schema, entry = taken.frame, taken.schema, find_method(plan.method.name)
     shape = entry.shape
@@ -162,7 +164,7 @@ def execute(
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     _check_asked(plan, entry, rules, schema, key, prove)
-    series = Series.of(history, rules, entry, plan, frame, schema)
+    series = course(history, like, rules, entry, plan, taken)
     with heard() as said:
         grouping, shuffling = _generators(plan, entry)
         with clock.stage("encode"):
@@ -221,7 +223,7 @@ def _check_asked(
 
 
 def _counted(
-    opened: Opened, verdict: Verdict, series: Series | None, order: Ints
+    opened: Opened, verdict: Verdict, series: Course | None, order: Ints
 ) -> tuple[Opened, Verdict]:
     """Say how many people a release and its classes have; counterfeits are nobody."""
     if verdict.people is None or verdict.stats is None:
@@ -268,13 +270,13 @@ def group(
     options: Mapping[str, Any],
     clock: Clock,
     plan: Plan,
-    series: Series | None = None,
+    series: Course | None = None,
 ) -> Any:
     """Run a method, telling when its kernels have to be compiled first."""
     stop = {"stop": lambda: clock.progress("refine") is True} if entry.anytime else {}
     with announced(lambda: clock.progress("compile")) as compiled:
         method = entry.load()
-        if series is not None and rng is not None:
+        if series is not None:
             return series.group(
                 data, lambda rows, own: method(rows, own, rng, **options, **stop), rng
             )
@@ -323,13 +325,14 @@ def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) 
         warn(text)
 
 
-def advice(plan: Plan) -> list[str]:
+def advice(plan: Plan, *, kept: bool = False) -> list[str]:
     """Return what holds for every release of this kind; no fault, so that strict runs pass.
 
-    A run with a seed is told more: that it must not be published at all.
+    A run with a seed is told more: that it must not be published at all. ``kept``: a history keeps
+    what must not be drawn again.
     """
     shape = find_method(plan.method.name).shape
-    again = shape.words.again if plan.seed is None else ""
+    again = shape.words.again if plan.seed is None and not kept else ""
     domain = shape.words.domain if plan.declares_domain else ""
     return [text for text in (again, domain) if text]
 

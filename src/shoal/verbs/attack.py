@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,22 +22,21 @@ from shoal.base.roles import Role
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.downcoding import downcode, facts, nothing
 from shoal.measures.risks.knowledge import Draw, alike, cut, knowledge
-from shoal.measures.risks.matching import Items, sides, widths
 from shoal.measures.risks.results import AttackResult, Attacks
-from shoal.measures.risks.scores import Belief, Scores, Target, score
+from shoal.measures.risks.scores import Scores, Target, score
+from shoal.measures.risks.searching import answers_of, belief_of, searched
 from shoal.measures.risks.summary import certain, likely, summarize
 from shoal.measures.whose import whose
-from shoal.releases.base import Query, View
 from shoal.releases.opened import Opened
-from shoal.releases.readback import find
 from shoal.releases.verdict import Original
-from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.prepare import check_columns, quasi_schema
 from shoal.tables.schema import Column, Schema
+from shoal.verbs.intersect import Dated, Knowing, intersect
 
 GUESSING = ("homogeneity", "inference", "background")
+OVER_TIME = "intersection"
 TIGHT = ("readoff", "downcoding")
-KINDS = ("linkage", *GUESSING, *TIGHT)
+KINDS = ("linkage", *GUESSING, OVER_TIME, *TIGHT)
 TARGETS = 2000
 
 _PARAMS = (
@@ -59,12 +58,14 @@ def attack(
     rule_out: int = 1,
     belief: float = 0.9,
     control: pl.DataFrame | None = None,
+    before: Sequence[Dated] = (),
     seed: int | None = None,
 ) -> Attacks:
     """Attack some people of the original through the release, and say how often that succeeds.
 
     The attacker knows the columns that the release is looked up by, and wants to learn the
-    sensitive ones. The other parameters are those of :meth:`shoal.Release.attack`.
+    sensitive ones. ``before``: earlier releases, each beside its original. The other parameters are
+    those of :meth:`shoal.Release.attack`.
 
     Notes
     -----
@@ -82,8 +83,8 @@ def attack(
             "An attack needs to know something, and nothing was given. Name the columns that the "
             "attacker knows with --known (known=[...]), or give the plan with --plan (plan=...)."
         )
-    wanted = _kinds(kinds, hidden, generalized=not opened.shape.exact)
-    hidden = hidden if set(wanted) & set(GUESSING) else ()
+    wanted = _kinds(kinds, hidden, len(before), generalized=not opened.shape.exact)
+    hidden = hidden if set(wanted) & {*GUESSING, OVER_TIME} else ()
     _check(original, opened.frame, control, names, hidden)
     rng = np.random.default_rng(seed)
     persons = _persons(opened, original)
@@ -96,14 +97,14 @@ def attack(
     views = {name: opened.view(name) for name in hidden}
     schema = quasi_schema(original, opened.plan, names, opened.taxonomies)
     columns = [schema[name] for name in names]
-    release = _open(
+    release = searched(
         opened,
         columns,
         {name: draw.people(schema[name], original, control, rng) for name in names},
-        tuple(_belief(name, views[name]) for name in hidden),
+        tuple(belief_of(name, views[name]) for name in hidden),
     )
     answers = [
-        _answers(name, original, control, draw, opened.column(name).missing, views[name])
+        answers_of(name, original, control, draw, opened.column(name).missing, views[name])
         for name in hidden
     ]
     scores = _run(release, draw, answers, rng, noise=noise, gaps=gaps, rule_out=rule_out)
@@ -114,6 +115,9 @@ def attack(
             return [certain(read_off(opened, original))]
         if kind == "downcoding":
             return [_downcoding(opened, columns, original, control, draw)]
+        if kind == OVER_TIME:
+            asked = Knowing(many, noise, gaps, control)
+            return intersect(Dated(opened, original), before, hidden, asked, rng)
         return summarize(kind, release, scores, names, rule_out, belief, draw.rows_each, bound)
 
     return Attacks(
@@ -134,7 +138,7 @@ def attack(
 
 
 def _kinds(
-    kinds: Sequence[str] | str | None, hidden: Sequence[str], *, generalized: bool
+    kinds: Sequence[str] | str | None, hidden: Sequence[str], before: int, *, generalized: bool
 ) -> tuple[str, ...]:
     asked = [kinds] if isinstance(kinds, str) else list(kinds or ())
     for kind in asked:
@@ -147,12 +151,25 @@ def _kinds(
             f"The attack {needy[0]!r} asks what wide cells give away, and this release publishes "
             "the quasi-identifiers as they were: everybody's can be read. Leave it out."
         )
-    if not hidden and (needy := [kind for kind in asked if kind in GUESSING]):
+    if not hidden and (needy := [k for k in asked if k in (*GUESSING, OVER_TIME)]):
         raise ParameterError(
             f"The attack {needy[0]!r} guesses a sensitive value, and no sensitive column was "
             "given. Name it with --sensitive (sensitive=[...]), or run 'linkage' alone."
         )
-    return tuple(dict.fromkeys(asked)) or ("linkage", *(GUESSING if hidden else ()))
+    if OVER_TIME in asked and not before:
+        raise ParameterError(
+            f"The attack {OVER_TIME!r} needs an earlier release of the same people, and none was "
+            "named. Name each with --against (against=[...]), and the table that it was made from "
+            "with --against-original (against_original=[...])."
+        )
+    if before and (OVER_TIME not in asked if asked else not hidden):
+        raise ParameterError(
+            f"Earlier releases were given (--against, against=[...]), which the attack "
+            f"{OVER_TIME!r} alone looks at, on a sensitive column. Ask for it with --kinds "
+            "(kinds=[...]) and name the column with --sensitive, or leave them out."
+        )
+    usual = ("linkage", *(GUESSING if hidden else ()), *((OVER_TIME,) if before else ()))
+    return tuple(dict.fromkeys(asked)) or usual
 
 
 def _check(
@@ -239,28 +256,6 @@ def _unmatched(main: Scores, source: pl.DataFrame, published: pl.DataFrame) -> i
 # The attack
 
 
-def _open(
-    opened: Opened,
-    columns: Sequence[Column],
-    people: Mapping[str, pl.Series],
-    beliefs: tuple[Belief, ...],
-) -> Target:
-    """Make the release ready to be searched, or refuse when its cells are not understood."""
-    published, raw = opened.published, opened.shape.exact
-    both = sides(people, published.cells, columns, opened.taxonomies, raw=raw, gaps="open")
-    for column, side in zip(columns, both, strict=True):
-        if (cell := side.senseless()) is not None:
-            raise SchemaError(
-                f"Column {column.name!r} of the release holds the cell {cell!r}, which fits no "
-                f"value of the original (read as kind {column.kind}), so nobody can tell who is "
-                "meant. Give the hierarchies that the release was made with (--hierarchies), its "
-                "plan (--plan), or how another tool wrote its cells (--notation)."
-            )
-    cells = np.stack([side.cells for side in both], axis=1)
-    likely = np.stack([-np.log(widths(side))[side.cells] for side in both])
-    return Target(both, Items.of(cells, published.sizes.astype(np.float64)), likely, beliefs)
-
-
 def _downcoding(
     opened: Opened,
     columns: Sequence[Column],
@@ -274,47 +269,12 @@ def _downcoding(
         own = column.clean(original[column.name])
         more = () if control is None else (alike(column.clean(control[column.name]), own),)
         people[column.name] = pl.concat([own, *more])
-    release = _open(opened, columns, people, ())
+    release = searched(opened, columns, people, ())
     guesses, blind = (
         downcode(release, told, original.height, draw.chosen)
         for told in (facts(opened, columns, release.both), [nothing(side) for side in release.both])
     )
     return likely(guesses, blind, outsiders=control is not None)
-
-
-def _belief(name: str, release: View) -> Belief:
-    whole = release.expect(Query(name))
-    return Belief(name, release.posterior(name), whole / max(float(whole.sum()), 1e-300))
-
-
-def _answers(
-    name: str,
-    source: pl.DataFrame,
-    outsiders: pl.DataFrame | None,
-    draw: Draw,
-    missing: Sequence[str],
-    release: View,
-) -> list[Ints]:
-    """Return the true values of targets and outsiders as positions among those released."""
-    values = pl.Series(release.values(name), dtype=pl.String)
-    answers = []
-    for frame, rows in ((source, draw.chosen), (outsiders, draw.outsiders)):
-        if frame is None:
-            answers.append(np.empty(0, np.int64))
-            continue
-        texts = as_text(blank(frame[name], missing).gather(rows))
-        codes = _same(texts, values)
-        codes[texts.is_null().to_numpy()] = -2
-        answers.append(codes)
-    return answers
-
-
-def _same(texts: pl.Series, values: pl.Series) -> Ints:
-    """Find texts among values; numbers are equal however they are written."""
-    one, other = typed(texts), typed(values)
-    if one.dtype == other.dtype or (one.dtype.is_numeric() and other.dtype.is_numeric()):
-        return find(as_text(one), as_text(other))
-    return find(texts, values)
 
 
 def _run(

@@ -17,17 +17,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from shoal.base.atomic import atomic_file
+from shoal.base.atomic import Batch
 from shoal.base.errors import InputError, OutputError
 from shoal.base.plain import plain
 from shoal.base.roles import Role
+from shoal.engines.marks import SUFFIX
 from shoal.engines.run import Run
 from shoal.plan.plan import Plan
 from shoal.releases.verdict import Verdict
 from shoal.tables.sources.source import Source
 
 FORMAT = 1
-SUFFIX = ".manifest.json"
 _WHY = {
     Role.IDENTIFIER: "names a person",
     Role.PERSON: "says whose row it is; people were counted by it",
@@ -44,8 +44,11 @@ def beside(place: object) -> Path | None:
     return place.with_name(place.name + SUFFIX) if isinstance(place, Path) else None
 
 
-def manifest(run: Run, files: Mapping[str, Path]) -> dict[str, Any]:
-    """Return the manifest of a release whose tables lie in ``files``; all of it may be sent."""
+def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -> dict[str, Any]:
+    """Return the manifest of a release whose tables lie in ``files``; all of it may be sent.
+
+    ``staged``: those of them that do not have their names yet.
+    """
     plan, withheld = _shown(run.plan)
     marks = run.marks
     told = {
@@ -55,7 +58,7 @@ def manifest(run: Run, files: Mapping[str, Path]) -> dict[str, Any]:
         "files": {
             name: {"sha256": digest, "bytes": size}
             for path in files.values()
-            for name, digest, size in _digests(path)
+            for name, digest, size in _digests(path, staged or Batch())
         },
         "rows": run.rows_out,
         "method": run.plan.filled().method.model_dump(),
@@ -91,14 +94,15 @@ def figures(run: Run, made: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def leave(
-    run: Run, goals: Mapping[str, Path | Source], *, force: bool
+    run: Run, goals: Mapping[str, Path | Source], files: Batch, *, force: bool
 ) -> tuple[dict[str, Any], Path | None]:
-    """Write the manifest beside the first table of a release that was just written to ``goals``."""
-    files = {name: goal for name, goal in goals.items() if isinstance(goal, Path)}
-    made = manifest(run, files)
+    """Put the manifest beside the first table of a release, among the files that get names."""
+    tables = {name: goal for name, goal in goals.items() if isinstance(goal, Path)}
+    made = manifest(run, tables, files)
     path = beside(goals.get("release"))
     if path is not None:
-        with atomic_file(path, force=force or _ours(path), inputs=[*files.values()]) as stream:
+        inputs, replaced = [*tables.values()], force or _ours(path)
+        with files.open(path, force=replaced, inputs=inputs, tells=True) as stream:
             stream.write(written(made).encode())
     return made, path
 
@@ -130,8 +134,10 @@ def _shown(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     return tree, withheld
 
 
-def _digests(path: Path) -> list[tuple[str, str, int]]:
+def _digests(path: Path, staged: Batch) -> list[tuple[str, str, int]]:
     """Return name, digest and size of a file, or of every file in a folder that a reader sees."""
+    if told := staged.digest(path):
+        return [(path.name, *told)]
     if path.is_dir():
         files = [file for file in sorted(path.rglob("*")) if file.is_file()]
         return [
@@ -208,6 +214,20 @@ def changed_files(made: Mapping[str, Any], folder: Path, released: Path | None) 
         named = set()
     faults += [f"{path.name} is not named in the manifest." for path in named]
     return faults
+
+
+def beside_another(released: Path) -> list[str]:
+    """Say that the manifest beside a file tells of another file, if one is there and does."""
+    path = beside(released)
+    if path is None or not _ours(path):
+        return []
+    told = read_manifest(path)["files"].get(released.name)
+    if told is None or not released.is_file() or _digest(released)[0] == told["sha256"]:
+        return []
+    return [
+        f"{path.name} beside it describes another file: the SHA-256 differs. Either the file was "
+        "changed since, or the manifest is that of an earlier release."
+    ]
 
 
 def changed_figures(made: Mapping[str, Any], verdict: Verdict) -> list[str]:

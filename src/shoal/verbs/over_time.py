@@ -48,16 +48,8 @@ class Series:
         plan: Plan,
         frame: pl.DataFrame,
         schema: Schema,
-    ) -> Series | None:
-        """Return it where m-invariance was asked for, or say why it cannot be kept."""
-        if not any(isinstance(rule, MInvariance) for rule in rules):
-            if history is not None:
-                raise ParameterError(
-                    "A history was given, and nothing asked for needs one: the method "
-                    f"{entry.name!r} and {', '.join(rule.name for rule in rules)} speak of one "
-                    "release. Ask for m-invariance (--m, m=...), or leave the history out."
-                )
-            return None
+    ) -> Series:
+        """Return it, or say why m-invariance cannot be kept."""
         rule = _only(rules, entry, plan, schema)
         if history is None:
             raise ParameterError(
@@ -118,7 +110,7 @@ class Series:
         names = pl.Series([*data.sensitive_names[self.rule.column], None], dtype=pl.String)
         return pl.DataFrame({"person": self.persons, "value": names.gather(codes % len(names))})
 
-    def among(
+    def shown(
         self, frame: pl.DataFrame, data: Encoded, made: Lasting, rng: np.random.Generator
     ) -> tuple[pl.DataFrame, Encoded, Partition]:
         """Return what is published: the table, its numbers and its groups, counterfeits among them.
@@ -193,6 +185,14 @@ class Series:
         classes = classes.select(*CLASSES).sort("person")
         return Pending(self.history, self.about, release, records, classes)
 
+    def told(
+        self, data: Encoded, made: Lasting, opened: Opened, source: Original
+    ) -> tuple[Pending | None, list[str]]:
+        """Return what the history becomes with a release, and what is wrong with the two."""
+        assert source.order is not None
+        pending = self.pending(data, made, opened, source.order)
+        return pending, self.faults(opened, pending, source)
+
     def faults(self, opened: Opened, pending: Pending, source: Original) -> list[str]:
         """Say what keeps the release from being m-invariant in its series."""
         found = invariance_faults(
@@ -208,29 +208,6 @@ class Series:
         if not true.sort("person").equals(pending.classes.select("person", "class")):
             found.append("The history puts people into other classes than the release.")
         return found
-
-
-def shown_of(
-    series: Series | None,
-    frame: pl.DataFrame,
-    data: Encoded,
-    made: Any,
-    rng: np.random.Generator | None,
-) -> tuple[pl.DataFrame, Encoded, Any]:
-    """Return what is published of a table: its rows, and counterfeits in a series."""
-    if series is None or rng is None:
-        return frame, data, made
-    return series.among(frame, data, made, rng)
-
-
-def told_over_time(
-    series: Series | None, data: Encoded, made: Any, opened: Opened, source: Original
-) -> tuple[Pending | None, list[str]]:
-    """Return what the history becomes with a release, and what is wrong with the two."""
-    if series is None or source.order is None:
-        return None, []
-    pending = series.pending(data, made, opened, source.order)
-    return pending, series.faults(opened, pending, source)
 
 
 def one_row_each(frame: pl.DataFrame, schema: Schema) -> pl.Series:

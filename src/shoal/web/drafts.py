@@ -196,9 +196,14 @@ def number_of(text: str, kind: type) -> Any:
     return int(number) if number.is_integer() and kind is int else number
 
 
-def to_plan(draft: Draft, missing: Sequence[str], delimiter: str | None) -> Plan:
+def to_plan(
+    draft: Draft,
+    missing: Sequence[str],
+    delimiter: str | None,
+    reading: Mapping[str, str] | None = None,
+) -> Plan:
     """Return the plan that a draft is, or raise all its faults at once."""
-    data: dict[str, Any] = {"missing": list(missing)}
+    data: dict[str, Any] = {"missing": list(missing), **(reading or {})}
     if delimiter is not None:
         data["delimiter"] = delimiter
     plan = Plan().override(data=data, release=draft["release"])
@@ -258,6 +263,8 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
         words += ["--missing", text] if text else []
     if plan.data.delimiter:
         words += ["--delimiter", plan.data.delimiter]
+    for key, value in plan.data.how.items():
+        words += [f"--{key}", value]
     words += [flag for key, flag in RELEASE.items() if getattr(plan.release, key)]
     for name, part in plan.columns.items():
         words += ["--grid", f"{name}={part.grid}"] if part.grid is not None else []

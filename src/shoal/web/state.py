@@ -17,6 +17,7 @@ from shoal.web import drafts
 from shoal.web.drafts import Draft
 from shoal.web.jobs import Desk
 from shoal.web.private import safe_name
+from shoal.web.reading import WORKBOOKS, kind_of, on_the_page
 
 STAGES = ("read", "encode", "group", "recode", "verify", "attack", "measure", "write")
 _PAST = 50  # changes of roles that can be taken back
@@ -69,6 +70,8 @@ class OpenTable:
     uploaded: bool = False
     missing: tuple[str, ...] = ("",)
     delimiter: str | None = None
+    reading: dict[str, str] = field(default_factory=dict)
+    sheets: list[str] = field(default_factory=list)
     profile: dict[str, Any] | None = None
     error: str = ""
     stage: str = ""
@@ -82,7 +85,8 @@ class OpenTable:
 
     def described(self) -> dict[str, Any]:
         """Return how a worker is told to read the table."""
-        return {"path": str(self.path), "missing": list(self.missing), "delimiter": self.delimiter}
+        said = {"missing": list(self.missing), "delimiter": self.delimiter, **self.reading}
+        return {"path": str(self.path), **said}
 
     def columns(self) -> list[dict[str, Any]]:
         """Return the profiles of the columns."""
@@ -108,7 +112,7 @@ class OpenTable:
 
     def plan(self) -> Plan:
         """Return the plan that the draft is, or raise its faults."""
-        return drafts.to_plan(self.draft, self.missing, self.delimiter)
+        return drafts.to_plan(self.draft, self.missing, self.delimiter, self.reading)
 
 
 class Workbench:
@@ -167,6 +171,9 @@ class Workbench:
             table.stage = name
 
         try:
+            if kind_of(table.name) in WORKBOOKS:
+                found = await self.desk.ask("sheets", path=str(table.path))
+                table.sheets = found["names"]
             table.profile = await self.desk.ask("look", stage, table=table.described())
             old = table.draft
             table.draft = drafts.first_draft(table.profile)
@@ -174,7 +181,7 @@ class Workbench:
             if old:
                 table.draft |= {key: old[key] for key in ("rules", "method", "release")}
         except Refused as error:
-            table.error = str(error).replace(str(table.path), table.name)
+            table.error = on_the_page(str(error).replace(str(table.path), table.name))
         except Died as error:
             # Whoever ended the worker, the reader of the page cannot ask for the reading again; so
             # we do, once. A table that is too large ends the second worker as well.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import SchemaError, ShoalError
+from shoal.base.errors import SchemaError, ShoalError, ShoalWarning
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_method
@@ -21,10 +22,12 @@ from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
 from shoal.tables.gathering import gather
 from shoal.tables.prepare import load, resolve
 from shoal.tables.schema import Schema
+from shoal.tables.workbooks import sheet_names
 from shoal.verbs.inspect import inspect, standing
 from shoal.web import hierarchies
 from shoal.web.feasible import feasibility
 from shoal.web.profiles import profile
+from shoal.web.reading import on_the_page
 
 Tell = Callable[[str], object]
 
@@ -48,8 +51,13 @@ def frame_of(table: Mapping[str, Any]) -> pl.DataFrame:
 
 def reading(table: Mapping[str, Any]) -> Plan:
     """Return the plan that says how a table is read, and nothing more."""
-    data = {"missing": list(table["missing"]), "delimiter": table.get("delimiter")}
-    return Plan().override(data={key: value for key, value in data.items() if value is not None})
+    data = {key: value for key, value in table.items() if key != "path" and value is not None}
+    return Plan().override(data=data)
+
+
+def sheets(_tell: Tell, *, path: str) -> dict[str, Any]:
+    """Return the sheets of a workbook."""
+    return {"names": sheet_names(Path(path))}
 
 
 def warm(_tell: Tell) -> dict[str, Any]:
@@ -63,10 +71,13 @@ def warm(_tell: Tell) -> dict[str, Any]:
 def look(tell: Tell, *, table: Mapping[str, Any], have: Sequence[str] = ()) -> dict[str, Any]:
     """Open a table and say what it holds; ``have``: columns with a hierarchy."""
     tell("read")
-    frame = frame_of(table)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", ShoalWarning)
+        frame = frame_of(table)
     tell("look")
     inspection = inspect(frame, reading(table), {})
-    return profile(frame, inspection)
+    notes = [on_the_page(str(warning.message)) for warning in heard]
+    return profile(frame, inspection) | {"notes": notes}
 
 
 def check(
@@ -217,6 +228,7 @@ def _digest(path: Path) -> str:
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "warm": warm,
     "look": look,
+    "sheets": sheets,
     "check": check,
     "tree": tree,
     "run": run,

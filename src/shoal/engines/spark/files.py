@@ -13,6 +13,7 @@ from typing import Any
 
 from shoal.base.errors import InputError, OutputError, ParameterError, listed
 from shoal.base.names import check_twice
+from shoal.engines.marks import SUFFIX
 from shoal.engines.spark.session import first_line
 from shoal.engines.spark.settings import Spark
 from shoal.tables.csvfile import sniff
@@ -259,6 +260,7 @@ def move_into_place(spark: Any, folder: str, settings: Spark) -> None:
             )
         old = f"{files.parent(out)}/.{files.name(out)[:100]}.{secrets.token_hex(4)}.old"
         files.rename(out, old)
+        files.delete(f"{out}{SUFFIX}")  # it tells of the old one
     try:
         files.rename(made, out)
     except BaseException:

@@ -20,7 +20,8 @@ class AttackResult:
     Parameters
     ----------
     name
-        ``linkage``, ``homogeneity``, ``inference``, ``background``, ``readoff``, ``downcoding``.
+        ``linkage``, ``homogeneity``, ``inference``, ``background``, ``intersection``, ``readoff``,
+        ``downcoding``.
     column
         The sensitive column that was guessed, None where whole rows are looked for.
     question
@@ -204,6 +205,14 @@ def conclude(
             f" The true value is then believed more than {details['belief']:g} for "
             f"{percent(details['above'])}."
         )
+    if "releases" in details:
+        verdict += (
+            f" The newest release alone gives {percent(details['alone'])}. With "
+            f"{details['releases'] + 1:.0f} releases {details['left']:.3g} values are left on "
+            f"average instead of {details['left_before']:.3g}, one alone for "
+            f"{percent(details['one_value'])} instead of {percent(details['one_value_before'])}, "
+            f"the true one for {percent(details['certain'])}."
+        )
     if "cells" in details:
         verdict += (
             f" Of the people whose row is unique, {percent(details['unique'])} are guessed, "
@@ -281,6 +290,12 @@ _WORDS = {
         "If {values} of {column} can be ruled out, is only the true one left in the likely rows?",
         "Only the true value of {column} is left once {values} can be ruled out",
         "a guess without looking anybody up is right for",
+    ),
+    "intersection": (
+        "Who knows {known} of a person at the time of each release: is the {column} that all of "
+        "them together make likeliest the true one?",
+        "With earlier releases the value of {column} is guessed correctly",
+        "the most common value is right for",
     ),
     "downcoding": (
         "Can a reader of the release alone guess the rows behind generalized cells?",

@@ -83,6 +83,16 @@ class Guess:
     ruled: Floats
     last: Bools
 
+    @classmethod
+    def joined(cls, parts: Sequence[Guess]) -> Guess:
+        """Return the guesses about some people after those about others."""
+        fields = zip(*(vars(guess).values() for guess in parts), strict=True)
+        return cls(*(np.concatenate(pieces) for pieces in fields))
+
+    def of(self, people: Ints | Bools) -> Guess:
+        """Return the guesses about some of the people."""
+        return Guess(*(figures[people] for figures in vars(self).values()))
+
     @property
     def known(self) -> Bools:
         """Whose true value is known."""
@@ -190,6 +200,17 @@ def score(
     )
 
 
+def believed(release: Target, index: Index, keys: Ints) -> list[Floats]:
+    """Return the belief in every value of what is known of each person, by sensitive column."""
+    seen = Pairs.of(release, _candidates(index, keys)[0], keys)
+    return [_mixed(belief, seen, keys.shape[0]) for belief in release.beliefs]
+
+
+def guessed(beliefs: Floats, answer: Ints) -> Guess:
+    """Return what follows from the belief in every value, person by person."""
+    return _guess(beliefs, beliefs, np.arange(answer.size), answer, 1)
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs of a person and a class: rows of the class, and how likely each of them is his.
@@ -295,5 +316,4 @@ def _guess(mixed: Floats, near: Floats, at: Ints, answer: Ints, rule_out: int) -
 def _joined(parts: list[tuple[Ints, Guess]]) -> Guess:
     """Put the guesses of all blocks back into the order of the people."""
     order = np.argsort(np.concatenate([mine for mine, _ in parts]))
-    fields = zip(*(vars(guess).values() for _, guess in parts), strict=True)
-    return Guess(*(np.concatenate(pieces)[order] for pieces in fields))
+    return Guess.joined([guess for _, guess in parts]).of(order)

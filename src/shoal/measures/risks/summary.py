@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.base.partition import Floats, Ints
+from shoal.base.partition import Bools, Floats, Ints
 from shoal.measures.readoff import ReadOff
 from shoal.measures.risks.downcoding import Downcoded
+from shoal.measures.risks.narrowing import Left
 from shoal.measures.risks.results import AttackResult, conclude
-from shoal.measures.risks.scores import Guess, Scores, Target
+from shoal.measures.risks.scores import Belief, Guess, Scores, Target
 
 
 def summarize(
@@ -138,6 +139,45 @@ def likely(guesses: Downcoded, blind: Downcoded, *, outsiders: bool) -> AttackRe
             "What is guessed at all, the cells themselves give away.",
         )
     return result
+
+
+def narrowed(
+    target: Belief,
+    main: Left,
+    tried: Left | None,
+    in_all: Bools,
+    releases: int,
+    known: tuple[str, ...],
+    *,
+    outsiders: bool,
+) -> AttackResult:
+    """Sum up what all releases leave of a sensitive column; ``in_all``: who was in each of them."""
+    told = main.after.known
+    alone, after, whole = main.alone.of(told), main.after.of(told), in_all[told]
+    one = after.support == 1
+    return conclude(
+        "intersection",
+        target.of,
+        attempts=int(told.sum()),
+        success=_mean(after.hit),
+        baseline=_mean(_blind("inference", after, target.prior, 0)),
+        control=None if tried is None else _mean(_success("inference", tried.after)),
+        outsiders=outsiders,
+        known=known,
+        details={
+            "releases": releases,
+            "alone": _mean(alone.hit),
+            "left_before": _mean(alone.support.astype(np.float64)),
+            "left": _mean(after.support.astype(np.float64)),
+            "left_fewest": float(after.support.min()) if told.any() else 0.0,
+            "one_value_before": _mean((alone.support == 1).astype(np.float64)),
+            "one_value": _mean(one.astype(np.float64)),
+            "certain": _mean((one & after.possible).astype(np.float64)),
+            "none_left": _mean(main.none[told].astype(np.float64)),
+            "in_all": _mean(whole.astype(np.float64)),
+            "success_in_all": _mean(after.hit[whole]),
+        },
+    )
 
 
 def _mean(chances: Floats) -> float:

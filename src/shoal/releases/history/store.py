@@ -109,10 +109,10 @@ class History:
         """Refuse to go on with the history of another table, or of another promise."""
         for head in self.heads[-1:]:
             for key, own in about.items():
-                if head["about"][key] != own:
+                if head["about"].get(key) != own:
                     raise ParameterError(
                         f"The history {self.folder} is one of another series: its {key} is "
-                        f"{_said(head['about'][key])}, and here it is {_said(own)}. Give the "
+                        f"{_said(head['about'].get(key))}, and here it is {_said(own)}. Give the "
                         "history of this table, or an empty folder to begin another series."
                     )
 

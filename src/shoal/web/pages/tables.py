@@ -20,7 +20,7 @@ from shoal.base.workers import Died
 from shoal.catalog import RULES
 from shoal.plan.plan import Plan
 from shoal.tables import demo
-from shoal.web import drafts, forms
+from shoal.web import drafts, forms, reading
 from shoal.web.respond import (
     THEME,
     THEMES,
@@ -58,7 +58,7 @@ async def opening(request: Request) -> Response:
         }
         for table in bench(request).tables.values()
     ]
-    return page(request, "open", {"tables": tables})
+    return page(request, "open", {"tables": tables, "programs": reading.programs()})
 
 
 async def take_in(request: Request) -> Response:
@@ -75,13 +75,14 @@ async def take_in(request: Request) -> Response:
     uploads = files(form, "table")
     if not uploads:
         return error_page(
-            request, 400, "No file was chosen", "Choose a CSV, Parquet, Arrow or Feather file."
+            request, 400, "No file was chosen", "Choose the file of a table, such as patients.csv."
         )
     upload = uploads[0]
     shown = Path((upload.filename or "table").replace("\\", "/")).name or "table"
     folder = state.folder / "uploads"
     folder.mkdir(mode=0o700, exist_ok=True)
-    target = folder / secrets.token_hex(8)
+    # Files of programs are told by their names, all others by their first bytes.
+    target = folder / f"{secrets.token_hex(8)}{reading.kind_of(shown)}"
 
     def keep() -> None:
         with target.open("xb") as stream:
@@ -133,8 +134,11 @@ async def see(request: Request) -> Response:
     """Show the profile of a table, or how far opening it is."""
     table = table_of(request, ready=False)
     if table.error:
-        why = {"head": f"{table.name} cannot be opened", "text": table.error}
-        return page(request, "error", why, status=422)
+        head = f"{table.name} cannot be opened"
+        if len(table.sheets) > 1 and not table.reading.get("sheet"):
+            head = f"Which sheet of {table.name} is the table?"
+        why = {"head": head, "text": table.error, "controls": _controls(table)}
+        return page(request, "see-unread", why, table=table, status=422)
     if table.profile is None:
         return page(request, "see-wait", {"stage": table.stage}, table=table, status=202)
     said = await said_of(request, table)
@@ -143,12 +147,18 @@ async def see(request: Request) -> Response:
         **forms.choices(),
         "missing": [text for text in table.missing if text],
         "delimiter": table.delimiter,
+        "texts": not reading.kind_of(table.name),
+        "controls": _controls(table),
         "standing": said["standing"],
         "known_too": said["known_too"],
         "undecided": _named(table, "undecided"),
         "can_undo": bool(table.past),
     }
     return page(request, "see", shown, table=table)
+
+
+def _controls(table: OpenTable) -> list[dict[str, Any]]:
+    return reading.fields(table.name, table.reading, table.sheets)
 
 
 _HIDDEN = ("identifier", "person", "sensitive")
@@ -184,17 +194,20 @@ async def give_roles(request: Request) -> Response:
 
 
 async def reread(request: Request) -> Response:
-    """Open the table again with other texts for missing or another delimiter."""
+    """Open the table again, read in another way."""
     form = texts(await form_of(request))
-    table = table_of(request)
+    table = table_of(request, ready=False)
     words = [word.strip() for word in form.get("missing", "").split(",")]
     if form.get("mark"):
         words = [*[text for text in table.missing if text], form["mark"]]
-    delimiter = form.get("delimiter") or None
-    before = (table.missing, table.delimiter)
-    table.missing = ("", *dict.fromkeys(word for word in words if word))
-    table.delimiter = delimiter
-    if before != (table.missing, table.delimiter):
+    before = (table.missing, table.delimiter, table.reading)
+    if "missing" in form or form.get("mark"):
+        table.missing = ("", *dict.fromkeys(word for word in words if word))
+    if "delimiter" in form:
+        table.delimiter = form["delimiter"] or None
+    if not form.get("mark"):
+        table.reading = reading.from_form(form, _controls(table))
+    if before != (table.missing, table.delimiter, table.reading):
         bench(request).reopen(table)
     return back(f"/tables/{table.number}/see")
 

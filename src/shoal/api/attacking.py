@@ -1,0 +1,59 @@
+"""What an attack is tried on: a release beside its original, and earlier ones beside theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from shoal.api.arguments import several
+from shoal.base.errors import ParameterError
+from shoal.releases import foreign
+from shoal.tables.prepare import Names, listed_names
+from shoal.verbs.attack import attack
+from shoal.verbs.intersect import Dated
+
+if TYPE_CHECKING:
+    from shoal.measures.risks.results import Attacks
+
+
+def attacked(
+    release: Any,
+    known: Names | None,
+    control: Any,
+    *,
+    against: Sequence[Any] = (),
+    against_original: Sequence[Any] = (),
+    **tried: Any,
+) -> Attacks:
+    """Attack a release, see :meth:`shoal.Release.attack`."""
+    if release.original is None:
+        raise ParameterError(
+            "An attack needs the original, the truth about the people it is tried on. Put the "
+            "release beside it: release.beside(table).attack(...), or give original=..."
+        )
+    opened = release.here if known is None else release.here.known_by(listed_names(known))
+    others = None if control is None else release.rows_of(control)
+    before = _dated(release, several(against), several(against_original))
+    return attack(opened, release.original, control=others, before=before, **tried)
+
+
+def _dated(release: Any, releases: Sequence[Any], tables: Sequence[Any]) -> list[Dated]:
+    """Return earlier releases with their originals, or say which has none."""
+    if len(tables) > len(releases):
+        raise ParameterError(
+            f"{len(tables)} originals of earlier releases were given for {len(releases)} releases. "
+            "Name a release (--against, against=[...]) for each, in the same order."
+        )
+    dated = []
+    for place, one in enumerate(releases):
+        given = tables[place] if place < len(tables) else getattr(one, "original", None)
+        if given is None:
+            raise ParameterError(
+                f"Earlier release {place + 1} has no original beside it, so nobody can say who was "
+                "in it. Name the table that each was made from, in the same order, with "
+                "--against-original (against_original=[...])."
+            )
+        rows = release.rows_of(given)
+        opened = foreign.beside(release.alike(one), rows)
+        dated.append(Dated(opened, rows, f"earlier release {place + 1}"))
+    return dated

@@ -1,0 +1,100 @@
+"""What a release is to have in common with earlier ones: signatures, classes, sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from shoal.base.errors import ParameterError
+from shoal.base.partition import Ints
+from shoal.catalog import Method
+from shoal.coding.encode import Encoded
+from shoal.groupers.lasting import Grouping
+from shoal.plan.plan import Plan
+from shoal.privacy import MInvariance, Rule
+from shoal.releases.history.store import History, Pending
+from shoal.releases.opened import Opened
+from shoal.releases.verdict import Original
+from shoal.tables.prepare import Taken
+from shoal.verbs.kept_sets import KeptSets
+from shoal.verbs.like import Like
+from shoal.verbs.over_time import Series
+
+
+class Course(Protocol):
+    """How one release of several is made and checked."""
+
+    def group(self, data: Encoded, grouping: Grouping, rng: Any) -> Any:
+        """Group the rows."""
+        ...
+
+    def shown(
+        self, frame: pl.DataFrame, data: Encoded, made: Any, rng: Any
+    ) -> tuple[pl.DataFrame, Encoded, Any]:
+        """Return what is published of the table, its numbers and its groups."""
+        ...
+
+    def beside(self, release: pl.DataFrame, order: Ints) -> dict[str, pl.DataFrame]:
+        """Return what is published beside it."""
+        ...
+
+    def false(self, opened: Opened, order: Ints) -> Ints:
+        """Return how many counterfeits every class has."""
+        ...
+
+    def told(
+        self, data: Encoded, made: Any, opened: Opened, source: Original
+    ) -> tuple[Pending | None, list[str]]:
+        """Return what the history becomes with the release, and what is wrong with both."""
+        ...
+
+
+def course(
+    history: History | None,
+    like: Opened | None,
+    rules: Sequence[Rule],
+    entry: Method,
+    plan: Plan,
+    taken: Taken,
+) -> Course | None:
+    """Return what ties a release to earlier ones, None for one by itself."""
+    if like is not None:
+        if history is not None:
+            raise ParameterError(
+                "A history and an earlier release to be like were both given (--history, --like). "
+                "A history says already what people have in common with before: keep one of them."
+            )
+        return Like.of(like, rules, entry, plan, taken)
+    if any(isinstance(rule, MInvariance) for rule in rules):
+        return Series.of(history, rules, entry, plan, taken.frame, taken.schema)
+    if history is not None and entry.shape.domains:
+        return KeptSets.of(history, rules, taken.frame, taken.schema)
+    if history is not None:
+        raise ParameterError(
+            "A history was given, and nothing asked for needs one: the method "
+            f"{entry.name!r} and {', '.join(rule.name for rule in rules)} speak of one "
+            "release. Ask for m-invariance (--m, m=...), use the method 'dummies', which keeps "
+            "sets, or leave the history out."
+        )
+    return None
+
+
+def shown_of(
+    series: Course | None,
+    frame: pl.DataFrame,
+    data: Encoded,
+    made: Any,
+    rng: np.random.Generator | None,
+) -> tuple[pl.DataFrame, Encoded, Any]:
+    """Return what is published of a table: its rows, and whatever its series adds."""
+    return (frame, data, made) if series is None else series.shown(frame, data, made, rng)
+
+
+def told_over_time(
+    series: Course | None, data: Encoded, made: Any, opened: Opened, source: Original
+) -> tuple[Pending | None, list[str]]:
+    """Return what the history becomes with a release, and what is wrong with the two."""
+    return (None, []) if series is None else series.told(data, made, opened, source)

@@ -1,0 +1,190 @@
+"""Attack a release together with earlier ones of the same people, each beside its original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.base.errors import InputError, SchemaError
+from shoal.base.partition import Ints
+from shoal.base.roles import Role
+from shoal.measures.risks.knowledge import Draw, knowledge
+from shoal.measures.risks.narrowing import Left, Sight, narrow
+from shoal.measures.risks.results import AttackResult
+from shoal.measures.risks.scores import Belief
+from shoal.measures.risks.searching import answers_of, belief_of, same_values, searched
+from shoal.measures.risks.summary import narrowed
+from shoal.releases.opened import Opened
+from shoal.tables.prepare import check_columns, quasi_schema
+
+
+@dataclass(frozen=True, eq=False)
+class Dated:
+    """A release and the table that it was made from; ``what`` errors call it."""
+
+    opened: Opened
+    original: pl.DataFrame
+    what: str = "release"
+
+
+@dataclass(frozen=True, eq=False)
+class Knowing:
+    """Who is attacked, by somebody who knows how much.
+
+    ``targets``: how many people at most. People of ``control`` are taken to have been there all
+    along, with the same quasi-identifiers.
+    """
+
+    targets: int
+    noise: float = 0.0
+    gaps: float = 0.0
+    control: pl.DataFrame | None = None
+
+
+def intersect(
+    now: Dated,
+    before: Sequence[Dated],
+    hidden: Sequence[str],
+    asked: Knowing,
+    rng: np.random.Generator,
+) -> list[AttackResult]:
+    """Attack people who are in the newest table and were in an earlier one, by all of them."""
+    control = asked.control
+    names = tuple(now.opened.quasi)
+    before = [_alike(one, names, hidden) for one in before]
+    rows = _rows(now, before)
+    many = rows.shape[0]
+    outside = 0 if control is None else control.height
+    drawn = Draw.of(many, outside, min(asked.targets, many), rng)
+    truths = {
+        name: answers_of(
+            name,
+            now.original,
+            control,
+            Draw(rows[drawn.chosen, 0], drawn.others, drawn.outsiders),
+            now.opened.column(name).missing,
+            now.opened.view(name),
+        )
+        for name in hidden
+    }
+    sights = [
+        _sight(one, now, hidden, rows[:, place], drawn, asked, rng)
+        for place, one in enumerate([now, *before])
+    ]
+    ends = np.cumsum([0, drawn.chosen.size, drawn.others.size, drawn.outsiders.size]).tolist()
+
+    def left(part: int, of: int) -> dict[str, Left] | None:
+        """Narrow down one part of the people drawn, judged by the truth of targets or outsiders."""
+        if ends[part] == ends[part + 1]:
+            return None
+        own = [sight.only(slice(ends[part], ends[part + 1])) for sight in sights]
+        return narrow(own[0], own[1:], {name: truth[of] for name, truth in truths.items()})
+
+    main, other, outsiders = left(0, 0), left(1, 0), left(2, 1)
+    assert main is not None
+    tried = other if outsiders is None else outsiders
+    beliefs: tuple[Belief, ...] = sights[0].release.beliefs
+    in_all = rows[drawn.chosen].min(axis=1) >= 0
+    return [
+        narrowed(
+            belief,
+            main[belief.of],
+            None if tried is None else tried[belief.of],
+            in_all,
+            len(before),
+            names,
+            outsiders=outsiders is not None,
+        )
+        for belief in beliefs
+    ]
+
+
+def _alike(one: Dated, names: Sequence[str], hidden: Sequence[str]) -> Dated:
+    """Return an earlier release looked up by the same columns, or say what is missing."""
+    check_columns(one.original, f"The original of {one.what}", names)
+    try:
+        opened = one.opened.known_by(names)
+        for name in hidden:
+            opened.view(name)
+        _ = opened.published
+    except (SchemaError, InputError) as error:
+        raise SchemaError(f"{one.what.capitalize()} cannot be searched: {error}") from None
+    return Dated(opened, one.original, one.what)
+
+
+def _rows(now: Dated, before: Sequence[Dated]) -> Ints:
+    """Return where everybody stands in each table who is in the newest and in another one.
+
+    ``[people, releases]``, the newest first; -1 for who was not there.
+    """
+    person = next(iter(now.opened.names(Role.PERSON)), None)
+    if person is None:
+        raise SchemaError(
+            "The attack 'intersection' follows people from release to release, and no column says "
+            "whose row it is. Name that of the originals with --person (person=...)."
+        )
+    column = now.opened.column(person)
+    frames = []
+    for place, one in enumerate([now, *before]):
+        what = f"The original of {one.what}" if place else "The original"
+        check_columns(one.original, what, [person])
+        whose = column.whose(one.original[person])
+        if twice := int(whose.is_duplicated().sum()):
+            raise SchemaError(
+                f"{what} has {twice:,} rows of people who have several, and people are followed "
+                f"from release to release with one row each ({person!r}). Keep one row of each in "
+                "every table and its release."
+            )
+        frames.append(pl.DataFrame({"person": whose, str(place): np.arange(len(whose))}))
+    joined = frames[0]
+    for frame in frames[1:]:
+        joined = joined.join(frame, on="person", how="left", maintain_order="left")
+    rows = joined.drop("person").fill_null(-1).to_numpy().astype(np.int64)
+    rows = rows[(rows[:, 1:] >= 0).any(axis=1)]
+    if not rows.size:
+        raise InputError(
+            f"Nobody of the original is in the table of an earlier release by {person!r}, so there "
+            "is nobody to follow. Give tables of the same people, with the same ids."
+        )
+    return rows
+
+
+def _sight(
+    one: Dated,
+    now: Dated,
+    hidden: Sequence[str],
+    rows: Ints,
+    drawn: Draw,
+    asked: Knowing,
+    rng: np.random.Generator,
+) -> Sight:
+    """Return a release with what is known at its time of the people drawn."""
+    names, opened = now.opened.quasi, one.opened
+    schema = quasi_schema(one.original, opened.plan, names, opened.taxonomies)
+    there = np.concatenate(
+        (rows[drawn.chosen] >= 0, rows[drawn.others] >= 0, np.ones(drawn.outsiders.size, np.bool_))
+    )
+    # Who was not there has the first row's place, and nobody looks at it.
+    own, others = (np.maximum(rows[of], 0) for of in (drawn.chosen, drawn.others))
+    draw = Draw(own, others, drawn.outsiders)
+    release = searched(
+        opened,
+        [schema[name] for name in names],
+        {name: draw.people(schema[name], one.original, asked.control, rng) for name in names},
+        tuple(belief_of(name, opened.view(name)) for name in hidden),
+    )
+    codes = np.stack([side.values[: 2 * draw.size] for side in release.both], axis=1)
+    missing = np.array([side.span - 1 for side in release.both])
+    truth, lent = codes[: draw.size], codes[draw.size :]
+    known = knowledge(truth, lent, missing, rng, noise=asked.noise, gaps=asked.gaps)
+    places = {
+        name: same_values(
+            pl.Series(now.opened.view(name).values(name), dtype=pl.String),
+            pl.Series(opened.view(name).values(name), dtype=pl.String),
+        )
+        for name in hidden
+    }
+    return Sight(release, known, there, places)
