@@ -153,7 +153,7 @@ class Output:
 
     def check(self) -> None:
         """Say why the release cannot go there, before the work."""
-        from shoal.verbs.manifest import check_free
+        from shoal.verbs.manifest import check_free, check_newest
 
         places = [goal for goal in self.tables.values() if isinstance(goal, Path)]
         _check([*places, *self.extras.values()], self.force, self.inputs)
@@ -168,6 +168,8 @@ class Output:
         if self.series is not None:
             files = [file for file in self.tables.values() if isinstance(file, Path)]
             self.series.check_goal(self.name, [*files, *self.extras.values()])
+            known = [Path(name).parent for name in self.series.names]
+            check_newest(self.series, [file.parent for file in files] + known)
 
     def again(self, method: str) -> list[str]:
         """Say that a table seems to be released once more, where two releases give values away."""

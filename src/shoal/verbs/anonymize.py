@@ -207,6 +207,7 @@ def execute(
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
         proof=proof,
+        tied={} if series is None else series.tied,
     )
     return Made(run, opened, release.order, grouped, pending)
 

@@ -27,6 +27,11 @@ from shoal.verbs.over_time import Series
 class Course(Protocol):
     """How one release of several is made and checked."""
 
+    @property
+    def tied(self) -> dict[str, Any]:
+        """What the manifest tells of what it has in common with others."""
+        ...
+
     def group(self, data: Encoded, grouping: Grouping, rng: Any) -> Any:
         """Group the rows."""
         ...
