@@ -67,18 +67,7 @@ def opened(
     """
     distinct, entry, count = entries(data.codes)
     codes, n, nodes = np.ascontiguousarray(distinct.T), count.size, data.rows // k + 2
-    open_ = Open(
-        cost=np.full(nodes, float(ladders.width[:, 0].sum())),
-        size=np.zeros(nodes, np.int64),
-        under=np.zeros((n, nodes), np.bool_),
-        of=np.zeros(n, np.int64),
-        other=np.full(n, -1),
-        level=np.tile((ladders.levels - 1).astype(np.int8), (nodes, 1)),
-        away=np.zeros(nodes),
-    )
-    top = ladders.width[np.arange(ladders.levels.size), ladders.levels - 1]
-    open_.cost[0], open_.size[0], open_.under[:, 0] = top.sum(), data.rows, True
-    look_around(count, open_)
+    open_ = one_node(data, count, ladders, nodes)
     trial, hashed = new_trial(n, nodes), new_hashed(n)
     seed = np.array([rng.integers(1, 2**62)], np.uint64)
     done = np.zeros(1)
@@ -111,4 +100,22 @@ def _near(
     out = np.clip(out, 0, ladders.levels - 1)
     for i in np.flatnonzero(rng.random(ROUND) >= NEAR):
         out[i] = random_pattern(ladders, open_.cost[nodes[i]] * rng.uniform(0.5, 1.1), rng)
-    return out.astype(np.int8)
+    return np.asarray(out, np.int8)
+
+
+def one_node(data: Encoded, count: Ints, ladders: Ladders, nodes: int) -> Open:
+    """Return one open node over all entries, and room for so many nodes."""
+    n, last = count.size, ladders.levels - 1
+    open_ = Open(
+        cost=np.zeros(nodes),
+        size=np.zeros(nodes, np.int64),
+        under=np.zeros((n, nodes), np.bool_),
+        of=np.zeros(n, np.int64),
+        other=np.full(n, -1),
+        level=np.tile(last.astype(np.int8), (nodes, 1)),
+        away=np.zeros(nodes),
+    )
+    open_.cost[0] = ladders.width[np.arange(last.size), last].sum()
+    open_.size[0], open_.under[:, 0] = data.rows, True
+    look_around(count, open_)
+    return open_

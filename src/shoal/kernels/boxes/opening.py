@@ -162,13 +162,12 @@ def _cost(boxes: Boxes, codes: Codes, order: Ints, begin: int, end: int) -> floa
     """Return what the join of some entries costs a row; next to a gap, everything."""
     cost = 0.0
     for j in range(len(codes)):
-        low, high = np.int64(1) << 40, np.int64(-1)
+        low, high = int(boxes.size[j]), -1
         for x in range(begin, end):
-            v = np.int64(codes[j, order[x]])
-            low = min(low, v)
-            high = max(high, v)
+            low = min(low, int(codes[j, order[x]]))
+            high = max(high, int(codes[j, order[x]]))
         if high == boxes.size[j]:
-            low = np.int64(0)
+            low = 0
         cost += width(boxes, j, low, high)
     return cost
 
@@ -197,9 +196,7 @@ def _closing(open_: Open, trial: Trial, g: int) -> float:
 
 
 @inner
-def _judge(
-    k: int, cost: float, open_: Open, trial: Trial, touched: int, allow: float
-) -> bool:
+def _judge(k: int, cost: float, open_: Open, trial: Trial, touched: int, allow: float) -> bool:
     """Decide node by node what a new one takes; say whether that may be worth it.
 
     First what gains, then, up to k rows, what loses least.
@@ -323,8 +320,10 @@ def _open(rows: Ints, cost: float, open_: Open, trial: Trial, begin: int, end: i
     for t in range(len(rows)):
         if goes[t] >= 0:
             other[t] = _second(open_, t, of[t])
-        elif under[t, new] and (other[t] < 0 or cost < open_.cost[other[t]]):
-            other[t] = new
+        elif under[t, new]:
+            h = other[t]
+            if h < 0 or cost < open_.cost[h] or (cost == open_.cost[h] and new < h):
+                other[t] = new
     return new
 
 
