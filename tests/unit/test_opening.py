@@ -71,6 +71,7 @@ def test_equals_its_twin(seed):
         assert open_.of.tolist() == naive.of
     assert opened > 3
     assert np.bincount(open_.of, count, minlength=open_.size.size).tolist() == open_.size.tolist()
+    assert (np.diff(open_.cost[open_.turn[: np.isfinite(open_.cost).sum()]]) >= 0).all()
     assert (open_.cost[open_.of] * count).sum() == pytest.approx(naive.loss())
 
 

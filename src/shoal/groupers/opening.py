@@ -34,6 +34,8 @@ ROUND = 250
 """Patterns that are tried at one heat."""
 NEAR, STEPS = 0.8, 3
 """How many patterns are made from that of an open node, and by how many steps at most."""
+USUAL = 200
+"""Nodes up to which all rounds are made: with more of them a round tries more."""
 COLD = 0.75
 """The part of all rounds after which only what gains is opened."""
 
@@ -61,11 +63,12 @@ def opened(
     rounds
         How long the search goes on.
     heat
-        How much worse a step may make it at first, in mean losses of a node.
+        How much worse a step may make it at first, in losses of k rows.
     stop
         Asked before every round.
     """
     distinct, entry, count = entries(data.codes)
+    rounds = max(2, round(rounds * min(1.0, USUAL * k / data.rows) ** 0.5))
     codes, n, nodes = np.ascontiguousarray(distinct.T), count.size, data.rows // k + 2
     open_ = one_node(data, count, ladders, nodes)
     trial, hashed = new_trial(n, nodes), new_hashed(n)
@@ -77,7 +80,7 @@ def opened(
                 break
             loss = open_.cost[open_.of] * count
             warmth = heat * max(0.0, 1.0 - now / (COLD * rounds))
-            warmth *= float(loss.sum()) / np.count_nonzero(open_.size)
+            warmth *= float(loss.sum()) * k / data.rows
             patterns = _near(ladders, open_, loss, rng)
             shape = (boxes, ladders, patterns, codes, count, k, warmth)
             reopen(*shape, open_, trial, hashed, seed)
@@ -106,8 +109,10 @@ def _near(
 def one_node(data: Encoded, count: Ints, ladders: Ladders, nodes: int) -> Open:
     """Return one open node over all entries, and room for so many nodes."""
     n, last = count.size, ladders.levels - 1
+    top = ladders.width[np.arange(last.size), last]
     open_ = Open(
-        cost=np.zeros(nodes),
+        cost=np.append(top.sum(), np.full(nodes - 1, np.inf)),
+        turn=np.arange(nodes),
         size=np.zeros(nodes, np.int64),
         under=np.zeros((n, nodes), np.bool_),
         of=np.zeros(n, np.int64),
@@ -115,7 +120,6 @@ def one_node(data: Encoded, count: Ints, ladders: Ladders, nodes: int) -> Open:
         level=np.tile(last.astype(np.int8), (nodes, 1)),
         away=np.zeros(nodes),
     )
-    open_.cost[0] = ladders.width[np.arange(last.size), last].sum()
     open_.size[0], open_.under[:, 0] = data.rows, True
     look_around(count, open_)
     return open_

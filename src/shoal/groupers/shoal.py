@@ -56,7 +56,7 @@ PRICED = replace(EFFORTS["max"], trials=1_100)
 
 LARGE = 100
 """The k from which whole nodes are searched (:mod:`shoal.groupers.opening`)."""
-SEARCHES = {"fast": (8, 0.08), "normal": (24, 0.08), "max": (160, 0.12)}
+SEARCHES = {"fast": (10, 0.1), "normal": (24, 0.12), "max": (160, 0.15)}
 """For how many rounds, and how warm at first."""
 POLISH = 0.25
 """The share of trials that is left to do after that."""
@@ -119,7 +119,11 @@ def group(
         if searchable(data, k, boxes):
             starts.append(opened(data, k, boxes, ladders, *SEARCHES[effort], rng, stop))
             chosen = replace(chosen, trials=POLISH * chosen.trials)
-    starts = starts or _starts(data, rule, shape, chosen, rng, fast=effort == "fast")
+    if not starts or not all(isinstance(domain, Taxonomy) for domain in data.domains):
+        # Equal parts of numbers are not the only nodes: other methods cut where rows are.
+        starts += _starts(data, rule, shape, chosen, rng, fast=effort == "fast")
+        starts.sort(key=partial(cost, data, boxes))
+        del starts[PROMISING:]
     plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
     plain &= k < LARGE  # prices find no better nodes than the search
     if effort == "max" and plain and (found := priced_start(data, k, stop)) is not None:
@@ -169,8 +173,7 @@ def _starts(
         starts.append(grow_groups(data, make_space(data), rule, deepcopy(seeds)).labels())
     if placed is None or (small and (not fast or mixed)):
         starts += [part.labels() for part in rivals(data, rule, seeds)]
-    starts.sort(key=partial(cost, data, boxes))
-    return starts[:PROMISING]
+    return starts
 
 
 def _restarted(

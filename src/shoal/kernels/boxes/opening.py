@@ -29,9 +29,11 @@ class Open(NamedTuple):
     """The open nodes, where entries are, and where else they could go."""
 
     cost: Floats
-    """What a node costs a row."""
+    """What a node costs a row, infinite where the number is free."""
+    turn: Ints
+    """The numbers of nodes, cheapest first."""
     size: Ints
-    """Rows published under it; 0: the number is free."""
+    """Rows published under it."""
     under: npt.NDArray[np.bool_]
     """``[entries, nodes]``"""
     of: Ints
@@ -217,6 +219,8 @@ def _judge(k: int, cost: float, open_: Open, trial: Trial, touched: int, allow: 
             trial.fate[g], trial.quota[g] = TAKE, spare
             change -= spare * gain
         taken += trial.quota[g]
+    if taken == 0:  # nobody gains: at best the same node once more
+        return False
     while taken < k and change < allow:
         best, least, fate, brings = -1, np.inf, TAKE, 0
         for x in range(touched):
@@ -277,22 +281,38 @@ def _plan(
 
 @inner
 def _left_open(open_: Open, trial: Trial, t: int) -> int:
-    """Return the cheapest node over an entry that does not close."""
-    best, least = -1, np.inf
-    for g in range(len(open_.cost)):
-        if open_.under[t, g] and open_.cost[g] < least and trial.fate[g] != CLOSE:
-            best, least = g, open_.cost[g]
-    return best
+    """Return the cheapest node over an entry that does not close, -1 for none."""
+    for g in open_.turn:
+        if open_.cost[g] == np.inf:
+            break
+        if open_.under[t, g] and trial.fate[g] != CLOSE:
+            return g
+    return -1
 
 
 @inner
 def _second(open_: Open, t: int, but: int) -> int:
-    """Return the cheapest node over an entry but for one."""
-    best, least = -1, np.inf
-    for g in range(len(open_.cost)):
-        if open_.under[t, g] and open_.cost[g] < least and g != but:
-            best, least = g, open_.cost[g]
-    return best
+    """Return the cheapest node over an entry but for one, -1 for none."""
+    for g in open_.turn:
+        if open_.cost[g] == np.inf:
+            break
+        if open_.under[t, g] and g != but:
+            return g
+    return -1
+
+
+@inner
+def _in_turn(open_: Open) -> None:
+    """Put the nodes in order of cost, then number; few of them are out of it."""
+    cost, turn = open_.cost, open_.turn
+    for x in range(1, len(turn)):
+        g, y = turn[x], x
+        while y > 0 and (
+            cost[turn[y - 1]] > cost[g] or (cost[turn[y - 1]] == cost[g] and turn[y - 1] > g)
+        ):
+            turn[y] = turn[y - 1]
+            y -= 1
+        turn[y] = g
 
 
 @inner
@@ -312,11 +332,11 @@ def _open(rows: Ints, cost: float, open_: Open, trial: Trial, begin: int, end: i
             goes[t] = of[t]  # it stays, and looks around anew
     for g in range(nodes):
         if trial.fate[g] == CLOSE:
-            for t in range(len(rows)):
-                under[t, g] = False
+            open_.cost[g] = np.inf
     for x in range(begin, end):
         under[trial.order[x], new] = True
     open_.cost[new] = cost
+    _in_turn(open_)
     for t in range(len(rows)):
         if goes[t] >= 0:
             other[t] = _second(open_, t, of[t])
