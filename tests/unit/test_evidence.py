@@ -48,6 +48,7 @@ def text(page):
     return " ".join(re.sub(r"<[^>]+>", " ", page.split('id="evidence"')[1]).split())
 
 
+@pytest.mark.slow
 def test_it_answers_what_a_board_asks(release):
     said = text(release.page())
     assert "A study of &lt;influenza&gt;" in said and "The board&#39;s limit" in said
