@@ -142,8 +142,8 @@ def command(
         bool,
         typer.Option(
             "--prove",
-            help="Say how far the release is from the best possible: no release with these "
-            "hierarchies loses less than so much. Takes up to a minute.",
+            help="Prove how near the release is to the best possible: how much every release with "
+            "these hierarchies loses at least. Takes up to a minute.",
         ),
     ] = False,
     strict: Annotated[
@@ -167,7 +167,8 @@ def command(
         opt.flag(
             "--driver-tuples",
             "INT",
-            "How many distinct tuples Spark's driver groups itself; more are cut into shards.",
+            "How many different combinations of values Spark's driver handles itself; more are cut "
+            "into shards.",
         ),
     ] = None,
     *,

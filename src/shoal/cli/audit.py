@@ -258,8 +258,8 @@ def _models(verdict: Verdict) -> None:
     for name, figures in verdict.models.get("posterior", {}).items():
         worst, mean = figures["worst_posterior"], figures["mean_posterior"]
         say.line(
-            f"Who knows all quasi-identifiers believes the likeliest value of {name!r} with "
-            f"probability {mean:.4f} on average, {worst:.4f} at worst"
+            f"Whoever knows all quasi-identifiers of a person believes the likeliest value of "
+            f"{name!r} with probability {mean:.4f} on average, {worst:.4f} at worst"
         )
     if verdict.models.get("seeded"):
         say.warning("The plan has a seed: whoever knows it can undo this release.")

@@ -103,6 +103,6 @@ def command(
     if found.versions:
         say.line(f"Versions {'; '.join(found.versions)}")
     if not found.same:
-        say.line("The release was not made again: its bytes differ.")
+        say.line("The release could not be repeated: the bytes differ.")
         raise typer.Exit(1)
     say.line(f"The same bytes: {', '.join(found.files)}.")

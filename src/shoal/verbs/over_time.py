@@ -249,8 +249,8 @@ def _only(rules: Sequence[Rule], entry: Method, plan: Plan, schema: Schema) -> M
         )
     if not entry.tight:
         raise ParameterError(
-            f"The method {entry.name!r} publishes the table on one level, and m-invariance groups "
-            "the rows of each signature by themselves. Use 'shoal', 'mondrian' or 'buckets'."
+            f"The method {entry.name!r} publishes the table on one level, and m-invariance forms "
+            "the classes of each signature by themselves. Use 'shoal', 'mondrian' or 'buckets'."
         )
     if plan.release.together:
         raise ParameterError(
