@@ -207,6 +207,17 @@ def test_the_start_is_light(start: str, heavy: set[str]) -> None:
     assert not heavy & set(loaded)
 
 
+def test_a_run_loads_nothing_that_it_does_not_use() -> None:
+    code = (
+        "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'; import polars as pl, shoal\n"
+        "shoal.anonymize(pl.DataFrame({'a': [1, 2, 3] * 5, 'b': 1}), quasi=['a', 'b'], k=3)"
+        "\nimport json, sys; print(json.dumps(list(sys.modules)))"
+    )
+    others = {"pandas", "pyarrow.compute", "shoal.show", "shoal.report", "shoal.measures.risks"}
+    others |= {"shoal.groupers.prices", "shoal.kernels.gower", "shoal.kernels.chains"}
+    assert not others & set(json.loads(python(code)))
+
+
 @pytest.mark.parametrize(
     ("command", "limit"),
     [

@@ -229,7 +229,6 @@ class Table(Generic[FrameT]):
     ) -> tuple[Release[FrameT], Made]:
         """Carry out a plan that is filled up; what was made stays with the caller."""
         from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if
-        from shoal.verbs.audit import refuse_undone
 
         start = time.perf_counter()
         taken, said = self._settled
@@ -268,6 +267,8 @@ class Table(Generic[FrameT]):
         )
         release = Release[FrameT](made.opened, run, self._kind, pending=made.pending)
         if series is None and against:
+            from shoal.verbs.audit import refuse_undone
+
             refuse_undone(made.opened, plan, extra, [release.alike(r) for r in several(against)])
         return release if isinstance(history, History) else release.recorded(), made
 
