@@ -16,10 +16,11 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
-from shoal.base.partition import Bools, GroupStats, Histogram
+from shoal.base.partition import Bools, GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule, flatten, promised, weakest
 from shoal.releases.ends import all_ends
 from shoal.releases.generalized.coverage import covers, plausible
+from shoal.releases.generalized.limits import limit_faults, strata_labels, strata_of
 from shoal.releases.linked import linked_faults
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, published_columns, read
@@ -47,6 +48,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         "published": opened.published,
         "persons": opened.persons if source is None else source.persons,
         "pseudonym": opened.pseudonym,
+        "strata": strata_labels(opened, strata_of(opened)),
     }
     if source is not None:
         verdict = verify(
@@ -64,7 +66,8 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         verdict = verify(opened.frame, opened.quasi, rules, **common)
         forbidden = opened.forbidden()
     linked = linked_faults(opened, common["persons"], source)
-    faults = (*verdict.faults, *forbidden, *linked, *_sets(opened))
+    limits = limit_faults(opened, source)
+    faults = (*verdict.faults, *forbidden, *linked, *_sets(opened), *limits)
     return replace(verdict, holds=verdict.holds and not faults, faults=faults)
 
 
@@ -98,6 +101,7 @@ def verify(
     published: Published | None = None,
     persons: pl.Series | None = None,
     pseudonym: str | None = None,
+    strata: Ints | None = None,
 ) -> Verdict:
     """Check a release against its rules, and against its source when that is given.
 
@@ -133,6 +137,8 @@ def verify(
         Whose row every released row is: then people are counted, not rows.
     pseudonym
         The published column of pseudonyms.
+    strata
+        The stratum of every class of ``published``: inside each the rules must hold.
 
     Notes
     -----
@@ -149,10 +155,13 @@ def verify(
     published = published or read(released, quasi)
     _check_sensitive(released, wanted, sensitive)
     stats = _stats(published, wanted, sensitive, schema, missing, persons)
-    passed = [np.asarray(rule.holds(stats), np.bool_) for rule in wanted]
-    results = tuple(
-        _result(rule, stats, passes) for rule, passes in zip(wanted, passed, strict=True)
-    )
+    counted = apart = [(np.arange(published.sizes.size), stats)]
+    far = [] if strata is None else [rule for rule in wanted if not rule.judged_alone]
+    if strata is not None and far:
+        apart = _by_stratum(published, strata, far, sensitive, schema, missing, persons)
+    judged = [_judged(rule, apart if rule in far else counted) for rule in wanted]
+    passed = [passes for passes, _ in judged]
+    results = tuple(result for _, result in judged)
     classes = published.sizes.size
     faults = [
         f"{result.failing:,} of {classes:,} classes break the promise that {result.promise}."
@@ -259,11 +268,47 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
     )
 
 
-def _result(rule: Rule, stats: GroupStats, passes: Bools) -> RuleResult:
+def _by_stratum(
+    published: Published,
+    strata: Ints,
+    rules: Sequence[Rule],
+    sensitive: Sequence[str],
+    schema: Schema | None,
+    missing: Sequence[str] | Mapping[str, Sequence[str]],
+    persons: pl.Series | None,
+) -> list[tuple[Ints, GroupStats]]:
+    """Return the classes of every stratum, counted as if nothing else had been published."""
+    counted = []
+    of_row = strata[published.labels]
+    place = np.empty(strata.size, np.int64)
+    for stratum in np.unique(strata):
+        classes = np.flatnonzero(strata == stratum)
+        place[classes] = np.arange(classes.size)
+        rows = pl.Series(of_row == stratum)
+        own = replace(
+            published,
+            frame=published.frame.filter(rows),
+            labels=place[published.labels[rows.to_numpy()]],
+            cells=published.cells[classes],
+            sizes=published.sizes[classes],
+        )
+        whose = None if persons is None else persons.filter(rows)
+        counted.append((classes, _stats(own, rules, sensitive, schema, missing, whose)))
+    return counted
+
+
+def _judged(rule: Rule, counted: Sequence[tuple[Ints, GroupStats]]) -> tuple[Bools, RuleResult]:
+    """Ask a rule about classes, stratum by stratum if there are several."""
+    passes = np.ones(sum(classes.size for classes, _ in counted), np.bool_)
+    for classes, stats in counted:
+        passes[classes] = rule.holds(stats)
     failing = int((~passes).sum())
-    holds = failing == 0 and passes.size > 0
-    promise = promised(rule, stats.unit)
-    return RuleResult(rule.name, promise, holds, failing, rule.achieved(stats))
+    inside = " inside each stratum" if len(counted) > 1 else ""
+    promise = promised(rule, counted[0][1].unit) + inside
+    achieved = weakest((rule, rule.achieved(stats)) for _, stats in counted)
+    return passes, RuleResult(
+        rule.name, promise, not failing and passes.size > 0, failing, achieved
+    )
 
 
 def _undeclared(released: pl.DataFrame, schema: Schema, pseudonym: str | None) -> list[str]:
