@@ -129,3 +129,14 @@ def test_the_page_says_how_on_the_page(steward) -> None:
     said = steward.get(f"{place}/see")["profile"]["not_people"]
     assert "Give it the role 'person', and people are counted." in said
     assert "--person" not in said
+
+
+def test_limits_are_decided_on_the_page(steward, place) -> None:
+    number = steward.get(f"{place}/decide")["rows"][0]["number"]
+    form = {f"role.{number}": "quasi", f"within.{number}": "yes", "suppress": "1%"}
+    form |= {"rule.0.name": "k-anonymity", "rule.0.k": "2", "method": "shoal"}
+    told = steward.post(f"{place}/decide", **form).json()
+    assert told["rows"][0]["limits"] == {"within": True}
+    shown = steward.client.get(f"{place}/decide", headers={"accept": "text/html"})
+    assert shown.status_code == 200 and f'name="within.{number}"' in shown.text
+    assert 'name="suppress" value="1%"' in shown.text
