@@ -22,6 +22,7 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule, flatten
 from shoal.privacy.base import promised, weakest
+from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.history.check import check_history
 from shoal.releases.history.store import History
 from shoal.releases.opened import Opened, uncounted
@@ -74,6 +75,8 @@ def audit(
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
     if matched is not None and verdict.people is None:
         verdict = _at_least(verdict, rules, matched)
+    if source is not None and verdict.people is None:
+        verdict = replace(verdict, people=_one_row_each(opened, source))
     measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if opened.names(Role.PERSON) and verdict.people is None:
         told = uncounted(opened.names(Role.PERSON)[0], compared=original is not None)
@@ -118,6 +121,16 @@ def _over_all(
     faults = (*verdict.faults, *(fault for column in columns for fault in column.faults))
     models = {**verdict.models, "earlier": told}
     return replace(verdict, models=models, faults=faults, holds=not faults)
+
+
+def _one_row_each(opened: Opened, source: Original) -> int | None:
+    """Return how many people a release with counterfeits has, if its original has a row of each."""
+    false, _ = false_rows(opened.published, opened.tables.get(COUNTERFEITS))
+    person, rows = source.schema.person, source.frame
+    if not false.any() or person is None or person not in rows.columns:
+        return None
+    whole = opened.frame.height - int(false.sum()) == rows.height
+    return rows.height if whole and source.schema.whose(rows).is_unique().all() else None
 
 
 def _at_least(verdict: Verdict, rules: Sequence[Rule], matched: Whose) -> Verdict:

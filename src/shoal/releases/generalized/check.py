@@ -16,8 +16,9 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError, nearest
-from shoal.base.partition import Bools, GroupStats, Histogram
+from shoal.base.partition import Bools, GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule, flatten, promised, weakest
+from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.ends import all_ends
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.linked import linked_faults
@@ -41,12 +42,15 @@ _CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
 
 def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
     """Check an opened release; with its source, also that every cell covers it."""
+    table = opened.tables.get(COUNTERFEITS)
+    false, wrong = false_rows(opened.published, table)
     common: dict[str, Any] = {
         "missing": {name: opened.column(name).missing for name in opened.sensitive},
         "sensitive": opened.sensitive,
         "published": opened.published,
         "persons": opened.persons if source is None else source.persons,
         "pseudonym": opened.pseudonym,
+        "false": None if table is None else false,
     }
     if source is not None:
         verdict = verify(
@@ -64,7 +68,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         verdict = verify(opened.frame, opened.quasi, rules, **common)
         forbidden = opened.forbidden()
     linked = linked_faults(opened, common["persons"], source)
-    faults = (*verdict.faults, *forbidden, *linked, *_sets(opened))
+    faults = (*verdict.faults, *forbidden, *linked, *_sets(opened), *wrong)
     return replace(verdict, holds=verdict.holds and not faults, faults=faults)
 
 
@@ -98,6 +102,7 @@ def verify(
     published: Published | None = None,
     persons: pl.Series | None = None,
     pseudonym: str | None = None,
+    false: Ints | None = None,
 ) -> Verdict:
     """Check a release against its rules, and against its source when that is given.
 
@@ -133,6 +138,9 @@ def verify(
         Whose row every released row is: then people are counted, not rows.
     pseudonym
         The published column of pseudonyms.
+    false
+        How many rows of every class are told to be counterfeits: they look like the others, but
+        are nobody's, so they make up no crowd, and the original has no row for them.
 
     Notes
     -----
@@ -149,6 +157,8 @@ def verify(
     published = published or read(released, quasi)
     _check_sensitive(released, wanted, sensitive)
     stats = _stats(published, wanted, sensitive, schema, missing, persons)
+    if false is not None and persons is None:
+        stats = replace(stats, sizes=stats.sizes - false)
     passed = [np.asarray(rule.holds(stats), np.bool_) for rule in wanted]
     results = tuple(
         _result(rule, stats, passes) for rule, passes in zip(wanted, passed, strict=True)
@@ -165,7 +175,7 @@ def verify(
         faults.extend(_undeclared(released, schema, pseudonym))
     uncovered = None
     if original is not None:
-        uncovered, more = _compare(published, original, schema, taxonomies or {}, order)
+        uncovered, more = _compare(published, original, schema, taxonomies or {}, order, false)
         faults.extend(more)
     return Verdict(
         holds=not faults and all(result.holds for result in results),
@@ -286,6 +296,7 @@ def _compare(
     schema: Schema | None,
     taxonomies: Mapping[str, Taxonomy],
     order: npt.NDArray[np.integer] | None,
+    false: Ints | None = None,
 ) -> tuple[tuple[Uncovered, ...] | None, list[str]]:
     if schema is None:
         raise SchemaError(
@@ -295,7 +306,7 @@ def _compare(
     if published_columns(published.frame, schema.quasi) != published.columns:
         published = read(published.frame, schema.quasi)
     if order is None:
-        return None, list(plausible(original, published, schema, taxonomies))
+        return None, list(plausible(original, published, schema, taxonomies, false))
     uncovered = covers(original, published, order, schema, taxonomies)
     return uncovered, [entry.describe() for entry in uncovered]
 
