@@ -268,10 +268,13 @@ class Table(Generic[FrameT]):
         )
         release = Release[FrameT](made.opened, run, self._kind, pending=made.pending)
         if series is None and against:
-            refuse_undone(made.opened, plan, extra, [release.alike(r) for r in several(against)])
+            others = [release.alike(one) for one in several(against)]
+            release = replace(release, run=refuse_undone(run, made.opened, plan, extra, others))
         return release if isinstance(history, History) else release.recorded(), made
 
-    def anonymize_to_look_into(self, progress: Progress) -> tuple[Release[FrameT], Made]:
+    def anonymize_to_look_into(
+        self, progress: Progress, against: Sequence[Any] = ()
+    ) -> tuple[Release[FrameT], Made]:
         """Anonymize as declared; return also what was made, for a steward who has the table.
 
         What was made says which row became which: it is looked into where it was made, and what is
@@ -281,7 +284,7 @@ class Table(Generic[FrameT]):
 
         plan = asked_for(self.plan).filled()
         clock = Clock(limited(progress, find_method(plan.method.name), None))
-        return self._carried_out(plan, clock)
+        return self._carried_out(plan, clock, against=against)
 
     @property
     def _kind(self) -> Native:

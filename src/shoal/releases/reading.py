@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import OutputError
+from shoal.base.names import NoRows
 from shoal.base.roles import Role
 from shoal.catalog import DOMAIN
 from shoal.plan.plan import Plan
@@ -109,7 +110,12 @@ def _beside(
         there = second.exists() and (name != DOMAIN or _holds_sets(published))
         text = {DOMAIN: ("column", "value"), COUNTERFEITS: published.columns}.get(name, ())
         own = released_how(how)
-        return read_table(second, text=text, quoted=True, **own) if there else None
+        try:
+            return read_table(second, text=text, quoted=True, **own) if there else None
+        except NoRows:  # no counterfeits are told by a table without rows
+            if name != COUNTERFEITS:
+                raise
+            return None
     if where.table is None or (name == DOMAIN and not _holds_sets(published)):
         return None
     from shoal.tables.sources.reading import exists, read_source

@@ -12,6 +12,7 @@ from shoal.base.errors import NotVerified, SchemaError
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_rule
+from shoal.engines.run import Run
 from shoal.measures.cautions import doubtful
 from shoal.measures.earlier.measuring import check_against, earlier
 from shoal.measures.exposure import exposure
@@ -96,19 +97,24 @@ def audit(
 
 
 def refuse_undone(
-    opened: Opened, plan: Plan, extra: Sequence[Rule], against: Sequence[Opened]
-) -> None:
-    """Refuse a release, fresh from its run, that somebody undoes who has earlier ones as well."""
+    run: Run, opened: Opened, plan: Plan, extra: Sequence[Rule], against: Sequence[Opened]
+) -> Run:
+    """Refuse a release, fresh from its run, that somebody undoes who has earlier ones as well.
+
+    Returns the run, with what these leave of the sensitive columns as an audit tells it.
+    """
     specs = [rule.spec for rule in plan.filled().rules]
     rules = (*build_rules(specs, opened.sensitive), *extra)
     check_against(opened, against)
-    told = [fault for c in opened.sensitive for fault in earlier(opened, against, c, rules).faults]
-    if told:
+    columns = [earlier(opened, against, name, rules) for name in opened.sensitive]
+    if told := [fault for column in columns for fault in column.faults]:
         listed = "\n".join(told)
         raise NotVerified(
             f"Nothing was released, because with the earlier releases: {listed}\n"
             "Releases over time keep a promise with m-invariance (--m and --history)."
         )
+    models = {**run.verdict.models, "earlier": {c.column: c.to_dict() for c in columns}}
+    return replace(run, verdict=replace(run.verdict, models=models))
 
 
 def _over_all(
