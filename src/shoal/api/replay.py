@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from shoal.base.errors import InputError, ParameterError, ShoalError
 from shoal.base.plain import as_json
 from shoal.engines.marks import keyed, of_frame, of_plan, of_tree, seed_key
 from shoal.plan.plan import Plan
+from shoal.releases.history.store import History
 from shoal.tables.gathering import Hierarchies, is_path
 from shoal.tables.prepare import locate, merge
 from shoal.verbs.manifest import changed_files, differing, lacking, other_versions, plan_of
@@ -58,6 +59,8 @@ def replay(
     plan: Plan | str | Path | None = None,
     hierarchies: Hierarchies | None = None,
     pseudonym_key: str | Path | bytes | None = None,
+    history: str | Path | History | None = None,
+    like: Any = None,
     out: str | Path | None = None,
     force: bool = False,
     **reading: Any,
@@ -77,6 +80,9 @@ def replay(
         its parts.
     pseudonym_key
         Of a release with pseudonyms.
+    history, like
+        Of a release of a series its history, as it was before the release or is now; of one that
+        was made like an earlier release that release. Nothing is recorded.
     out, force
         A folder in which the release is left, under its own name; by default nothing is left.
     """
@@ -94,7 +100,8 @@ def replay(
     full = plan_of(made, own if given else None, where.parent)
     trees = None if is_path(hierarchies) else hierarchies
     table = read(locate(data, full), full, hierarchies=trees)
-    release = table.anonymize(seed=seed, pseudonym_key=pseudonym_key)
+    before = _before(made, where, history, like)
+    release = table.anonymize(seed=seed, pseudonym_key=pseudonym_key, history=before, like=like)
     if out is not None:
         release.write(Path(out) / name, force=force)
         faults = changed_files(made, Path(out), None)
@@ -114,9 +121,43 @@ def replay(
     return Replayed(
         tuple(made["files"]),
         tuple(faults),
-        tuple(differing(made, found)) if faults else (),
+        (*differing(made, found), *_others(made, release.made.tied)) if faults else (),
         tuple(other_versions(made)),
     )
+
+
+def _before(made: Mapping[str, Any], where: Path, history: Any, like: Any) -> History | None:
+    """Return the history before a release, or say what is needed to make it again."""
+    tied = made.get("tied", {})
+    if ("like" in tied) != (like is not None):
+        need = "Give that release with --like (like=...)." if like is None else "Leave --like out."
+        kind = "like an earlier release" if like is None else "by itself"
+        raise ParameterError(f"The release of {where} was made {kind}. {need}")
+    if "series" not in tied:
+        if history is not None:
+            raise ParameterError(
+                f"The manifest {where} tells of no series, and a history was given. Leave it out."
+            )
+        return None
+    if history is None:
+        raise ParameterError(
+            f"The release of {where} is number {tied['number']} of a series, and what it says "
+            "depends on what was published before. Give the history with --history (history=...), "
+            "as it was before the release or as it is now."
+        )
+    whole = history if isinstance(history, History) else History.read(history)
+    if whole.heads and whole.series != tied["series"]:
+        raise ParameterError(
+            f"The history {whole.folder} is one of another series than the release of {where}. "
+            "Give the history that was kept with it."
+        )
+    return replace(whole, series=tied["series"]).before(int(tied["number"]))
+
+
+def _others(made: Mapping[str, Any], tied: Mapping[str, Any]) -> list[str]:
+    """Say whether it was made like another earlier release."""
+    then = made.get("tied", {})
+    return ["the earlier release"] if then.get("like") != tied.get("like") else []
 
 
 def _first(made: Mapping[str, Any], where: Path) -> str:

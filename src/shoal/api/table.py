@@ -166,8 +166,8 @@ class Table(Generic[FrameT]):
             and forgotten. It is in no plan, figure or release.
         history
             The folder that says what earlier releases published of whom, which m-invariance needs;
-            an empty one begins a series. The release is recorded there when it is handed over. It
-            is as sensitive as the table: never publish it.
+            with dummy values everybody keeps the same set. An empty one begins a series, and the
+            release is recorded there when it is handed over. It is as sensitive as the table.
         against
             Earlier releases of the same people. With a history each must be one of its releases;
             without one the promise must hold for somebody who has them all, or nothing is released.
@@ -252,12 +252,11 @@ class Table(Generic[FrameT]):
         if exposed is not None and exposed.warns:
             texts.append(exposed.describe())
             warn(exposed.describe())
-        told = read_off(made.opened)
-        if told is not None and told.warns:
+        if (told := read_off(made.opened)) is not None and told.warns:
             texts.append(told.describe())
             warn(told.describe())
         refuse_if(texts if strict else ())
-        texts += advice(plan)
+        texts += advice(plan, kept=series is not None)
         texts = list(dict.fromkeys(texts))
         run = replace(
             made.run,

@@ -21,8 +21,12 @@ from shoal.tables.sources.source import place
 if TYPE_CHECKING:
     from shoal.api.release import Release
     from shoal.cli.output import Output
+    from shoal.engines.run import Run
     from shoal.plan.plan import Plan
     from shoal.tables.sources.source import Source
+
+BEFORE = "released before"
+"""The note that names releases of the same columns beside the new one."""
 
 
 @opt.with_rules
@@ -242,6 +246,21 @@ def command(
     _release(source, full, declared, settings, reader, goal, started)
 
 
+def _told_again(run: Run, again: list[str], near: list[str]) -> Run:
+    """Say in the figures and the warnings that a table seems to be released once more."""
+    texts, notes = list(again), dict(run.notes)
+    if near:
+        notes[BEFORE] = near
+        many = "are releases" if len(near) > 1 else "is a release"
+        told = (
+            f"{' and '.join(near[:5])} beside it {many} of the same columns, and dummies are drawn "
+            "afresh: who has two releases of the same people keeps only the values that are in "
+            "both sets. Use --history, with which a person keeps the set, or publish only one."
+        )
+        texts.insert(0, told)
+    return replace(run, warnings=(*texts, *run.warnings), notes=notes)
+
+
 def _release(
     source: Path | Source,
     plan: Plan,
@@ -264,8 +283,10 @@ def _release(
         progress("read")
         table = read(source, plan, **declared)
         release = table.anonymize(progress=progress, **settings)
-        run = replace(release.made, warnings=(*again, *release.warnings))
-        release = replace(release, run=run)
+        release = replace(release, run=_told_again(release.made, again, goal.near(release.plan)))
+        refuse_if(
+            release.warnings[:1] if settings["strict"] and BEFORE in release.made.notes else ()
+        )
         page = ""
         if reader is not None:
             progress("report")

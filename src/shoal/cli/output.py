@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from shoal.api.release import Release
     from shoal.engines.run import Run
+    from shoal.plan.plan import Plan
     from shoal.releases.history.store import History
 
 
@@ -152,7 +153,7 @@ class Output:
 
     def check(self) -> None:
         """Say why the release cannot go there, before the work."""
-        from shoal.verbs.manifest import check_free
+        from shoal.verbs.manifest import check_free, check_newest
 
         places = [goal for goal in self.tables.values() if isinstance(goal, Path)]
         _check([*places, *self.extras.values()], self.force, self.inputs)
@@ -167,6 +168,8 @@ class Output:
         if self.series is not None:
             files = [file for file in self.tables.values() if isinstance(file, Path)]
             self.series.check_goal(self.name, [*files, *self.extras.values()])
+            known = [Path(name).parent for name in self.series.names]
+            check_newest(self.series, [file.parent for file in files] + known)
 
     def again(self, method: str) -> list[str]:
         """Say that a table seems to be released once more, where two releases give values away."""
@@ -181,6 +184,31 @@ class Output:
             "was told of one, and anybody has it, do not publish this one. Both together show "
             "values that neither shows alone."
         ]
+
+    def near(self, plan: Plan) -> list[str]:
+        """Return releases beside this one that tell of the same columns, made by the same method.
+
+        Only where two releases give values away, and no history says what was drawn before.
+        """
+        from shoal.catalog import find_method
+
+        drawn = find_method(plan.method.name).shape.words.again
+        if not drawn or self.series is not None or self.manifest is None:
+            return []
+        from shoal.base.errors import InputError
+        from shoal.engines.marks import SUFFIX
+        from shoal.verbs.manifest import read_manifest
+
+        found = []
+        for file in sorted(self.manifest.parent.glob(f"*{SUFFIX}")):
+            try:
+                told = read_manifest(file)
+            except InputError:
+                continue
+            same = told.get("method", {}).get("name") == plan.method.name
+            if same and told["plan"].get("columns", {}).keys() == plan.columns.keys():
+                found.append(file.name.removesuffix(SUFFIX))
+        return found
 
     def write(self, release: Release[pl.DataFrame], started: float, page: str = "") -> None:
         """Write everything or nothing; a file that is replaced with --force is gone at once.

@@ -44,8 +44,9 @@ History = Annotated[
     flag(
         "--history",
         "FOLDER",
-        "What earlier releases published of whom, which --m needs; an empty folder begins a "
-        "series. It is as sensitive as the table: keep it, and never publish it.",
+        "What earlier releases published of whom, which --m needs; with --method dummies everybody "
+        "keeps the same set of values. An empty folder begins a series. It is as sensitive as the "
+        "table: keep it, and never publish it.",
     ),
 ]
 Against = Annotated[

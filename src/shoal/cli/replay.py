@@ -37,6 +37,18 @@ def command(
     pseudonym_key: Annotated[
         Path | None, opt.flag("--pseudonym-key", "FILE", "The key of the release's pseudonyms.")
     ] = None,
+    history: Annotated[
+        Path | None,
+        opt.flag(
+            "--history",
+            "FOLDER",
+            "The history of its series, as it was before the release or as it is now; nothing is "
+            "recorded.",
+        ),
+    ] = None,
+    like: Annotated[
+        Path | None, opt.flag("--like", "FILE", "The earlier release that it was made like.")
+    ] = None,
     out: Annotated[
         Path | None,
         opt.flag(
@@ -77,6 +89,8 @@ def command(
             delimiter=delimiter,
             reading=reading,
             pseudonym_key=pseudonym_key,
+            history=history,
+            like=like,
             out=out,
             force=force,
         )

@@ -50,6 +50,8 @@ class Run:
         How far it is from the best possible; None unless it was asked for.
     marks
         Digests of what it was made from, for its manifest.
+    tied
+        What its manifest tells of the releases that it has something in common with.
     """
 
     loss: Loss
@@ -67,6 +69,7 @@ class Run:
     read_off: ReadOff | None = None
     proof: Proof | None = None
     marks: Marks = field(default_factory=Marks)
+    tied: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def undecided(self) -> dict[str, str]:

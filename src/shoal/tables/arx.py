@@ -12,13 +12,13 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
 from shoal.base.errors import InputError, SchemaError
 from shoal.tables.hierarchy import read_hierarchy
+from shoal.tables.projects import Project
 from shoal.tables.workbooks import check_size
 
 _VOCABULARIES = ("1.0", "2.0")
@@ -60,20 +60,10 @@ _MODELS: tuple[tuple[str, dict[str, Any]], ...] = (
     (r"^enhanced-(?P<beta>[\d.]+)-likeness" + _OF, {"name": "beta-likeness", "enhanced": True}),
 )
 _WHOLE = ("k", "l")
+_TABLE = "The table is in the project: unzip -p PROJECT data/input.csv > table.csv; then run:"
 
 
-@dataclass(frozen=True)
-class ArxProject:
-    """What was found: keys of a plan, the hierarchies by column, and what has no counterpart."""
-
-    columns: dict[str, dict[str, Any]]
-    rules: list[dict[str, Any]]
-    data: dict[str, Any]
-    hierarchies: Mapping[str, bytes] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-def read_project(path: Path) -> ArxProject:
+def read_project(path: Path) -> Project:
     """Read a project of ARX."""
     try:
         with zipfile.ZipFile(path) as box:
@@ -87,7 +77,7 @@ def read_project(path: Path) -> ArxProject:
         ) from None
 
 
-def _read(path: Path, box: zipfile.ZipFile) -> ArxProject:
+def _read(path: Path, box: zipfile.ZipFile) -> Project:
     about = _tree(path, box, "metadata.xml")
     version, words = about.findtext("version", "?"), about.findtext("vocabulary", "1.0")
     if words not in _VOCABULARIES:
@@ -115,7 +105,7 @@ def _read(path: Path, box: zipfile.ZipFile) -> ArxProject:
         data["dates"] = dates.pop()
     elif dates:
         notes.append(f"Dates in {len(dates)} forms: Shoal reads one form a file, or ISO dates.")
-    return ArxProject(columns, rules, data, trees, tuple(notes))
+    return Project("ARX", columns, rules, data, trees, tuple(notes), _TABLE)
 
 
 def _tree(path: Path, box: zipfile.ZipFile, part: str) -> Xml.Element:

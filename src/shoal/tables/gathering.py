@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from shoal.base.errors import SchemaError, ShoalWarning, listed
 from shoal.base.roles import Kind, Role
@@ -14,13 +14,20 @@ from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.hierarchy import read_directory, read_hierarchy
 from shoal.tables.schema import unknown_column
+from shoal.tables.trees import rows_of_levels
 
-Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
+Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path | Mapping[Any, Sequence[Any]]]
 
 
 def is_path(value: object) -> TypeGuard[str | Path]:
     """Tell whether a value names a file or a folder."""
     return isinstance(value, (str, os.PathLike))
+
+
+def _given(value: Taxonomy | str | Path | Mapping[Any, Sequence[Any]], name: str) -> Taxonomy:
+    if isinstance(value, Mapping):
+        return Taxonomy.from_rows(rows_of_levels(value, name), name)
+    return value if isinstance(value, Taxonomy) else read_hierarchy(value, name)
 
 
 def gather(
@@ -38,10 +45,7 @@ def gather(
     if isinstance(given, Mapping):  # a folder stands in the plan already
         if unknown := [name for name in given if name not in columns]:
             raise SchemaError([unknown_column(name, columns) for name in unknown])
-        trees |= {
-            name: value if isinstance(value, Taxonomy) else read_hierarchy(value, name)
-            for name, value in given.items()
-        }
+        trees |= {name: _given(value, name) for name, value in given.items()}
     # A column that the plan declares ordered or a set stays so, whatever the folder holds.
     kinds = {name: part.kind for name, part in plan.columns.items()}
     if unused := [name for name in trees if kinds.get(name) is Kind.SET]:

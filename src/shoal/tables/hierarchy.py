@@ -1,6 +1,7 @@
 """Hierarchy files: read, written, found in a directory, and checked against the data.
 
-The format is ARX's: one row per value, the value first, ever wider groups after it, the top last.
+The format is ARX's: one row per value, the value first, ever wider labels after it, the top last.
+Those of a few other tools are read, too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from pathlib import Path
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import InputError, SchemaError, listed, nearest
 from shoal.tables.domain import Taxonomy
+from shoal.tables.trees import filled, rows_of_json
 
+ENDINGS = (".csv", ".txt", ".json")
 _DELIMITERS = (";", ",", "\t")
 
 
@@ -21,10 +24,16 @@ def read_hierarchy(path: Path | str, column: str) -> Taxonomy:
     """Read an ARX hierarchy file for ``column``.
 
     The delimiter (``;``, ``,`` or tab) is found out, fields may be quoted. A row whose value is
-    the top label itself describes missing values and is skipped: missing has its own place.
+    the top label itself describes missing values and is skipped: missing has its own place. Rows of
+    a ``.txt`` file may differ in length, and ``.json`` is a tree (:mod:`shoal.tables.trees`).
     """
     path = Path(path)
-    rows = _rows(_text(path, column), path, column)
+    text = _text(path, column)
+    if path.suffix.lower() == ".json":
+        rows = rows_of_json(text, path, column)
+    else:
+        rows = _rows(text, path, column)
+        rows = filled(rows) if path.suffix.lower() == ".txt" else rows
     # A blank or top-labelled value stands for "missing", which every domain has beside its leaves.
     known = [row for row in rows if len(row) == 1 or (row[0] != row[-1] and row[0].strip())]
     try:
@@ -106,8 +115,9 @@ def write_hierarchy(
 def read_directory(directory: Path | str, columns: Iterable[str]) -> dict[str, Taxonomy]:
     """Read the hierarchies of ``columns`` that a directory holds.
 
-    A column's file is ``COLUMN.csv`` or ``NAME_hierarchy_COLUMN.csv``; columns without a file are
-    left out of the answer, files of other columns are not read. All faults are reported at once.
+    A column's file is ``COLUMN.csv`` (or ``.txt``, ``.json``) or ``NAME_hierarchy_COLUMN.csv``;
+    columns without a file are left out of the answer, files of other columns are not read. All
+    faults are reported at once.
     """
     directory = Path(directory)
     if not directory.is_dir():
@@ -116,7 +126,7 @@ def read_directory(directory: Path | str, columns: Iterable[str]) -> dict[str, T
             "Give a directory of files COLUMN.csv."
         )
     columns = list(columns)
-    files = sorted(p for p in directory.iterdir() if p.suffix.lower() == ".csv" and p.is_file())
+    files = sorted(p for p in directory.iterdir() if p.suffix.lower() in ENDINGS and p.is_file())
     taxonomies: dict[str, Taxonomy] = {}
     faults: list[str] = []
     matched = False
@@ -124,7 +134,7 @@ def read_directory(directory: Path | str, columns: Iterable[str]) -> dict[str, T
         mine = [p for p in files if p.stem == column or p.stem.endswith(f"_hierarchy_{column}")]
         exact = [p for p in mine if p.stem == column]
         matched = matched or bool(mine)
-        if len(mine) > 1 and not exact:
+        if len(mine) > 1 and len(exact) != 1:
             faults.append(
                 f"Column {column!r} has {len(mine)} hierarchy files in {directory}: "
                 f"{listed(p.name for p in mine)}. Keep one of them."

@@ -207,6 +207,7 @@ def execute(
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
         proof=proof,
+        tied={} if series is None else series.tied,
     )
     return Made(run, opened, release.order, grouped, pending)
 
@@ -325,13 +326,14 @@ def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) 
         warn(text)
 
 
-def advice(plan: Plan) -> list[str]:
+def advice(plan: Plan, *, kept: bool = False) -> list[str]:
     """Return what holds for every release of this kind; no fault, so that strict runs pass.
 
-    A run with a seed is told more: that it must not be published at all.
+    A run with a seed is told more: that it must not be published at all. ``kept``: a history keeps
+    what must not be drawn again.
     """
     shape = find_method(plan.method.name).shape
-    again = shape.words.again if plan.seed is None else ""
+    again = shape.words.again if plan.seed is None and not kept else ""
     domain = shape.words.domain if plan.declares_domain else ""
     return [text for text in (again, domain) if text]
 

@@ -1,4 +1,4 @@
-"""What a release is to have in common with earlier ones: signatures, classes."""
+"""What a release is to have in common with earlier ones: signatures, classes, sets."""
 
 from __future__ import annotations
 
@@ -19,12 +19,18 @@ from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original
 from shoal.tables.prepare import Taken
+from shoal.verbs.kept_sets import KeptSets
 from shoal.verbs.like import Like
 from shoal.verbs.over_time import Series
 
 
 class Course(Protocol):
     """How one release of several is made and checked."""
+
+    @property
+    def tied(self) -> dict[str, Any]:
+        """What the manifest tells of what it has in common with others."""
+        ...
 
     def group(self, data: Encoded, grouping: Grouping, rng: Any) -> Any:
         """Group the rows."""
@@ -69,11 +75,14 @@ def course(
         return Like.of(like, rules, entry, plan, taken)
     if any(isinstance(rule, MInvariance) for rule in rules):
         return Series.of(history, rules, entry, plan, taken.frame, taken.schema)
+    if history is not None and entry.shape.domains:
+        return KeptSets.of(history, rules, taken.frame, taken.schema)
     if history is not None:
         raise ParameterError(
             "A history was given, and nothing asked for needs one: the method "
             f"{entry.name!r} and {', '.join(rule.name for rule in rules)} speak of one "
-            "release. Ask for m-invariance (--m, m=...), or leave the history out."
+            "release. Ask for m-invariance (--m, m=...), use the method 'dummies', which keeps "
+            "sets, or leave the history out."
         )
     return None
 

@@ -25,7 +25,7 @@ from shoal.plan.plan import Plan
 from shoal.privacy import KAnonymity, LDiversity, MInvariance, Rule, flatten
 from shoal.releases.generalized.check import verify
 from shoal.releases.generalized.coverage import first_covering
-from shoal.releases.history.store import Pending
+from shoal.releases.history.store import Pending, digest
 from shoal.releases.opened import Opened
 from shoal.releases.published import published_columns
 from shoal.releases.readback import Sides, match, reached
@@ -71,6 +71,11 @@ class Like:
         _check_columns(earlier, plan, taken)
         able = entry.rules is None or KAnonymity.name in entry.rules
         return cls(earlier, taken, tuple(rules), able)
+
+    @property
+    def tied(self) -> dict[str, Any]:
+        """What the manifest tells of the earlier release: the digest of what it says."""
+        return {"like": digest(self.earlier.frame)}
 
     def group(self, data: Encoded, grouping: Grouping, _rng: Any) -> Partition:
         """Group the rows: where they fit as in the earlier release, the others by the method."""

@@ -8,22 +8,24 @@ the rest of it under ``steward``.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from shoal.base.atomic import Batch
-from shoal.base.errors import InputError, OutputError
+from shoal.base.errors import InputError, OutputError, ParameterError
 from shoal.base.plain import plain
 from shoal.base.roles import Role
 from shoal.engines.marks import SUFFIX
 from shoal.engines.run import Run
 from shoal.plan.plan import Plan
+from shoal.releases.history.store import History
 from shoal.releases.verdict import Verdict
 from shoal.tables.sources.source import Source
 
@@ -77,7 +79,7 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
         | {"python": platform.python_version()},
         "plan": plan,
         "withheld": withheld,
-    }
+    } | ({"tied": dict(run.tied)} if run.tied else {})
     return plain(told)  # type: ignore[no-any-return]
 
 
@@ -178,6 +180,22 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     if lost := [k for k in ("files", "rules", "plan", "keyed", "withheld") if k not in tree]:
         raise InputError(f"The manifest {path} lacks {', '.join(lost)}. Copy it again.")
     return tree
+
+
+def check_newest(history: History, folders: Iterable[Path]) -> None:
+    """Refuse a history that is older than a release of its series, by the manifests in folders."""
+    for folder in {folder.resolve() for folder in folders if history.series}:
+        for file in sorted(folder.glob(f"*{SUFFIX}")):
+            with contextlib.suppress(InputError):
+                tied = read_manifest(file).get("tied", {})
+                if tied.get("series") == history.series and tied["number"] > len(history.heads):
+                    raise ParameterError(
+                        f"The history {history.folder} is older than the newest release of its "
+                        f"series: it has {len(history.heads)} releases, and {file.name} is of "
+                        f"release {tied['number']}. With it this release would undo that one. Give "
+                        "the history that was kept with it; if it was never given to anybody, "
+                        "delete it and its manifest."
+                    )
 
 
 def check_free(path: Path | None, *, force: bool) -> None:

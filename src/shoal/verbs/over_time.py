@@ -67,6 +67,11 @@ class Series:
         return series
 
     @property
+    def tied(self) -> dict[str, Any]:
+        """What the manifest tells of the series."""
+        return self.history.tied
+
+    @property
     def about(self) -> dict[str, Any]:
         """What must be the same in all releases of a series."""
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -24,11 +24,12 @@ from shoal.tables.set_cells import SETS
 class Sets:
     """Per sensitive column the codes of each row's set, ``[n, l]`` ascending, and empty rows.
 
-    ``kept`` says which rows have a set; the others are published as missing.
+    ``kept`` says which rows have a set; the others are published as missing. ``notes``: figures.
     """
 
     codes: Mapping[str, Codes]
     kept: Mapping[str, Bools]
+    notes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import polars as pl
 
-from shoal.base.errors import ParameterError
+from shoal.base.errors import ParameterError, listed
 from shoal.privacy import MInvariance
 from shoal.releases.counterfeits import COUNTERFEITS, class_names, false_rows
 from shoal.releases.history.store import History
 from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import STAR
+from shoal.tables.set_cells import read_sets
+
+SETS_KEPT = "dummy values"
+"""What a history is about that keeps sets of dummy values."""
 
 
 def invariance_faults(
@@ -110,6 +114,50 @@ def _counterfeits(opened: Opened, names: pl.Series, there: pl.DataFrame) -> list
     return faults + ([f"The counterfeits of {wrong:,} classes are told wrongly."] if wrong else [])
 
 
+def set_faults(
+    opened: Opened,
+    records: pl.DataFrame,
+    classes: pl.DataFrame,
+    before: pl.DataFrame | None = None,
+) -> list[str]:
+    """Say what keeps people from having the sets of dummy values that the history says.
+
+    1. A record of an earlier release (``before``) still has its set.
+    2. A set holds the value of its record.
+    3. In every class of rows that look alike, the published sets are those of its people.
+    """
+    faults = []
+    for name in opened.sensitive:
+        own = records.filter(pl.col("column") == name)
+        there = classes.filter(pl.col("column") == name)
+        if before is not None:
+            faults += _kept(before.filter(pl.col("column") == name), own)
+        strange = ~pl.col("signature").list.contains(pl.col("value"), nulls_equal=True)
+        if wrong := own.filter(pl.col("value").is_not_null() & strange).height:
+            faults.append(f"{wrong:,} people have a set of {name!r} without their value.")
+        asked = there.join(own, on=["person", "value"], how="left", nulls_equal=True)
+        published = opened.published
+        lists = read_sets(opened.frame[name])
+        sets = lists if lists is not None else opened.frame[name].cast(pl.List(pl.String))
+        seen = pl.DataFrame(
+            {"class": class_names(published).gather(published.labels), "signature": sets}
+        )
+        key = pl.col("signature").list.sort().list.join("\x1f")
+        both = (
+            frame.group_by("class", key.alias("set")).agg(pl.len().alias("rows"))
+            for frame in (seen, asked.select("class", "signature"))
+        )
+        apart = next(both).join(
+            next(both), on=["class", "set"], how="full", nulls_equal=True, suffix="_asked"
+        )
+        if wrong := apart.filter(pl.col("rows").ne_missing(pl.col("rows_asked"))).height:
+            faults.append(
+                f"{wrong:,} sets of {name!r} are not those that the history says of the people of "
+                "their class."
+            )
+    return faults
+
+
 def check_history(opened: Opened, history: History) -> list[str]:
     """Say what keeps a release from being what its history says, and m-invariant with the others.
 
@@ -121,6 +169,13 @@ def check_history(opened: Opened, history: History) -> list[str]:
         history.check_released({"The release": opened.frame})
     assert number is not None
     about = history.heads[number]["about"]
+    if about["rule"] == SETS_KEPT:
+        if lost := [name for name in about["sensitive column"] if name not in opened.sensitive]:
+            raise ParameterError(
+                f"The history {history.folder} is one of dummy values of {listed(lost)}, which is "
+                "no sensitive column of this release. Name it with --sensitive."
+            )
+        return set_faults(opened, history.records, history.classes(number))
     column, m = about["sensitive column"], about.get("m", 2)
     if about["rule"] != MInvariance.name or not opened.has(column):
         raise ParameterError(

@@ -11,8 +11,9 @@ import contextlib
 import hashlib
 import io
 import json
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,15 @@ class History:
         Every record that was in a release (column, person, value) and its signature.
     digest
         Of the newest file.
+    series
+        What its releases are known by as one series, drawn at random; empty for old histories.
     """
 
     folder: Path
     heads: tuple[Mapping[str, Any], ...] = ()
     records: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RECORDS))
     digest: str = ""
+    series: str = ""
 
     @classmethod
     def read(cls, folder: str | Path) -> History:
@@ -93,7 +97,33 @@ class History:
                 raise _damaged(folder, f"{file.name} does not follow the file before it")
             heads.append(head)
             before = _sum(file.read_bytes())
-        return cls(folder, tuple(heads), records, before)
+        series = heads[-1].get("series", "") if heads else secrets.token_hex(16)
+        return cls(folder, tuple(heads), records, before, series)
+
+    @property
+    def tied(self) -> dict[str, Any]:
+        """What the manifest of the next release tells of the series; nothing of its people."""
+        return {"series": self.series, "number": len(self.heads) + 1} if self.series else {}
+
+    @property
+    def names(self) -> list[str]:
+        """Where its releases were written, as far as that is known."""
+        return [head["release"]["name"] for head in self.heads if head["release"]["name"]]
+
+    def before(self, number: int) -> History:
+        """Return the history as it was before a release, counted from 1."""
+        if len(self.heads) < number - 1:
+            raise ParameterError(
+                f"The history {self.folder} has {len(self.heads)} releases, and was {number - 1} "
+                "long before this one: it is an older copy. Give the one that was kept with it."
+            )
+        if number == 1:
+            return History(self.folder, series=self.series)
+        file = self.folder / f"{number - 1:04d}.history"
+        records = _opened(file)[1]
+        return replace(
+            self, heads=self.heads[: number - 1], records=records, digest=_sum(file.read_bytes())
+        )
 
     def classes(self, number: int) -> pl.DataFrame:
         """Return who was in which class of a release, counted from 0."""
@@ -109,10 +139,10 @@ class History:
         """Refuse to go on with the history of another table, or of another promise."""
         for head in self.heads[-1:]:
             for key, own in about.items():
-                if head["about"][key] != own:
+                if head["about"].get(key) != own:
                     raise ParameterError(
                         f"The history {self.folder} is one of another series: its {key} is "
-                        f"{_said(head['about'][key])}, and here it is {_said(own)}. Give the "
+                        f"{_said(head['about'].get(key))}, and here it is {_said(own)}. Give the "
                         "history of this table, or an empty folder to begin another series."
                     )
 
@@ -188,6 +218,7 @@ class Pending:
             "about": dict(self.about),
             "release": {**self.release, "name": name},
             "before": history.digest,
+            "series": history.series,
         }
         with atomic_file(file) as stream:
             stream.write(packed(head, self.records, self.classes))

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
+from shoal.tables.hierarchy import ENDINGS
 from shoal.tables.making import MAKERS
 from shoal.web.drafts import usual_kind
 from shoal.web.pages.tables import adopt, table_of, use_hierarchy
@@ -181,7 +182,9 @@ async def upload(request: Request) -> Response:
     form = await form_of(request)
     uploads = files(form, "file")
     if not uploads:
-        return await _show(request, table, number, "No file was chosen. Choose a CSV file.")
+        return await _show(
+            request, table, number, "No file was chosen. Choose one, such as age.csv."
+        )
     if fault := await _take_in(request, table, number, uploads[0]):
         return await _show(request, table, number, fault)
     return back(f"/tables/{table.number}/columns/{number}")
@@ -190,7 +193,8 @@ async def upload(request: Request) -> Response:
 async def _take_in(request: Request, table: OpenTable, number: int, upload: UploadFile) -> str:
     """Make an uploaded file the hierarchy of a column, or say what is wrong with it."""
     _keep(table, number, table.hierarchy_path(number))
-    fresh = table.folder / "upload.csv.part"
+    suffix = Path(upload.filename or "").suffix.lower()
+    fresh = table.folder / f"upload.part{suffix if suffix in ENDINGS else '.csv'}"
     try:
         with fresh.open("xb") as stream:
             shutil.copyfileobj(upload.file, stream)

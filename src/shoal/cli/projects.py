@@ -1,4 +1,4 @@
-"""``shoal init project.deid``: the plan of a project of ARX, and its hierarchies."""
+"""``shoal init`` of another tool's project: its plan, and its hierarchies beside it."""
 
 from __future__ import annotations
 
@@ -6,56 +6,56 @@ import contextlib
 import re
 from pathlib import Path
 
-from shoal.base.atomic import atomic_file, check_output
+from shoal.base.atomic import atomic_files, check_output
 from shoal.cli import say
 from shoal.plan.plan import Plan
-from shoal.tables.arx import ArxProject, read_project
+from shoal.tables.arx import read_project
+from shoal.tables.mosaicrown import read_job
+from shoal.tables.projects import Project
+
+READERS = {".deid": read_project, ".json": read_job}
 
 
 def from_project(path: Path, out: Path, *, force: bool) -> None:
-    """Write the plan of a project, and its hierarchies beside it."""
-    project = read_project(path)
+    """Write the plan of a project, and its hierarchies beside it: all of it or nothing."""
+    project = READERS[path.suffix.lower()](path)
     folder = out.with_suffix(".hierarchies")
     files = {name: folder / _plain(at, name) for at, name in enumerate(project.hierarchies, 1)}
     plan = _plan(project, {name: f"{folder.name}/{file.name}" for name, file in files.items()})
-    for file in files.values():
-        if folder.is_dir():
-            check_output(file, force=force)
+    check_output(out, force=force, inputs=[path])
     fresh = not folder.exists() and bool(files)
     if fresh:
         folder.mkdir()
-    made: list[Path] = []
     try:
-        for name, file in files.items():
-            made += [] if file.exists() else [file]
-            with atomic_file(file, force=force, inputs=[path]) as stream:
-                stream.write(project.hierarchies[name])
-        with atomic_file(out, force=force, inputs=[path]) as stream:
-            stream.write(plan.to_toml().encode())
+        with atomic_files() as all_of_it:
+            for name, file in files.items():
+                with all_of_it.open(file, force=force, inputs=[path]) as stream:
+                    stream.write(project.hierarchies[name])
+            with all_of_it.open(out, force=force, inputs=[path]) as stream:
+                stream.write(plan.to_toml().encode())
     except BaseException:
-        for file in made:
-            file.unlink(missing_ok=True)
         if fresh:
             with contextlib.suppress(OSError):
                 folder.rmdir()
         raise
-    say.line(f"Wrote {out}: {len(project.columns)} columns and {len(files)} hierarchies from ARX.")
+    trees = f"{len(files)} hierarch{'y' if len(files) == 1 else 'ies'}"
+    say.line(f"Wrote {out}: {len(project.columns)} columns and {trees} from {project.tool}.")
     if project.notes:
         say.line("Without a counterpart, or for you to look at:")
     for note in project.notes:
         say.line(f"  {note}")
-    say.line("The table is in the project: unzip -p PROJECT data/input.csv > table.csv; then run:")
+    say.line(project.table)
     say.line(f"  shoal anonymize table.csv --plan {out} -o release.csv")
 
 
-def _plan(project: ArxProject, trees: dict[str, str]) -> Plan:
+def _plan(project: Project, trees: dict[str, str]) -> Plan:
     columns = {
         name: {**part, **({"hierarchy": trees[name]} if name in trees else {})}
         for name, part in project.columns.items()
     }
     plan = Plan().with_columns(columns)
     plan = plan.with_rules(project.rules) if project.rules else plan
-    # The separator of ARX's own copy of the table, and how it writes dates.
+    # The separator of the project's own copy of the table, and how it writes dates.
     return plan.override(data=project.data).filled()
 
 

@@ -1,0 +1,148 @@
+"""What can be wrong with a history and its table: each said clearly, and nothing written."""
+
+import json
+import shutil
+
+import polars as pl
+import pytest
+
+from tests.inprocess import shoal
+
+WORDS = ("--person", "id", "--quasi", "age,sex", "--sensitive", "ill", "--m", "2")
+MORE = ("--method", "buckets", "--history", "history")
+
+
+def table(ids, **columns):
+    return pl.DataFrame(
+        {
+            "id": ids,
+            "age": [20 + i % 7 for i in range(len(ids))],
+            "sex": ["fm"[i % 2] for i in range(len(ids))],
+            "ill": [("flu", "cold", "gout", "hiv")[i % 4] for i in range(len(ids))],
+            **columns,
+        }
+    )
+
+
+def release(folder, year, *more):
+    words = ("anonymize", f"{year}.csv", *WORDS, *MORE, "-o", f"r{year}.csv", *more)
+    done = shoal(folder, *words)
+    return done, " ".join(done.stderr.split())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("series")
+    (folder / "history").mkdir()
+    for year, first in ((2023, 0), (2024, 4), (2025, 8)):
+        table([f"p{i}" for i in range(first, first + 20)]).write_csv(folder / f"{year}.csv")
+    table([f"p{i // 2}" for i in range(20)]).write_csv(folder / "twice.csv")
+    table(["p1", "", *(f"p{i}" for i in range(2, 20))]).write_csv(folder / "gaps.csv")
+    table([f"q{i}" for i in range(20)]).write_csv(folder / "others.csv")
+    for year in (2023, 2024):
+        shutil.copytree(folder / "history", folder / f"before{year}")
+        done, said = release(folder, year, "--seed", "5")
+        assert done.returncode == 0, said
+    return folder
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    return shutil.copytree(made, tmp_path / "there")
+
+
+def older(folder):
+    (folder / "history" / "0002.history").unlink()
+
+
+def damaged(folder):
+    file = folder / "history" / "0001.history"
+    content = bytearray(file.read_bytes())
+    content[-9] ^= 1
+    file.write_bytes(content)
+
+
+def cut_off(folder):
+    file = folder / "history" / "0002.history"
+    file.write_bytes(file.read_bytes()[:-20])
+
+
+def hole(folder):
+    (folder / "history" / "0001.history").unlink()
+
+
+def gone(folder):
+    shutil.rmtree(folder / "history")
+
+
+def nothing(folder):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("spoil", "year", "words", "told"),
+    [
+        (older, 2025, (), "it has 1 releases, and r2024.csv.manifest.json is of release 2"),
+        (damaged, 2025, (), "0001.history was changed or cut off"),
+        (cut_off, 2025, (), "0002.history was changed or cut off"),
+        (hole, 2025, (), "0001.history is missing"),
+        (gone, 2025, (), "There is no history history"),
+        (nothing, "others", (), "None of the 24 people of the history"),
+        (nothing, 2025, ("--m", "3"), "its m is 2, and here it is 3"),
+        (nothing, "twice", (), "20 rows are of 10 people who have several"),
+        (nothing, "gaps", (), "1 of 20 rows say nothing in 'id'"),
+        (nothing, 2025, ("--against", "r2023.csv", "--against", "./r2023.csv"), "named twice"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_what_is_wrong_is_said_and_nothing_is_written(folder, spoil, year, words, told):
+    spoil(folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    done, said = release(folder, year, *words)
+    assert done.returncode == 2
+    assert told in said
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_release_named_twice_in_an_audit(folder):
+    words = ("audit", "r2024.csv", "--quasi", "age,sex", "--sensitive", "ill", "--m", "2")
+    done = shoal(folder, *words, "--against", "r2023.csv", "--against", "r2024.csv")
+    assert done.returncode == 2
+    assert "r2024.csv is named twice" in " ".join(done.stderr.split())
+
+
+def test_the_manifest_tells_the_series_and_nothing_of_its_people(folder):
+    first, second = (
+        json.loads((folder / f"r{year}.csv.manifest.json").read_text()) for year in (2023, 2024)
+    )
+    assert first["tied"]["series"] == second["tied"]["series"]
+    assert [first["tied"]["number"], second["tied"]["number"]] == [1, 2]
+    assert set(first["tied"]) == {"series", "number"}
+
+
+def test_a_release_of_a_series_is_made_again_with_its_history(folder):
+    words = ("replay", "r2024.csv.manifest.json", "--data", "2024.csv", "--seed", "5")
+    done = shoal(folder, *words)
+    assert done.returncode == 2
+    assert "is number 2 of a series" in " ".join(done.stderr.split())
+    for history in ("before2024", "history"):  # as it was then, and as it is now
+        done = shoal(folder, *words, "--history", history)
+        assert done.returncode == 0, done.stderr + done.stdout
+    assert len([*(folder / "history").iterdir()]) == 2
+    early = shoal(folder, *words, "--history", "before2023")
+    assert "was 1 long before this one" in " ".join(early.stderr.split())
+    first = ("replay", "r2023.csv.manifest.json", "--data", "2023.csv", "--seed", "5")
+    assert shoal(folder, *first, "--history", "before2023").returncode == 0
+
+
+def test_a_release_like_another_is_made_again_with_it(folder):
+    roles = ("--quasi", "age,sex", "--sensitive", "ill", "--k", "3", "--method", "mondrian")
+    one = ("anonymize", "2023.csv", *roles, "-o", "one.csv", "--seed", "5")
+    two = ("anonymize", "2024.csv", *roles, "-o", "two.csv", "--seed", "5", "--like", "one.csv")
+    assert [shoal(folder, *words).returncode for words in (one, two)] == [0, 0]
+    words = ("replay", "two.csv.manifest.json", "--data", "2024.csv", "--seed", "5")
+    done = shoal(folder, *words)
+    assert done.returncode == 2
+    assert "was made like an earlier release" in " ".join(done.stderr.split())
+    done = shoal(folder, *words, "--like", "one.csv")
+    assert done.returncode == 0, done.stderr
