@@ -1,4 +1,4 @@
-"""Publish tables about people so that nobody can be told from the others of their class.
+"""Publish tables about people so that nobody can be told apart from the others in their class.
 
 >>> import shoal
 >>> table = shoal.open("patients.csv", quasi=["age", "zip"])  # doctest: +SKIP

@@ -1,4 +1,7 @@
-"""What the commands do when all is well, through the real entry point."""
+"""What the commands do when all is well.
+
+The first ones start the installed command; the others call what it calls, in this process.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +20,13 @@ pytestmark = pytest.mark.compiled
 HEAD = ("anonymize", "people.csv", *QUASI, "--sensitive", "disease", "--identifier", "name")
 
 
-@pytest.fixture
-def shoal(command: Run) -> Run:
-    return command
-
-
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
 
 
-def test_anonymize_then_audit(shoal: Run, folder: Path) -> None:
-    done = shoal(*HEAD, "--k", "4", "-o", "out.csv", "--json", "out.json")
+def test_anonymize_then_audit(command: Run, folder: Path) -> None:
+    done = command(*HEAD, "--k", "4", "-o", "out.csv", "--json", "out.json")
     assert done.returncode == 0, done.stderr
     assert "reached: k = " in done.stdout
     assert "Wrote out.csv, out.csv.manifest.json and out.json." in done.stdout
@@ -39,13 +37,13 @@ def test_anonymize_then_audit(shoal: Run, folder: Path) -> None:
     assert min(classes.values()) >= 4
     assert list(released[0]) == ["age", "sex", "zip", "disease"]
     assert Counter(row["disease"] for row in released) == {"flu": 14, "cold": 13, "secret": 13}
-    audit = shoal("audit", "out.csv", *QUASI, "--k", "4", "--original", "people.csv")
+    audit = command("audit", "out.csv", *QUASI, "--k", "4", "--original", "people.csv")
     assert audit.returncode == 0, audit.stdout + audit.stderr
     assert "The file keeps its promise." in audit.stdout
 
 
-def test_audit_of_a_broken_promise_is_one_with_the_worst_groups(shoal: Run) -> None:
-    done = shoal("audit", "people.csv", *QUASI, "--k", "3")
+def test_audit_of_a_broken_promise_is_one_with_the_worst_groups(command: Run) -> None:
+    done = command("audit", "people.csv", *QUASI, "--k", "3")
     assert done.returncode == 1
     assert "BROKEN" in done.stdout
     assert "reached: k = 1" in done.stdout
@@ -81,9 +79,9 @@ def test_the_figures_hold_what_they_should_and_no_secret(shoal: Run, folder: Pat
     assert "flu" not in text
 
 
-def test_a_seed_repeats_the_bytes_and_no_seed_does_not(shoal: Run, folder: Path) -> None:
+def test_a_seed_repeats_the_bytes_and_no_seed_does_not(command: Run, folder: Path) -> None:
     for name, seed in (("a", ["--seed", "7"]), ("b", ["--seed", "7"]), ("c", []), ("d", [])):
-        assert shoal(*HEAD, "--k", "4", *seed, "-o", f"{name}.csv").returncode == 0
+        assert command(*HEAD, "--k", "4", *seed, "-o", f"{name}.csv").returncode == 0
     a, b, c, d = ((folder / f"{name}.csv").read_bytes() for name in "abcd")
     assert a == b
     assert c != d
@@ -198,8 +196,8 @@ def test_values_cannot_steer_a_terminal(shoal: Run, folder: Path) -> None:
     assert "\\x1b[31mred" in done.stdout
 
 
-def test_demo_shows_and_keeps(shoal: Run, folder: Path) -> None:
-    done = shoal("demo", "--out", "demo")
+def test_demo_shows_and_keeps(command: Run, folder: Path) -> None:
+    done = command("demo", "--out", "demo")
     assert done.returncode == 0, done.stderr
     for words in ("Before", "After", "Loss", "Verified", "5,000 synthetic patients"):
         assert words in done.stdout
@@ -208,13 +206,13 @@ def test_demo_shows_and_keeps(shoal: Run, folder: Path) -> None:
     classes = Counter(tuple(row[name] for name in columns) for row in released)
     assert len(released) == 5000
     assert min(classes.values()) >= 5
-    audit = shoal("audit", "demo/release.csv", "--plan", "demo/plan.toml")
+    audit = command("audit", "demo/release.csv", "--plan", "demo/plan.toml")
     assert audit.returncode == 0
-    again = shoal("anonymize", "demo/patients.csv", "--plan", "demo/plan.toml", "-o", "again.csv")
+    again = command("anonymize", "demo/patients.csv", "--plan", "demo/plan.toml", "-o", "again.csv")
     assert again.returncode == 0, again.stderr
     # One plan repeats a run, byte for byte.
     assert (folder / "again.csv").read_bytes() == (folder / "demo/release.csv").read_bytes()
-    assert "already exists" in shoal("demo", "--out", "demo").stderr
+    assert "already exists" in command("demo", "--out", "demo").stderr
 
 
 def test_methods_lists_the_catalog(shoal: Run) -> None:

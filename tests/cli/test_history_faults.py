@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import polars as pl
 import pytest
@@ -43,6 +44,10 @@ def made(tmp_path_factory):
         shutil.copytree(folder / "history", folder / f"before{year}")
         done, said = release(folder, year, "--seed", "5")
         assert done.returncode == 0, said
+    series = json.loads((folder / "r2023.csv.manifest.json").read_text())["tied"]["series"]
+    odd = {"shoal_manifest": 1, "files": {}, "rules": [], "plan": [], "keyed": {}, "withheld": []}
+    odd["tied"] = {"series": series, "number": "9"}  # nobody's: it neither stops nor helps
+    (folder / "odd.manifest.json").write_text(json.dumps(odd))
     return folder
 
 
@@ -146,3 +151,53 @@ def test_a_release_like_another_is_made_again_with_it(folder):
     assert "was made like an earlier release" in " ".join(done.stderr.split())
     done = shoal(folder, *words, "--like", "one.csv")
     assert done.returncode == 0, done.stderr
+
+
+def test_a_history_is_encrypted_if_there_is_a_key(folder, monkeypatch):
+    pytest.importorskip("cryptography")
+    (folder / "secret").mkdir()
+    for name, text in (("key", "k" * 40), ("other", "o" * 40), ("short", "k" * 9)):
+        (folder / name).write_text(text + "\n")
+        (folder / name).chmod(0o600)
+
+    def tried(year, *more):
+        words = ("anonymize", f"{year}.csv", *WORDS, "--method", "buckets", "-o", f"s{year}.csv")
+        done = shoal(folder, *words, *more)
+        return done.returncode, " ".join(done.stderr.split())
+
+    ours = ("--history", "secret", "--history-key")
+    assert tried(2023, *ours, "key")[0] == 0
+    content = (folder / "secret" / "0001.history").read_bytes()
+    assert not any(name.encode() in content for name in ("p11", "gout", "signature", "PAR1"))
+    assert b"gout" in (folder / "history" / "0001.history").read_bytes()
+    monkeypatch.setenv("SHOAL_HISTORY_KEY_FILE", str(folder / "key"))
+    assert tried(2024, "--history", "secret")[0] == 0
+    audit = ("audit", "s2024.csv", "--quasi", "age,sex", "--sensitive", "ill", "--m", "2")
+    assert shoal(folder, *audit, "--history", "secret").returncode == 0
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert "is not encrypted, and a key was given" in tried(2025, "--history", "history")[1]
+    monkeypatch.delenv("SHOAL_HISTORY_KEY_FILE")
+    assert "secret is encrypted. Give the file" in tried(2025, "--history", "secret")[1]
+    assert "does not open with this key" in tried(2025, *ours, "other")[1]
+    assert "needs 32 at least" in tried(2025, *ours, "short")[1]
+    assert "--history, or leave the key out" in tried(2025, "--history-key", "key")[1]
+    (folder / "key").chmod(0o644)
+    assert "others may open it" in tried(2025, *ours, "key")[1]
+    after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert after == before
+    monkeypatch.setenv("SHOAL_HISTORY_KEY", "k" * 40)
+    swapped = [folder / "secret" / f"000{number}.history" for number in (1, 2)]
+    swapped[1].write_bytes(swapped[0].read_bytes())  # one file in the place of another
+    assert "changed, cut off or renamed" in tried(2025, "--history", "secret")[1]
+
+
+def test_without_the_library_an_encrypted_history_says_what_to_install(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
+    monkeypatch.setenv("SHOAL_HISTORY_KEY", "k" * 40)
+    (folder / "secret").mkdir()
+    words = ("anonymize", "2023.csv", *WORDS, "-o", "s.csv", "--history", "secret")
+    done = shoal(folder, *words, "--method", "buckets")
+    assert done.returncode == 2
+    assert "pip install 'shoal[crypt]'" in " ".join(done.stderr.split())
+    assert not (folder / "s.csv").exists()
+    assert not [*(folder / "secret").iterdir()]

@@ -11,11 +11,6 @@ from tests.cli.conftest import Run
 pytestmark = pytest.mark.compiled
 
 
-@pytest.fixture
-def shoal(command: Run) -> Run:
-    return command
-
-
 def test_init_guesses_hierarchies_for_names(shoal: Run, folder: Path) -> None:
     lines = ["age,city,job"] + [f"{20 + i % 40},city{i % 7},{'ab'[i % 2]}" for i in range(80)]
     (folder / "towns.csv").write_text("\n".join(lines))

@@ -97,6 +97,7 @@ def keeps_contract(data, part, rule):
 PAIRS = [(name, wish) for name in GROUPERS for wish in RULES if serves(name, RULES[wish])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "wish"), PAIRS)
 @pytest.mark.parametrize("gaps", [0.0, 0.2], ids=["known", "sensitive gaps"])
 def test_every_rule_holds_with_missing_values_everywhere(name, wish, gaps):
@@ -104,6 +105,7 @@ def test_every_rule_holds_with_missing_values_everywhere(name, wish, gaps):
     keeps_contract(data, part, RULES[wish])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROUPERS)
 @pytest.mark.parametrize("kinds", ["t", "o", "s", "ttt", "oos", "tos"])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -113,6 +115,7 @@ def test_every_kind_of_column(name, kinds, missing):
     keeps_contract(data, part, rule)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROUPERS)
 def test_same_seed_same_partition(name):
     rule = rule_for(name)

@@ -202,6 +202,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "kind"), CASES)
 def test_no_byte_of_what_is_not_published(method, kind, tmp_path):
     table = people()
@@ -243,6 +244,7 @@ def test_a_table_replaced_in_sqlite_leaves_no_page_behind(tmp_path):
     assert b"never-declared" not in (tmp_path / "release.db").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "kind"), CASES)
 def test_bytes_depend_on_cells_alone(method, kind, tmp_path):
     """No order, no buffer and no category outlives the table: the same cells, the same bytes."""
@@ -262,6 +264,7 @@ def _plain(dtype):
     return pl.String if isinstance(dtype, pl.Enum | pl.Categorical) else dtype
 
 
+@pytest.mark.slow
 def test_no_seed_leaves_with_a_release():
     seed = 0xC0FFEE_1234_5678_9ABC_DEF0
     release = shoal.anonymize(people(), quasi=["age"], sensitive="ill", k=4, seed=seed)

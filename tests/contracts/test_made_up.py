@@ -104,6 +104,7 @@ def test_a_run_keeps_it_and_says_so():
     assert outcome.to_dict()["losses"]["crowding"] == outcome.loss.by_name["crowding"]
 
 
+@pytest.mark.slow
 def test_refinement_repairs_what_it_cannot_check():
     outcome = made(method="shoal", rules=[SPEC, {"name": "k-anonymity", "k": 3}])
     assert outcome.verdict.holds
@@ -248,6 +249,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_command_line_has_it(tmp_path):
     people().write_csv(tmp_path / "people.csv")
     listed, said, audited, compared = shoal_with_it(tmp_path, *COMMANDS)

@@ -95,6 +95,7 @@ COUNTING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "wish"), COUNTING)
 def test_no_class_breaks_its_rule_when_people_are_counted(name, wish):
     out, persons, release = released(table(), name, RULES[wish])
@@ -145,6 +146,7 @@ def test_rows_left_out_are_not_counted(name):
     assert not broken(out, persons, KAnonymity(4))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10_000),

@@ -29,6 +29,7 @@ def test_generated_pages_are_current() -> None:
     assert MAKER["readme"](README) == README, "run: make docs"
 
 
+@pytest.mark.slow
 def test_the_drawing_of_the_house_is_current() -> None:
     drawn = (ROOT / "docs" / "house.svg").read_text()
     assert drawn == draw_house.drawing(), "run: make docs"

@@ -115,6 +115,7 @@ CELLS = st.sampled_from(["a", "b", None])
 ROWS = st.lists(st.tuples(CELLS, CELLS, st.sampled_from(["x", "y", "z", "*", None])), min_size=1)
 
 
+@pytest.mark.slow
 @BOTH
 @given(rows=ROWS, k=st.integers(2, 4), l=st.integers(2, 3))
 @settings(max_examples=25, deadline=None)

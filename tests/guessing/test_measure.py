@@ -13,6 +13,7 @@ def found() -> list:
     return guesses()
 
 
+@pytest.mark.slow
 def test_the_list_is_long_enough_and_speaks_seven_languages(found) -> None:
     own = [label for label, _, _ in found if label.language != "shared"]
     assert len(own) >= 300

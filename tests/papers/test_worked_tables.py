@@ -86,6 +86,7 @@ TABLE_3 = sorted(
 )
 
 
+@pytest.mark.slow
 def test_kaim_table_3_comes_out_whatever_the_seed(patients):
     """As a whole run; tests/unit/test_losses.py asks the grouper alone for two hundred seeds."""
     for seed in range(5):
@@ -94,6 +95,7 @@ def test_kaim_table_3_comes_out_whatever_the_seed(patients):
     assert release.achieved == {"k": 2}
 
 
+@pytest.mark.slow
 def test_kaim_by_default_loses_no_more_than_table_3(patients):
     theirs = patients.anonymize(k=2, method="kaim", options={"weights": "unit"}).loss.rate
     for seed in range(20):
@@ -135,6 +137,7 @@ def test_l_clustering_table_2_three_anonymous_and_still_telling(sick):
     assert (verdict.holds, verdict.achieved) == (False, {"l": 1})
 
 
+@pytest.mark.slow
 def test_l_clustering_table_3_comes_out_for_every_seed(sick):
     theirs = grouped(sick, [(1, 2, 8), (3, 7, 9), (4, 5, 6, 10)])
     assert sorted(set(theirs["age"])) == ["[50-52]", "[51-55]", "[53-54]"]
@@ -182,6 +185,7 @@ def four():
     return shoal.open(frame, quasi=["age", "sex", "country"], sensitive="disease")
 
 
+@pytest.mark.slow
 def test_alpha_k_table_1_b_protects_cancer(four):
     rule = shoal.AlphaK(0.5, 2, "disease", ("Cancer",))
     for seed in range(20):

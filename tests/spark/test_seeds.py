@@ -8,9 +8,8 @@ from tests.spark.conftest import ROLES, people, to_spark
 
 GIVEN = {**ROLES, "missing": ["?"], "seed": 7}
 CASES = {
-    "on the driver": ({"method": "mondrian", "k": 5}, {}),
     "rows removed": ({"method": "k-member", "k": 3, "options": {"missing": "drop"}}, {}),
-    "in shards": ({"method": "mondrian", "k": 4, "l": 2}, {"driver_tuples": 250}),
+    "in shards": ({"method": "mondrian", "k": 4, "l": 2}, {"driver_tuples": 120}),
 }
 
 
@@ -29,10 +28,10 @@ def adaptive(spark):
 @pytest.mark.parametrize("case", CASES)
 def test_a_seed_repeats_a_run_byte_for_byte(adaptive, tmp_path, case):
     asked, settings = CASES[case]
-    frame = people(600)
+    frame = people(300)
     pieces = [
         to_spark(adaptive, frame).repartition(2, "id"),
-        to_spark(adaptive, frame.sample(600, shuffle=True, seed=1)).repartition(5, "note"),
+        to_spark(adaptive, frame.sample(300, shuffle=True, seed=1)).repartition(3, "note"),
     ]
     files = []
     for number, table in enumerate(pieces):
@@ -43,6 +42,8 @@ def test_a_seed_repeats_a_run_byte_for_byte(adaptive, tmp_path, case):
         files.append(out.read_bytes())
     assert (made.made.notes["shards"] > 1) == bool(settings)
     assert files[0] == files[1]
+    if settings:
+        return  # how a folder is written has nothing to do with shards
     folder = tmp_path / "folder"
     shoal.anonymize(pieces[1], **GIVEN, **asked, engine=shoal.Spark(out=str(folder), **settings))
     rows = pl.concat(map(pl.read_parquet, sorted(folder.glob("*.parquet"))))
@@ -50,8 +51,8 @@ def test_a_seed_repeats_a_run_byte_for_byte(adaptive, tmp_path, case):
 
 
 def test_without_a_seed_the_order_is_another_one(adaptive, tmp_path):
-    table = to_spark(adaptive, people(600))
-    asked = {**ROLES, "missing": ["?"], "k": 5, "method": "mondrian"}
+    table = to_spark(adaptive, people(60))
+    asked = {**ROLES, "missing": ["?"], "k": 3, "method": "mondrian"}
     files = []
     for number in range(2):
         out = tmp_path / f"{number}.parquet"
@@ -63,19 +64,13 @@ def test_without_a_seed_the_order_is_another_one(adaptive, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("case", "name"),
-    [
-        ("rows removed", "out.parquet"),
-        ("rows removed", "out.csv"),
-        ("rows removed", "folder"),
-        ("in shards", "folder"),
-    ],
+    ("case", "name"), [("rows removed", "out.parquet"), ("in shards", "folder")]
 )
 def test_no_byte_of_a_file_says_what_is_not_published(adaptive, tmp_path, name, case):
     asked, settings = CASES[case]
-    number = pl.int_range(600) // 2 + 1000  # all of one length: none is part of another
-    frame = people(600).with_columns(
-        id=pl.format("person-with-the-number-{}", pl.int_range(600) + 1000),
+    number = pl.int_range(300) // 2 + 1000  # all of one length: none is part of another
+    frame = people(300).with_columns(
+        id=pl.format("person-with-the-number-{}", pl.int_range(300) + 1000),
         city=pl.format("a-long-name-of-a-city-{}", number),
         disease=pl.format("a-long-name-of-a-disease-{}", number),
     )
@@ -95,6 +90,6 @@ def test_no_byte_of_a_file_says_what_is_not_published(adaptive, tmp_path, name, 
         column: [text for text in frame[column].unique() if text not in cells]
         for column in ("id", "city", "disease")
     }
-    assert len(hidden["id"]) == 600
+    assert len(hidden["id"]) == 300
     assert bool(hidden["disease"]) == (case == "rows removed")
     assert not [text for texts in hidden.values() for text in texts if text.encode() in everything]

@@ -22,14 +22,14 @@ def adaptive(spark):
 
 
 def test_shards_together_are_a_release(spark, adaptive):
-    frame = people(600)
+    frame = people(300)
     rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "disease")]
     given = {**GIVEN, "method": "mondrian", "rules": rules}
-    engine = shoal.Spark(driver_tuples=250)
+    engine = shoal.Spark(driver_tuples=120)
     outcome = shoal.anonymize(to_spark(spark, frame), **given, engine=engine)
     local = shoal.anonymize(frame, **given)
     assert outcome.made.notes["shards"] > 2
-    assert outcome.made.rows_out == 600
+    assert outcome.made.rows_out == 300
     released = to_polars(outcome.frame)
     assert sorted(released["note"]) == sorted(frame["note"])
     verdict = shoal.audit(released, quasi=ROLES["quasi"], sensitive=["disease"], rules=rules)
@@ -38,10 +38,6 @@ def test_shards_together_are_a_release(spark, adaptive):
     assert outcome.achieved["l"] >= 2
     # The shards' losses add up to what the release says, and cutting costs little.
     assert outcome.loss.rate == pytest.approx(local.loss.rate, rel=0.25)
-    again = shoal.anonymize(to_spark(spark, frame[::-1]), **given, engine=engine)
-    columns = ["age", "sex", "zip", "weight", "disease"]
-    one, two = (each.select(columns).sort(columns) for each in (released, to_polars(again.frame)))
-    assert one.equals(two)
 
 
 def refusal(method, *rules):

@@ -149,6 +149,7 @@ def test_equals_its_twin(seed, growth):
     assert as_sets(got) == {frozenset(rows) for rows in twin.run(growth, size)}
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10_000),
     k=st.integers(1, 7),

@@ -29,6 +29,7 @@ def naive_bound(data, k):
     return total / (data.rows * len(data.domains))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_bound_equals_its_definition(seed):
     rng = np.random.default_rng(seed)

@@ -183,6 +183,7 @@ def test_spellings_of_one_value_are_told_at_every_door(kind, tmp_path):
     assert "Spell every value in one way first" in (tmp_path / "audit.html").read_text()
 
 
+@pytest.mark.slow
 def test_large_numbers_that_differ_are_no_spellings_of_one():
     values = [2**53, 2**53 + 1, 2**53 + 2, 7]
     texts = ["1e999", "1e998", "nano", "7 mg"]

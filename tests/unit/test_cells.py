@@ -81,6 +81,7 @@ def test_numbers_come_back_as_they_were(numbers: list[int]) -> None:
     assert typed(pl.Series([str(n) for n in numbers])).to_list() == numbers
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6), min_size=1, max_size=20

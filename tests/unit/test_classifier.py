@@ -52,6 +52,7 @@ def on_release(task, released, order, frame, blurred=None, exact=False):
     return classifier.on_release(task, reading, order, frame, SCHEMA, {}, blurred)
 
 
+@pytest.mark.slow
 def test_generalized_rows_teach_what_is_left_in_them():
     frame = people()
     task = make_task(frame, SCHEMA, "ill")

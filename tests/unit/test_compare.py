@@ -63,6 +63,7 @@ def test_a_row_per_setting_in_the_order_asked_for(found):
     assert frame.filter(~pl.col("verified"))["loss"].null_count() == 5
 
 
+@pytest.mark.slow
 def test_figures_agree_with_the_release(found):
     """Counted by hand from the published rows."""
     setting = found.settings[1]
@@ -157,6 +158,7 @@ def test_a_release_of_a_comparison_is_the_one_that_anonymize_makes(found):
     assert found.settings[4].release.frame.equals(alone.frame)
 
 
+@pytest.mark.slow
 def test_the_table_is_read_and_encoded_once(monkeypatch, tmp_path):
     people().write_csv(tmp_path / "people.csv")
     counts = Counter()

@@ -42,6 +42,7 @@ def halves(table: pl.DataFrame) -> dict[str, Taxonomy]:
     return {name: Taxonomy.from_rows(paths, name) for name in table.columns}
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_it_succeeds_on_a_table_like_cohens_whatever_the_notation() -> None:
     table = clusters(k=4, many=150)
@@ -59,6 +60,7 @@ def test_it_succeeds_on_a_table_like_cohens_whatever_the_notation() -> None:
         assert found["readoff"].details["wrong"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore:.* can be read off")
 def test_a_grid_takes_away_most_and_slack_certainty() -> None:

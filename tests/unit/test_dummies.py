@@ -44,6 +44,7 @@ def go(frame, **more):
     return shoal.anonymize(frame, **(options | more))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.integers(2, 9), st.data(), st.integers(0, 999))
 def test_sets_hold_the_truth_and_l_different_values(size, data, seed):

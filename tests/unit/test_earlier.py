@@ -82,6 +82,7 @@ def measured(history: Sequence[Rows], *rules: shoal.Rule) -> Earlier:
     return earlier(now, before, "ill", rules)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(releases())
 def test_the_figures_are_those_of_plain_sets(history: list[Rows]) -> None:
@@ -100,6 +101,7 @@ def test_the_figures_are_those_of_plain_sets(history: list[Rows]) -> None:
         ]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(releases())
 def test_what_is_left_for_certain_is_left_in_every_chain(history: list[Rows]) -> None:
@@ -129,6 +131,7 @@ def test_what_is_left_for_certain_is_left_in_every_chain(history: list[Rows]) ->
         assert fewer >= sum(rows for left, rows in at_least.items() if left <= number)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(releases(), st.randoms(use_true_random=False))
 def test_people_known_by_a_pseudonym_are_followed(history: list[Rows], rng: object) -> None:

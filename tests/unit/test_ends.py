@@ -90,6 +90,7 @@ def test_of_made_intervals() -> None:
     assert all((low <= high) for low, high in zip(*ends, strict=True) if low is not None)
 
 
+@pytest.mark.slow
 def test_a_tree_of_intervals_is_published_as_its_ends(table: pl.DataFrame, tmp_path: Path) -> None:
     text, typed = made(table, seed=2**80), made(table, typed=True, seed=2**80)
     frame = typed.frame

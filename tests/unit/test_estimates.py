@@ -41,6 +41,7 @@ cases = st.integers(2, 6).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(cases)
 def test_the_iterative_estimate_is_the_papers_formula(case):

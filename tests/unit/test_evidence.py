@@ -48,6 +48,7 @@ def text(page):
     return " ".join(re.sub(r"<[^>]+>", " ", page.split('id="evidence"')[1]).split())
 
 
+@pytest.mark.slow
 def test_it_answers_what_a_board_asks(release):
     said = text(release.page())
     assert "A study of &lt;influenza&gt;" in said and "The board&#39;s limit" in said
@@ -100,3 +101,15 @@ def test_evidence_changes_no_byte_and_is_in_no_manifest(tmp_path, release):
     assert again.evidence.purpose == "A study of <influenza>"
     with pytest.raises(shoal.PlanError, match="purpos"):
         Plan.from_toml('[evidence]\npurpos = "x"\n')
+
+
+def test_what_is_published_exactly_is_not_called_generalized():
+    """Anatomy leaves quasi-identifiers as they are; a board must not read otherwise."""
+    table = pl.DataFrame(
+        {"zip": [1000 + i % 9 for i in range(40)], "ill": ["flu", "cold", "gout", "ache"] * 10}
+    )
+    opened = shoal.open(table, quasi="zip", sensitive="ill")
+    made = opened.anonymize(method="anatomy", l=2, l_kind="frequency")
+    said = text(made.beside(opened).page())
+    assert "2. Places smaller than a state zip : published as it is" in said
+    assert "generalized; see" not in said

@@ -30,6 +30,7 @@ RULES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
 @pytest.mark.parametrize("effort", ["fast", "normal"])
 def test_seven_rows_lose_as_little_as_can_be(rule, effort):

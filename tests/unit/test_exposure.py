@@ -101,6 +101,7 @@ def test_a_lone_sensitive_column_is_said_and_no_warning() -> None:
     assert told.replace("'", "&#39;") in outcome.page()
 
 
+@pytest.mark.slow
 def test_a_column_passed_through_is_a_warning_everywhere(tmp_path: Path) -> None:
     given = {"quasi": ["age", "town"], "sensitive": ["ill"], "other": ["admitted", "mode"], "k": 5}
     with pytest.warns(ShoalWarning, match="With 'ill', 'admitted' and 'mode', released as they"):

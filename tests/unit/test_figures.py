@@ -73,6 +73,7 @@ def made():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["generalized", "typed", "dummies", "anatomized"])
 def test_every_figure_can_be_drawn_for_every_shape(made, shape):
     plot = made[shape].plot

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shoal.releases.check_bytes import foreign
+from shoal.releases.check_bytes import _gaps, foreign
 from shoal.releases.fresh import fresh
 
 LONG = [f"a-text-of-more-than-twelve-bytes-{i}" for i in range(6)]
@@ -96,3 +96,11 @@ def test_foreign_memory_is_seen(column, what):
         f"Column 'x' holds {what} in its memory: whoever writes it to a file would publish that."
     )
     assert foreign({"release": fresh(column.to_frame())}) == ()
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_gaps_are_those_that_arrow_tells(name: str) -> None:
+    table = COLUMNS[name].to_frame().to_arrow(compat_level=pl.CompatLevel.newest())
+    for array in table.column(0).chunks:
+        for part in (array, array[1:], array[2:5], array[:0]):
+            assert _gaps(part).tolist() == part.is_null().to_pylist()

@@ -74,6 +74,7 @@ def one_group(rows):
 rows_of_three = st.lists(st.tuples(*[st.integers(0, 5)] * 3), min_size=1, max_size=5)
 
 
+@pytest.mark.slow
 @given(rows_of_three, rows_of_three)
 def test_joins_do_not_care_for_order_or_repetition_and_widths_never_shrink(a, b):
     joined, width = one_group(a + b)

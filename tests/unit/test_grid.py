@@ -119,6 +119,7 @@ def _table(rows: int = 400) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 def test_every_end_is_a_multiple_and_the_loss_is_what_is_published() -> None:
     table = _table()
     release = shoal.anonymize(
@@ -140,6 +141,7 @@ def test_every_end_is_a_multiple_and_the_loss_is_what_is_published() -> None:
     assert release.beside(shoal.open(table, quasi=["age", "bmi", "sex"])).audit(k=4).holds
 
 
+@pytest.mark.slow
 def test_typed_columns_follow_the_grid() -> None:
     table = _table()
     release = shoal.anonymize(
@@ -151,6 +153,7 @@ def test_typed_columns_follow_the_grid() -> None:
     assert set(release.frame["bmi_lo"]) <= set(table["bmi"])
 
 
+@pytest.mark.slow
 def test_the_plan_holds_the_step_and_repeats_the_run() -> None:
     table = _table()
     first = shoal.anonymize(table, quasi=["age", "sex"], k=4, grids={"age": AUTO}, seed=2**70)

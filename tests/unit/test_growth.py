@@ -33,6 +33,7 @@ def twin(data, space, k, seed, cost, distance=None):
     return {frozenset(group) for group in groups}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))  # every kind of table with every share of gaps
 @pytest.mark.parametrize("seeds", ["random", "furthest"])
 def test_k_member_equals_its_twin(seed, seeds):
@@ -62,6 +63,7 @@ def test_kaim_equals_its_twin(seed, weights, monkeypatch):
     assert as_sets(got) == twin(data, space, k, seed, cost)
 
 
+@pytest.mark.slow
 def test_kaim_keeps_the_best_of_several_starts_on_few_rows(monkeypatch):
     data = encoded(np.random.default_rng(8), 40, "tto", missing=0.2)
     space = make_space(data, "entropy", balanced_weights(data))

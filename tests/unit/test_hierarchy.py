@@ -70,6 +70,7 @@ LABELS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max
 ) | st.sampled_from(["a;b", "a,b", '"', "line\nbreak", " edge ", "ü"])
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.lists(LABELS, min_size=1, max_size=8, unique=True), st.integers(1, 3))
 def test_writing_and_reading_gives_the_same_tree(

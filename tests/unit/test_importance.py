@@ -41,6 +41,7 @@ def lost(table: pl.DataFrame, method: str, importance: dict[str, float]) -> tupl
     return by_column["a"], by_column["b"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::shoal.base.errors.ShoalWarning")  # seeds of what draws
 @pytest.mark.parametrize("method", METHODS)
 def test_importance_is_used_or_refused_by_name(table: pl.DataFrame, method: str) -> None:

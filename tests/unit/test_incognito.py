@@ -43,6 +43,7 @@ def quietly(call, *args, **options):
         return call(*args, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(48))
 @pytest.mark.parametrize("suppression", [0.0, 0.2])
 def test_equals_its_twin(seed, suppression):

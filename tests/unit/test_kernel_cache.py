@@ -57,7 +57,7 @@ def package(tmp_path):
     source, copy = Path(kernels.__file__).parent, tmp_path / "package" / "shoal"
     (copy / "kernels").mkdir(parents=True)
     (copy / "__init__.py").write_text("")
-    for name in ("__init__.py", "anatomy.py", "keeping.py"):
+    for name in ("__init__.py", "anatomy.py", "keeping.py", "parts.py"):
         (copy / "kernels" / name).write_bytes((source / name).read_bytes())
     for path in (copy / "kernels", copy, copy.parent):
         path.chmod(0o555)

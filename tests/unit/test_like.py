@@ -169,7 +169,7 @@ def test_who_subtracts_is_warned_of():
         ({"quasi": ["age"], "person": "sex", "pseudonym": True}, "whole people"),
         ({"like": EARLIER.drop("sex")}, "no quasi-identifier 'sex'"),
         ({"like": EARLIER.drop("ill")}, "no sensitive column 'ill'"),
-        ({"m": 2, "k": None}, "m-invariance groups rows by what its history says"),
+        ({"m": 2, "k": None}, "m-invariance forms classes by what its history says"),
     ],
 )
 def test_what_cannot_be_like_an_earlier_release_says_why(asked, said):

@@ -67,6 +67,7 @@ def test_the_methods_lose_no_more_than_the_papers_groups(method):
     assert min(iloss(data, part).rate for part in ours) <= iloss(data, theirs).rate + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.parametrize("weights", ["unit", "balanced"])
 def test_kaim_loses_no_more_than_table_3_whatever_the_seed(weights):

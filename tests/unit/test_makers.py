@@ -81,6 +81,7 @@ SHAPES: list[dict[str, Any]] = [
 LABEL = re.compile(r"\[(-?[\d.e+-]+?)-(-?[\d.e+-]+)([\])])$")
 
 
+@pytest.mark.slow
 @given(NUMBERS, st.sampled_from(SHAPES))
 def test_every_value_lies_in_all_its_intervals(numbers: list[float], shape: dict[str, Any]) -> None:
     taxonomy = intervals([float(number) for number in numbers], **shape)

@@ -85,6 +85,7 @@ RULES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[-40:])
 def test_no_other_method_loses_less_under_a_rule_on_shares(rule):
     for seed, k in ((0, 3), (1, 8)):

@@ -110,6 +110,7 @@ def test_where_the_other_checker_is_wrong():
     assert figures(odd, ["text"]) == figures(frame, ["text"])
 
 
+@pytest.mark.slow
 @given(GROUPS)
 def test_figures_with_missing_values_against_the_definitions(groups):
     table = [value for group in groups for value in group]
@@ -177,6 +178,7 @@ def test_a_named_sensitive_column_must_be_there():
         shoal.audit(frame, quasi=["q"], sensitive=["salry"], k=2)
 
 
+@pytest.mark.slow
 def test_many_rows_are_counted_once_and_fast():
     rng = np.random.default_rng(0)
     n = 200_000

@@ -56,6 +56,7 @@ def run(data, rule, seed=0, **options):
     return mondrian.group(data, rule, np.random.default_rng(seed), **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("cuts", ["strict", "relaxed"])
 @pytest.mark.parametrize("small", ["gather", "refuse"])
@@ -81,6 +82,7 @@ def test_equals_its_twin(seed, cuts, small):
     assert as_sets(got) == {frozenset(group) for group in groups}
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=40))
 def test_median_is_the_lower_one(values):

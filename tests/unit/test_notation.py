@@ -61,6 +61,7 @@ def test_exact_values_are_injective_and_come_back(values):
     assert [read(cell) for cell in cells] == [Cell("exact", (value,)) for value in values]
 
 
+@pytest.mark.slow
 @given(st.lists(st.frozensets(words, min_size=2, max_size=4), min_size=1, max_size=6))
 def test_sets_come_back_and_never_look_like_values(wanted):
     values = sorted(frozenset().union(*wanted))

@@ -65,6 +65,7 @@ def test_a_frame_comes_back_as_the_kind_it_was(kind: type) -> None:
     assert type(shoal.open_release(release.frame, quasi="age").frame) is kind
 
 
+@pytest.mark.slow
 def test_a_release_holds_nothing_of_the_original() -> None:
     class Frame(pd.DataFrame):
         """Can be watched."""
@@ -100,6 +101,7 @@ def test_what_compares_needs_the_release_beside_its_original(
     assert not wrong.audit(k=4).holds
 
 
+@pytest.mark.slow
 def test_an_opened_release_is_asked_like_a_made_one(
     table: shoal.Table[pl.DataFrame], release: shoal.Release[pl.DataFrame], tmp_path: Path
 ) -> None:
@@ -185,6 +187,7 @@ def test_time_is_limited_where_a_method_can_end_early(table: shoal.Table[pl.Data
         table.anonymize(k=4, time_limit=-1)
 
 
+@pytest.mark.slow
 def test_results_say_themselves_in_a_line_and_in_a_notebook(
     table: shoal.Table[pl.DataFrame], release: shoal.Release[pl.DataFrame]
 ) -> None:

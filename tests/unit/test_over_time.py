@@ -67,6 +67,7 @@ def test_a_series_worked_by_hand():
     assert not third.lacking.size
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**6))
 def test_every_bucket_is_balanced_and_signatures_last(seed):
@@ -123,6 +124,7 @@ def test_halves_have_one_row_of_every_value_and_are_narrow():
     assert all((a < 8) == (b < 8) for a, b in rows.T)
 
 
+@pytest.mark.slow
 def test_the_closest_pairs_are_those_of_a_loop():
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 9, (14, 2)).astype(np.int32)
@@ -149,6 +151,7 @@ def test_the_closest_pairs_are_those_of_a_loop():
 # Series of releases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["shoal", "buckets", "mondrian"])
 def test_random_series_keep_every_signature(tmp_path, method):
     rng = np.random.default_rng(7)
@@ -174,6 +177,7 @@ def test_random_series_keep_every_signature(tmp_path, method):
     assert naive.left(told, 2) == []
 
 
+@pytest.mark.slow
 def test_who_returns_and_who_changes_back_has_the_signature_from_before(tmp_path):
     ids, ills = [f"p{i}" for i in range(8)], ["flu", "cold", "gout", "hiv"] * 2
     released(people(ids, ills), tmp_path)
@@ -190,6 +194,7 @@ def as_signed(folder):
     return {(person, value): tuple(own) for _, person, value, own in records.iter_rows()}
 
 
+@pytest.mark.slow
 def test_a_counterfeit_looks_like_everybody(tmp_path):
     """By type, by cell and by place: only the history and the count beside the release tell."""
     rng = np.random.default_rng(2)
@@ -264,7 +269,7 @@ TABLE = people([f"p{i}" for i in range(12)], ["flu", "cold", "gout"] * 4)
         (TABLE, {"m": 2, "history": None}, "no history was given"),
         (TABLE, {"m": 2, "history": "nowhere"}, "begins with an empty folder"),
         (TABLE, {"m": 4}, "the largest m possible is 3"),
-        (TABLE, {"m": 2, "k": 3}, "stands alone"),
+        (TABLE, {"m": 2, "t": 0.3}, "goes with k-anonymity and no other rule"),
         (TABLE, {"m": 2, "method": "incognito"}, "on one level"),
         (TABLE, {"m": 2, "method": "tp"}, "counts rows"),
         (TABLE, {"m": 2, "pseudonym": True}, "a pseudonym would show it"),
@@ -332,6 +337,7 @@ def test_the_history_of_another_table_is_refused(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_a_history_older_than_a_release_is_refused(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
     for folder in (old, new):
@@ -344,6 +350,7 @@ def test_a_history_older_than_a_release_is_refused(tmp_path):
     released(TABLE[2:], new, against=[first, second.frame])
 
 
+@pytest.mark.slow
 def test_without_a_history_a_release_is_held_against_earlier_ones():
     frame = people([f"p{i}" for i in range(60)], [*"abcdef"] * 10).drop("id")
     before = pl.DataFrame({"age": ["*"] * 3, "sex": ["*"] * 3, "ill": [*"abc"]})

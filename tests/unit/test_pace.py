@@ -99,6 +99,7 @@ def test_refining_says_what_ctrl_c_does() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "what"), [("k-member", "rows grouped"), ("shoal", "trials")])
 def test_methods_let_others_look(method: str, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import shoal

@@ -59,6 +59,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", [False, True])
 @pytest.mark.parametrize(("method", "rule", "options"), CASES)
 def test_a_run_is_verified_and_repeats(method, rule, options, typed):

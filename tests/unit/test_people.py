@@ -208,14 +208,14 @@ VISITS = pl.DataFrame(
 
 
 def test_an_identifier_that_repeats_is_a_warning_and_strict_an_error():
-    told = r"Rows are not people: 30 rows of 15 'patient', and k counts rows. Name it with --person"
+    told = r"People have several rows: 30 rows of 15 different 'patient', and k counts rows"
     asked = {"quasi": ["age"], "identifier": ["patient", "name"]}
     with pytest.warns(ShoalWarning, match=told):
         release = shoal.anonymize(VISITS, **asked, k=3, seed=2**70)
-    assert any("Rows are not people" in text for text in release.warnings)
+    assert any("People have several rows" in text for text in release.warnings)
     with pytest.raises(Cautioned, match=told), pytest.warns(ShoalWarning):
         shoal.anonymize(VISITS, **asked, k=3, strict=True)
-    assert "30 rows of 15 'patient'" in shoal.inspect(VISITS, **asked).not_people
+    assert "30 rows of 15 different 'patient'" in shoal.inspect(VISITS, **asked).not_people
 
 
 def test_names_repeat_and_prove_nothing():
@@ -233,7 +233,7 @@ def visits(name, codes=None):
     "name", ["patient_nbr", "PatientID", "Subject", "client no", "Kundennummer", "id", "paciente"]
 )
 def test_a_number_of_persons_that_nobody_named_is_told(name):
-    told = f"Rows are not people: 30 rows of 15 '{name}', and k counts rows. Name it with --person"
+    told = f"People have several rows: 30 rows of 15 different '{name}', and k counts rows"
     with pytest.warns(ShoalWarning, match=told):
         shoal.anonymize(visits(name), quasi=["age"], k=3, seed=2**70)
     plan = shoal.Plan().with_roles({Role.QUASI: ["age"], Role.UNDECIDED: [name]})

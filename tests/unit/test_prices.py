@@ -33,6 +33,7 @@ def gridded(domain, step):
     return replace(domain, ends=(pl.Series(low), pl.Series(np.ceil(domain.points / step) * step)))
 
 
+@pytest.mark.slow
 @SMALL
 @given(st.integers(0, 2**32), st.sampled_from(["tt", "ot", "ttt", "t"]), st.integers(2, 4))
 def test_never_above_the_best_release(seed, kinds, k):
@@ -44,6 +45,7 @@ def test_never_above_the_best_release(seed, kinds, k):
     assert Proof(best, found).above is None or Proof(best, found).above >= 0.0
 
 
+@pytest.mark.slow
 @SMALL
 @given(st.integers(0, 2**32), st.sampled_from(["tt", "ot", "ttt"]), st.integers(2, 4))
 def test_any_prices_prove_what_the_definition_says(seed, kinds, k):
@@ -60,6 +62,7 @@ def test_any_prices_prove_what_the_definition_says(seed, kinds, k):
     assert value(problem, whole, last.gain) / UNIT <= told + 1e-12
 
 
+@pytest.mark.slow
 @SMALL
 @given(st.integers(0, 2**32), st.integers(2, 3))
 def test_intervals_of_a_grid_are_priced_as_they_are_published(seed, k):
@@ -186,6 +189,7 @@ def test_it_can_be_ended_with_what_is_proved(table):
     assert bound.rate == pytest.approx(seen[-1])
 
 
+@pytest.mark.slow
 def test_groups_from_prices_are_those_of_a_plain_loop(table):
     rng = np.random.default_rng(4)
     nodes, entries, k = 60, 40, 3
@@ -205,6 +209,7 @@ def test_groups_from_prices_are_those_of_a_plain_loop(table):
     assert after.sum() == left.sum() - room[:told, 2].sum()
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_a_start_from_prices_is_refined_to_less(table, monkeypatch):
     labels = priced_start(table, 5)

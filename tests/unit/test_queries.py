@@ -77,6 +77,7 @@ def test_queries_that_cannot_be():
         query_error(view, [Query("s")], Truth(("u",), np.zeros((1, 1))))
 
 
+@pytest.mark.slow
 def test_methods_are_compared_in_one_call():
     found = shoal.compare_queries(
         people(3_000),

@@ -116,6 +116,7 @@ def _tight(cell: str, values: list[object]) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.sampled_from(sorted(AGES)),
@@ -168,6 +169,7 @@ def test_every_claim_is_right_and_the_grid_takes_them_away() -> None:
     assert on_grid.made.read_off.warns is False
 
 
+@pytest.mark.slow
 def test_slack_leaves_nothing_certain() -> None:
     table = _people()
     release = shoal.anonymize(table, quasi=table.columns, k=3, grids=OFF, slack=0.3, seed=2**66)

@@ -44,6 +44,7 @@ def test_an_impossible_rule_is_refused():
         repair(data, Partition.from_labels(np.arange(40) // 4), LDiversity(3, "s0"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_join_cost_is_the_growth_of_the_loss(seed):
     rng = np.random.default_rng(seed)

@@ -101,6 +101,7 @@ def steward(outcome):
     return outcome.page(attacks=found, origin=origin, title="Release of people.csv")
 
 
+@pytest.mark.slow
 def test_the_report_says_what_was_promised_and_found(outcome, steward):
     page = Page(steward)
     for said in (
@@ -182,6 +183,7 @@ def test_the_public_sees_nothing_that_was_computed_from_the_original(outcome):
         assert all(each in glossary or "What the people were" in each for each in found), found
 
 
+@pytest.mark.slow
 def test_the_public_page_does_not_depend_on_the_original(outcome):
     from dataclasses import replace
 
@@ -201,10 +203,12 @@ def test_the_public_page_does_not_depend_on_the_original(outcome):
     assert changed.page() != outcome.page()
 
 
+@pytest.mark.slow
 def test_the_same_outcome_makes_the_same_bytes(outcome):
     assert outcome.page() == outcome.page()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:With .* released as")
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("method", ["kaim", "dummies", "anatomy"])
@@ -269,6 +273,7 @@ def test_a_broken_promise_is_told_first():
     assert "Every privacy model, for the weakest class" in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["kaim", "dummies", "anatomy"])
 def test_an_audit_can_be_reported_with_and_without_the_original(method):
     rules = {
@@ -314,6 +319,7 @@ def test_unknown_audiences_and_wrong_names_are_refused(outcome, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_report_is_written_whole_and_not_over_another(outcome, tmp_path):
     outcome.report(tmp_path / "x.html", title="Mine")
     page = Page((tmp_path / "x.html").read_text())

@@ -161,6 +161,7 @@ def test_a_class_without_known_values_is_silent_and_not_safe():
 # From files and frames
 
 
+@pytest.mark.slow
 def test_before_and_after_of_every_shape(tmp_path):
     rng = np.random.default_rng(1)
     frame = pl.DataFrame(

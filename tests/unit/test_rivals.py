@@ -24,6 +24,7 @@ def table(seed):
     return encoded(np.random.default_rng(seed), 120, "tos", sensitive=(5,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", SCARCE, ids=lambda rule: rule.describe()[:40])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_rival_loses_less_than_the_release(monkeypatch, rule, seed):
@@ -111,6 +112,7 @@ def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):
         assert iloss(data, made).rate <= iloss(data, each).rate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", ["fast", "normal"])
 @pytest.mark.parametrize("kinds", ["sss", "sos", "tss"])
 def test_k_member_never_loses_less_where_columns_are_sets(effort, kinds):

@@ -190,6 +190,7 @@ def test_what_is_reached_over_several_columns_is_the_weakest():
     assert weakest(reached) == {"k": 5, "l": 2, "t": 0.4}
 
 
+@pytest.mark.slow
 @given(GROUPS)
 def test_distances_are_the_cheapest_ways_to_move_earth(groups):
     table = list(chain(*groups))

@@ -51,6 +51,7 @@ def test_a_frame_comes_back_as_its_kind_and_is_not_changed(kind: str) -> None:
     assert outcome.achieved["k"] >= 3
 
 
+@pytest.mark.slow
 def test_the_same_seed_repeats_and_no_seed_shuffles() -> None:
     frame = people(60)
     assert_frame_equal(go(frame).frame, go(frame).frame)

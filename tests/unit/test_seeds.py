@@ -39,6 +39,7 @@ def made(seed: int | None, method: str = "mondrian") -> shoal.Release[pl.DataFra
     )
 
 
+@pytest.mark.slow
 def test_a_seed_is_stretched_by_scrypt_with_what_is_written_down() -> None:
     key = hashlib.scrypt(
         b"31337", salt=b"shoal: the seed of a run, 1", n=32768, r=8, p=1, maxmem=1 << 26, dklen=32
@@ -60,6 +61,7 @@ def test_trying_seeds_as_they_are_finds_nothing() -> None:
     assert not release.equals(made(31338).frame)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always::shoal.ShoalWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_short_seed_is_warned_about_for_every_method(method: str) -> None:

@@ -111,6 +111,7 @@ def test_patterns_come_cheapest_first_and_each_once(seed):
     assert all(a <= b + 1e-9 for a, b in itertools.pairwise(widths))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
 @pytest.mark.parametrize("seed", range(3))
 def test_peel_equals_its_twin(rule, seed):
@@ -172,6 +173,7 @@ def test_it_loses_less_than_greedy_growth():
     assert iloss(data, ours).rate < 0.9 * iloss(data, theirs).rate
 
 
+@pytest.mark.slow
 def test_a_spent_budget_leaves_the_rest_to_growth(monkeypatch):
     data = table(4, n=300)
     monkeypatch.setitem(shoal.EFFORTS, "test", effort(visits=0, trials=0))
@@ -180,6 +182,7 @@ def test_a_spent_budget_leaves_the_rest_to_growth(monkeypatch):
     assert part.groups > 10
 
 
+@pytest.mark.slow
 def test_importance_protects_a_column():
     data = table(5, n=400, kinds="too")
     plain = iloss(data, shoal.group(data, KAnonymity(5), np.random.default_rng(0)))
@@ -188,6 +191,7 @@ def test_importance_protects_a_column():
     assert weighed.by_column["o1"] < plain.by_column["o1"]
 
 
+@pytest.mark.slow
 def test_the_entropy_objective_is_another_one():
     data = table(6, n=400, kinds="tto")
     parts = [
@@ -221,6 +225,7 @@ def test_shards_and_threads_change_nothing_but_time(monkeypatch):
     assert parts[0].sizes.min() >= 4
 
 
+@pytest.mark.slow
 def test_a_lattice_too_large_to_walk_is_asked_of_the_rows(monkeypatch):
     data = table(9, n=400, kinds="ttoo")
     monkeypatch.setattr(shoal, "LATTICE", 1)

@@ -77,6 +77,7 @@ def test_a_table_worked_out_by_hand() -> None:
     assert (worst.row, set(worst.minimal)) == (1, {("age",), ("state",)})
 
 
+@pytest.mark.slow
 def test_odd_tables() -> None:
     empty = pl.DataFrame({"a": pl.Series([], dtype=pl.Int64)})
     assert singling_out(empty, ["a"]).unique == 0
@@ -120,6 +121,7 @@ def read_or_make() -> pl.DataFrame:
     return pl.DataFrame({f"c{j}": rng.integers(0, 3 + 4 * j, 500) for j in range(7)})
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared data sets are not here")
 @pytest.mark.parametrize(("name", "unique"), [("heart", 916), ("fars", 34_399)])
 def test_the_shared_tables(name: str, unique: int) -> None:

@@ -17,6 +17,7 @@ ODD = ["=1+1", "'=1+1", "''=1+1", "@x", "+a", "-b", "\tc", "\rd", " =x", "＝y",
 TEXTS = st.text(alphabet="'=+-@ \t\r\nab15.,\"", max_size=5)
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, min_size=1, max_size=6), TEXTS.filter(str.strip))
 def test_quoting_is_undone_and_leaves_no_formula(cells, name):
     frame = pl.DataFrame({name: cells, "n": [-1] * len(cells)})

@@ -325,6 +325,7 @@ TEXTS = st.text(
 )
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=8))
 def test_any_text_survives_the_way_through_a_file(

@@ -24,6 +24,7 @@ def people(zone, step):
     return pl.DataFrame({"seen": seen, "ill": ["flu", "gout", "cold"] * 24})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", [False, True], ids=["text", "typed"])
 @pytest.mark.parametrize("minutes", [30, 60, 1440])
 @pytest.mark.parametrize("zone", ZONES)

@@ -108,6 +108,7 @@ def test_only_the_name_differs(method):
     assert both[0].verdict.holds
 
 
+@pytest.mark.slow
 def test_what_is_read_from_a_top():
     """Counts, beliefs, attacks and figures take the top for any value, as they take a star."""
     frame = people(["m", "f"] * 10)

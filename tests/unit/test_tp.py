@@ -75,6 +75,7 @@ def test_equals_its_twin_and_keeps_the_bound(rows, l):  # noqa: E741
         assert sum(want.values()) == best
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.sets(st.integers(0, 4), min_size=1, max_size=2),

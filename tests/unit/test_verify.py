@@ -74,6 +74,7 @@ def test_both_ends_of_a_pair_are_needed():
         verify(pl.DataFrame({"x_lo": [1]}), ["x"], [KAnonymity(2)])
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     st.lists(st.tuples(*[st.sampled_from("ab*")] * 3), min_size=1, max_size=30),

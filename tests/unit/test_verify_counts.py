@@ -75,6 +75,7 @@ def test_a_histogram_of_weights_is_that_of_repeated_rows(entries):
 texts = st.sampled_from(["1", "007", "2.5", "nan", "true", "2020-01-01", "2020-01-01 10:00", None])
 
 
+@pytest.mark.slow
 @given(st.lists(texts, min_size=1, max_size=8), st.integers(0, 8))
 def test_types_found_in_pieces_are_those_of_the_whole(column, cut):
     series = pl.Series(column, dtype=pl.String)

@@ -86,7 +86,7 @@ def test_two_tables_pass_and_fail():
     few = ST.with_columns(count=pl.Series([1, 2, 1, 1]))
     assert any("another number of rows" in each for each in tables(st=few).faults)
     twice = ST.with_columns(s=pl.Series(["a", "a", "c", None]))
-    assert any("lists a value of a group twice" in each for each in tables(st=twice).faults)
+    assert any("lists a value of a class twice" in each for each in tables(st=twice).faults)
     wrong = ST.with_columns(s=pl.Series(["a", "c", "b", None]))
     assert any(
         "counts of the second table are wrong" in f for f in tables(st=wrong, src=source()).faults

@@ -103,6 +103,7 @@ def test_a_run_is_asked_like_any_other_release():
     assert view.expect(Query("ill", {"sex": ["f"]})).sum() == pytest.approx(true, abs=10)
 
 
+@pytest.mark.slow
 def test_intervals_of_generalized_counts_hold_for_uniform_cells():
     rng = np.random.default_rng(9)
     held = []

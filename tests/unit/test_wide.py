@@ -29,6 +29,7 @@ def columns(draw: st.DrawFn) -> list[pl.Series]:
     return [pl.Series(f"c{i}", cells, pl.String) for i, cells in enumerate(drawn)]
 
 
+@pytest.mark.slow
 @given(columns())
 def test_columns_read_together_are_those_read_alone(texts: list[pl.Series]) -> None:
     together = blank_and_typed(texts, ["?"], {"c1"})
@@ -39,6 +40,7 @@ def test_columns_read_together_are_those_read_alone(texts: list[pl.Series]) -> N
         assert result.equals(alone, null_equal=True)
 
 
+@pytest.mark.slow
 def test_a_wide_table_takes_few_calls_for_every_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -245,7 +245,7 @@ def test_what_nobody_foresaw_shows_no_details(client, monkeypatch) -> None:
     monkeypatch.setattr("shoal.web.pages.tables.page", burst)
     answer = client.get("/")
     assert answer.status_code == 500
-    assert "did not foresee" in answer.text
+    assert "was not expected" in answer.text
     assert "4711" not in answer.text
     assert "Error" not in answer.text
 

@@ -37,6 +37,8 @@ def place_of(like: Any) -> Any:
             "itself with --like (like=...)."
         )
     name = min(made["files"], key=len)
+    if name != Path(name).name or name.startswith("."):
+        raise InputError(f"The manifest {manifest} names no plain file: {name!r}. Copy it again.")
     told = {"files": {name: made["files"][name]}}
     if faults := changed_files(told, manifest.parent, None):
         raise InputError(

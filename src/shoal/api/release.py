@@ -24,7 +24,7 @@ from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases import foreign
 from shoal.releases.base import By, View
-from shoal.releases.history.store import History, Pending
+from shoal.releases.history.store import Pending, history_of
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
@@ -189,7 +189,7 @@ class Release(Generic[FrameT]):
         check_known(promise, Promised)
         plan, extra = asked_for(self.plan, **promise), extra_rules(promise.get("rules"))
         before = [self.alike(released) for released in several(against)]
-        series = history and History.read(history)
+        series = history_of(history)
         return audit(self.here, plan, extra, self.original, before, series)
 
     def alike(self, released: Any) -> Opened:

@@ -16,7 +16,7 @@ from shoal.plan.plan import Plan
 from shoal.releases.history.store import History
 from shoal.tables.gathering import Hierarchies, is_path
 from shoal.tables.prepare import locate, merge
-from shoal.verbs.manifest import changed_files, differing, lacking, other_versions, plan_of
+from shoal.verbs.manifest import changed_files, differing, lacking, other_versions, plan_of, tied_of
 from shoal.verbs.manifest import read_manifest as read_file
 
 
@@ -128,7 +128,7 @@ def replay(
 
 def _before(made: Mapping[str, Any], where: Path, history: Any, like: Any) -> History | None:
     """Return the history before a release, or say what is needed to make it again."""
-    tied = made.get("tied", {})
+    tied = tied_of(made)
     if ("like" in tied) != (like is not None):
         need = "Give that release with --like (like=...)." if like is None else "Leave --like out."
         kind = "like an earlier release" if like is None else "by itself"
@@ -156,7 +156,7 @@ def _before(made: Mapping[str, Any], where: Path, history: Any, like: Any) -> Hi
 
 def _others(made: Mapping[str, Any], tied: Mapping[str, Any]) -> list[str]:
     """Say whether it was made like another earlier release."""
-    then = made.get("tied", {})
+    then = tied_of(made)
     return ["the earlier release"] if then.get("like") != tied.get("like") else []
 
 

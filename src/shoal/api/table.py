@@ -229,7 +229,6 @@ class Table(Generic[FrameT]):
     ) -> tuple[Release[FrameT], Made]:
         """Carry out a plan that is filled up; what was made stays with the caller."""
         from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if
-        from shoal.verbs.audit import refuse_undone
 
         start = time.perf_counter()
         taken, said = self._settled
@@ -256,8 +255,7 @@ class Table(Generic[FrameT]):
             texts.append(told.describe())
             warn(told.describe())
         refuse_if(texts if strict else ())
-        texts += advice(plan, kept=series is not None)
-        texts = list(dict.fromkeys(texts))
+        texts = list(dict.fromkeys([*texts, *advice(plan, kept=series is not None)]))
         run = replace(
             made.run,
             warnings=tuple(texts),
@@ -267,8 +265,10 @@ class Table(Generic[FrameT]):
         )
         release = Release[FrameT](made.opened, run, self._kind, pending=made.pending)
         if series is None and against:
-            others = [release.alike(one) for one in several(against)]
-            release = replace(release, run=refuse_undone(run, made.opened, plan, extra, others))
+            from shoal.verbs.audit import refuse_undone
+
+            others = map(release.alike, several(against))
+            release = replace(release, run=refuse_undone(run, made.opened, plan, extra, [*others]))
         return release if isinstance(history, History) else release.recorded(), made
 
     def anonymize_to_look_into(

@@ -14,6 +14,6 @@ def needed(library: str, what: str, extra: str) -> Any:
         return import_module(library)
     except ImportError:
         raise MissingExtra(
-            f"To read or write {what}, Shoal needs {library}, which is not installed. Install it "
-            f"with: pip install 'shoal[{extra}]'"
+            f"To read or write {what}, Shoal needs {library.partition('.')[0]}, which is not "
+            f"installed. Install it with: pip install 'shoal[{extra}]'"
         ) from None

@@ -185,7 +185,7 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "tp",
-            "publishes groups of equal rows exactly and suppresses few others, within l times the "
+            "publishes classes of equal rows exactly and suppresses few others, within l times the "
             "least number",
             "Xiao, Yi, Tao 2010",
             "shoal.groupers.tp:group",
@@ -224,20 +224,20 @@ METHODS: dict[str, Method] = {
         Method(
             "anatomy",
             "keeps every quasi-identifier as it is and publishes the sensitive values of random "
-            "groups in a second table",
+            "classes in a second table",
             "Xiao, Tao 2006",
             "shoal.groupers.anatomy:group",
             release="anatomized",
             rules=("frequency-l-diversity",),
             needs=("frequency-l-diversity",),
-            rows_only="the rows of a person lie in several groups, and the values that all of "
-            "these groups share are the person's",
+            rows_only="the rows of a person lie in several classes, and the values that all of "
+            "these classes share are the person's",
             by_queries=True,
         ),
         Method(
             "buckets",
             "gives rows signatures of m values by their frequency and cuts the rows of a signature "
-            "in halves until each group has every value once; the baseline of m-invariance",
+            "in halves until each class has every value once; the baseline of m-invariance",
             "Xiao, Tao 2007",
             "shoal.groupers.buckets:group",
             rules=("m-invariance", "frequency-l-diversity"),

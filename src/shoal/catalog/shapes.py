@@ -96,13 +96,13 @@ SHAPES: dict[str, Shape] = {
     for shape in (
         Shape(
             "anatomized",
-            "quasi-identifiers as they were with a group number, and a second table with the "
-            "sensitive values of every group",
+            "quasi-identifiers as they were with the number of a class, and a second table with "
+            "the sensitive values of every class",
             "shoal.releases.anatomy",
             promise="frequency-l-diversity",
             tables=("release", "st"),
             own=("group_id",),
-            no_spark="it draws a group for every single row and publishes it, so that rows cannot "
+            no_spark="it draws a class for every single row and publishes it, so that rows cannot "
             "be reduced to tuples and the draw would need a list as long as the table in one place",
         ),
         Shape(

@@ -62,6 +62,7 @@ def command(
     pseudonym: persons.Pseudonym = None,
     pseudonym_key: persons.PseudonymKey = None,
     history: persons.History = None,
+    history_key: persons.HistoryKey = None,
     against: persons.Against = None,
     like: persons.Like = None,
     hierarchies: opt.Hierarchies = None,
@@ -141,8 +142,8 @@ def command(
         bool,
         typer.Option(
             "--prove",
-            help="Say how far the release is from the best possible: no release with these "
-            "hierarchies loses less than so much. Takes up to a minute.",
+            help="Prove how near the release is to the best possible: how much every release with "
+            "these hierarchies loses at least. Takes up to a minute.",
         ),
     ] = False,
     strict: Annotated[
@@ -166,7 +167,8 @@ def command(
         opt.flag(
             "--driver-tuples",
             "INT",
-            "How many distinct tuples Spark's driver groups itself; more are cut into shards.",
+            "How many different combinations of values Spark's driver handles itself; more are cut "
+            "into shards.",
         ),
     ] = None,
     *,
@@ -236,14 +238,14 @@ def command(
         on_spark.carry_out(order, named, started)
         return
     inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
-    series, declares = history_of(history, full), bool(domains) or full.declares_domain
+    series = history_of(history, full, history_key)
+    declares = bool(domains) or full.declares_domain
     goal = goal.made_by(name, inputs + persons.inputs_of(like), declared=declares, series=series)
     goal.check()
-    settings: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
-    settings["like"] = like
-    settings |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}
+    asked: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
+    asked |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}
     declared = {"roles": roles, "domains": domains, "settings": settings_by_column}
-    _release(source, full, declared, settings, reader, goal, started)
+    _release(source, full, declared, asked | {"like": like}, reader, goal, started)
 
 
 def _told_again(run: Run, again: list[str], near: list[str]) -> Run:

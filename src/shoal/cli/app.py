@@ -20,7 +20,7 @@ from shoal.cli.helping import Command, CommandGroup, told
 # Every command is the function ``command`` (or the group ``app``) of the module of its name; its
 # help opens with the sentence given here, which is all that ``shoal --help`` needs to load.
 COMMANDS = {
-    "demo": "Anonymize a table of synthetic patients with gaps; show before, after and the cost.",
+    "demo": "Anonymize a table of made-up patients; show it before and after, and what it costs.",
     "start": "Go from a raw file to a first safe release: a few questions, a plan, a release, a "
     "report.",
     "inspect": "Show what a table holds: columns, missing values, how unique its rows are.",
@@ -29,7 +29,7 @@ COMMANDS = {
     "audit": "Check a published file against its promise, from its cells alone.",
     "replay": "Make a release again from its manifest, its table and its seed, and compare the "
     "bytes.",
-    "risk": "Measure how likely people are found in a table, before and after.",
+    "risk": "Measure how likely it is to find people in a table, before and after.",
     "compare": "Compare methods and settings side by side, and recommend one of them.",
     "attack": "Attack a release as somebody would who knows a little about the people in it.",
     "estimate": "Count sensitive values by category from a release, with intervals.",
@@ -90,7 +90,7 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Publish a table about people so that nobody can be told from the others of their class.
+    """Publish a table about people so that nobody can be told apart from the others in their class.
 
     Example: shoal demo
 
@@ -98,8 +98,8 @@ def _root(
 
     Example: shoal inspect patients.csv
 
-    Every command explains itself: shoal COMMAND --help. Completion of words in your shell: shoal
-    --install-completion.
+    Every command explains itself: shoal COMMAND --help. To complete commands in your shell:
+    shoal --install-completion.
     """
 
 

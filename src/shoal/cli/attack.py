@@ -55,10 +55,10 @@ def command(
         ),
     ] = None,
     noise: Annotated[
-        float, opt.flag("--noise", "SHARE", "Share of what is known that is wrong.")
+        float, opt.flag("--noise", "SHARE", "Share of what the attacker knows that is wrong.")
     ] = 0.0,
     gaps: Annotated[
-        float, opt.flag("--gaps", "SHARE", "Share of what is known that is unknown after all.")
+        float, opt.flag("--gaps", "SHARE", "Share of what the attacker knows that is missing.")
     ] = 0.0,
     rule_out: Annotated[
         int,
@@ -113,8 +113,9 @@ def command(
 
     Example: shoal attack patients.csv release.csv --known age,sex,zip --sensitive disease
 
-    Tries to pick a person's row and to guess sensitive values, and compares that with guessing
-    blindly and with a control. Give the hierarchies that the release was made with.
+    Tries to pick a person's row and to guess sensitive values, and compares that with a
+    guess without the release and with a control. Give the hierarchies that the release was made
+    with.
     """
     from shoal.api.arguments import check_named_once
     from shoal.api.opening import read_release
@@ -172,7 +173,7 @@ def report(attacks: Attacks) -> None:
         f"{', '.join(attacks.known)}{wrong}"
     )
     say.table(
-        ("attack", "on", "success", "95 % interval", "blind guess", "control"),
+        ("attack", "on", "success", "95 % interval", "guess", "control"),
         [
             (
                 attack.name,

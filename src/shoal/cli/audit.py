@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli import reporting, say, streams
+from shoal.cli import persons, reporting, say, streams
 from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place, place
 
@@ -77,6 +77,7 @@ def command(
             "The history of its series: every person must hide among the same values as before.",
         ),
     ] = None,
+    history_key: persons.HistoryKey = None,
     manifest: Annotated[
         Path | None,
         opt.flag(
@@ -123,6 +124,7 @@ def command(
     from shoal.api.arguments import check_named_once
     from shoal.api.opening import read_release
     from shoal.cli.output import check_named, keep, warned_last
+    from shoal.releases.history.store import history_of
     from shoal.tables.prepare import merge
     from shoal.verbs.manifest import beside_another, compared, plan_of, read_manifest
 
@@ -158,7 +160,8 @@ def command(
     with warned_last():
         release = read_release(released, full, st=st, original=original, **declared)
         earlier = [read_release(where, full, **declared) for where in before]
-    verdict = release.audit(against=earlier, history=history)
+    series = history_of(history, key=history_key)
+    verdict = release.audit(against=earlier, history=series)
     if told is not None and manifest is not None:
         verdict = compared(told, manifest.parent, released, verdict)
     elif isinstance(released, Path):
@@ -255,8 +258,8 @@ def _models(verdict: Verdict) -> None:
     for name, figures in verdict.models.get("posterior", {}).items():
         worst, mean = figures["worst_posterior"], figures["mean_posterior"]
         say.line(
-            f"Who knows all quasi-identifiers believes the likeliest value of {name!r} with "
-            f"probability {mean:.4f} on average, {worst:.4f} at worst"
+            f"Whoever knows all quasi-identifiers of a person believes the likeliest value of "
+            f"{name!r} with probability {mean:.4f} on average, {worst:.4f} at worst"
         )
     if verdict.models.get("seeded"):
         say.warning("The plan has a seed: whoever knows it can undo this release.")

@@ -31,7 +31,7 @@ def command(
     ] = None,
     force: opt.Force = False,
 ) -> None:
-    """Anonymize a table of synthetic patients with gaps; show before, after and the cost.
+    """Anonymize a table of made-up patients; show it before and after, and what it costs.
 
     Example: shoal demo --out demo
     """

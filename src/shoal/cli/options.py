@@ -359,7 +359,7 @@ def located(
 
 def methods_help() -> str:
     """Return the names of all methods for ``--method``."""
-    return f"How rows are grouped: {', '.join(METHODS)} (see: shoal methods)."
+    return f"How classes are formed: {', '.join(METHODS)} (see: shoal methods)."
 
 
 def chosen_seed(seed: int | None, seed_file: Path | None) -> int | None:

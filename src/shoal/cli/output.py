@@ -205,8 +205,10 @@ class Output:
                 told = read_manifest(file)
             except InputError:
                 continue
-            same = told.get("method", {}).get("name") == plan.method.name
-            if same and told["plan"].get("columns", {}).keys() == plan.columns.keys():
+            method, tree = told.get("method"), told["plan"]
+            columns = tree.get("columns") if isinstance(tree, dict) else None
+            same = isinstance(method, dict) and method.get("name") == plan.method.name
+            if same and isinstance(columns, dict) and columns.keys() == plan.columns.keys():
                 found.append(file.name.removesuffix(SUFFIX))
         return found
 
@@ -215,7 +217,6 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
-        from shoal.report.evidence import filled
         from shoal.tables.files import to_csv, writing
         from shoal.verbs.manifest import figures as told
         from shoal.verbs.manifest import leave, written
@@ -234,7 +235,7 @@ class Output:
             release.made.seconds["total"] = time.perf_counter() - started
             manifest, _ = leave(release.made, goals, files, force=self.force)
             figures = release.to_dict() | {"manifest": told(release.made, manifest)}
-            texts = {"--json": written(figures), "--report": filled(page, manifest["files"])}
+            texts = {"--json": written(figures), "--report": _filled(page, manifest)}
             texts |= self._dictionary(release)
             made = [goal for goal in goals.values() if isinstance(goal, Path)]
             for flag, file in self.extras.items():
@@ -336,6 +337,14 @@ def tell(run: Run) -> None:
         say.line(f"Besides  {run.read_off.describe()}")
     for result in run.verdict.rules:
         say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
+
+
+def _filled(page: str, manifest: Mapping[str, Any]) -> str:
+    if not page:
+        return page
+    from shoal.report.evidence import filled
+
+    return filled(page, manifest["files"])
 
 
 def _figures(value: Any) -> str:

@@ -49,6 +49,15 @@ History = Annotated[
         "table: keep it, and never publish it.",
     ),
 ]
+HistoryKey = Annotated[
+    Path | None,
+    flag(
+        "--history-key",
+        "FILE",
+        "A file with the key that encrypts the history, which only you can read (chmod 600); or "
+        "set SHOAL_HISTORY_KEY_FILE to it, or SHOAL_HISTORY_KEY to the key. Needs shoal[crypt].",
+    ),
+]
 Against = Annotated[
     list[str] | None,
     flag(

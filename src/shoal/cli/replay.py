@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options as opt
-from shoal.cli import say
+from shoal.cli import persons, say
 from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place, place
 
@@ -46,6 +46,7 @@ def command(
             "recorded.",
         ),
     ] = None,
+    history_key: persons.HistoryKey = None,
     like: Annotated[
         Path | None, opt.flag("--like", "FILE", "The earlier release that it was made like.")
     ] = None,
@@ -69,6 +70,7 @@ def command(
     """
     from shoal.api.replay import replay
     from shoal.base.errors import ParameterError
+    from shoal.releases.history.store import history_of
     from shoal.tables.prepare import merge
 
     secret = opt.chosen_seed(seed, seed_file)
@@ -89,7 +91,7 @@ def command(
             delimiter=delimiter,
             reading=reading,
             pseudonym_key=pseudonym_key,
-            history=history,
+            history=history_of(history, key=history_key),
             like=like,
             out=out,
             force=force,
@@ -101,6 +103,6 @@ def command(
     if found.versions:
         say.line(f"Versions {'; '.join(found.versions)}")
     if not found.same:
-        say.line("The release was not made again: its bytes differ.")
+        say.line("The release could not be repeated: the bytes differ.")
         raise typer.Exit(1)
     say.line(f"The same bytes: {', '.join(found.files)}.")

@@ -62,7 +62,7 @@ def command(
     *,
     reading: dict[str, str],
 ) -> None:
-    """Measure how likely people are found in a table, before and after.
+    """Measure how likely it is to find people in a table, before and after.
 
     Example: shoal risk release.csv --original patients.csv --quasi age,sex,zip
 

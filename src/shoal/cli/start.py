@@ -63,7 +63,7 @@ def command(
     Asks whose row is whose, what others could know, what nobody may learn and how many must look
     alike, each with a suggestion from the names and values of the columns. Writes NAME.plan.toml
     with guessed hierarchies, NAME.release.csv and NAME.report.html, which is for you, not for the
-    public. Columns that nothing speaks for are not released; change their role in the plan and run
+    public. Columns whose role is not clear are not released; change their role in the plan and run
     it again.
     """
     from shoal.api.opening import read

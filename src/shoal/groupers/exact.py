@@ -14,9 +14,6 @@ from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
 
-TINY = 12
-"""Rows up to which that is done; each one more takes three times as long."""
-
 
 def best_labels(data: Encoded, rule: Rule, boxes: Boxes) -> Ints:
     """Return the group of each row in a partition that keeps the rule at the least loss of all."""

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.base.partition import Codes, Ints, Partition
 from shoal.coding.encode import Encoded
 from shoal.groupers.signatures import Signature, sign
-from shoal.privacy import FrequencyLDiversity, MInvariance, Rule
+from shoal.privacy import FrequencyLDiversity, KAnonymity, MInvariance, Rule
 
 Grouping = Callable[[Encoded, Rule], Partition]
 
@@ -82,8 +82,12 @@ def lasting(
     rng: np.random.Generator,
     *,
     near: bool = True,
+    crowd: int = 1,
 ) -> Lasting:
     """Group the rows of every signature by themselves, counterfeits included.
+
+    ``crowd``: how many rows a group must have, counterfeits not counted. Groups with fewer are
+    joined with others, whatever their signatures are: each keeps the values of its own.
 
     ``grouping`` is asked for groups in which each of the s values of a signature has a share of
     1 / s and no more, which is: all equally often. ``near``: signatures go to rows that lie close
@@ -115,6 +119,12 @@ def lasting(
         groups += parts.groups
     labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
     made = Partition.from_labels(labels[: data.rows])
+    if int(made.sizes.min()) < crowd:
+        from shoal.groupers.repair import repair  # loads kernels
+
+        joined = repair(alone, made, KAnonymity(crowd))
+        labels = joined.labels()[made.rows[made.starts[:-1]]][labels]
+        made = joined
     added = np.stack((labels[data.rows :], signed.lacking[:, 1]), axis=1)
     notes = {"signatures": int(np.count_nonzero(many)), "counterfeits": int(added.shape[0])}
     return Lasting(replace(made, notes=notes), added, signed.bucket, signed.signatures)

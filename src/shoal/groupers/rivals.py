@@ -15,9 +15,9 @@ import numpy as np
 
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
-from shoal.groupers import alpha_k, k_member, l_clustering, mondrian
-from shoal.groupers.l_clustering import diversity, group_size
 from shoal.privacy import AlphaK, Rule, flatten
+
+# The methods are loaded where they are asked: a rule on the size of classes alone needs none.
 
 FAR = 2
 """A k of so many times l is too far from it."""
@@ -34,12 +34,19 @@ def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Part
     """
     parts = flatten([rule])
     if rule.caps() is None:
+        from shoal.groupers import k_member, mondrian
+
         yield mondrian.group(data, rule, deepcopy(rng))
         if data.rows <= FEW:
             yield k_member.group(data, rule, deepcopy(rng))
     if sum(isinstance(part, AlphaK) for part in parts) == 1:
+        from shoal.groupers import alpha_k
+
         yield alpha_k.group(data, rule, deepcopy(rng))
-    diverse = any(part.diversity is not None for part in parts)
+    if all(part.diversity is None for part in parts):
+        return
+    from shoal.groupers import l_clustering
+
     # L-clustering makes groups of l rows. On their way to a k far above l they swallow each other.
-    if diverse and group_size(rule) < FAR * diversity(rule)[1]:
+    if l_clustering.group_size(rule) < FAR * l_clustering.diversity(rule)[1]:
         yield l_clustering.group(data, rule, deepcopy(rng))

@@ -25,13 +25,11 @@ from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of, sensitive_of
-from shoal.groupers.exact import TINY, best_labels
 from shoal.groupers.growth import grow_groups, grow_members
 from shoal.groupers.leftovers import place
 from shoal.groupers.limits import limits_of
 from shoal.groupers.mixing import balanced
 from shoal.groupers.patterns import make_ladders
-from shoal.groupers.prices.greedy import priced_start
 from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
@@ -40,7 +38,6 @@ from shoal.kernels.boxes.geometry import SET, Boxes
 from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.boxes.lattice import Frontier, Ladders
 from shoal.kernels.boxes.peel import Entries, new_workspace, peel
-from shoal.kernels.boxes.propose import propose
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
 
@@ -54,6 +51,8 @@ EFFORTS = {
 PRICED = replace(EFFORTS["max"], trials=1_100)
 """The same with a start from prices, which takes the time of the other trials."""
 
+TINY = 12
+"""Rows up to which every subset is looked at; each one more takes three times as long."""
 LATTICE = 1e6
 """Patterns up to which the whole lattice is walked."""
 WALK = 200
@@ -104,6 +103,8 @@ def group(
     ladders = make_ladders(data, data.weights, k, chosen.merge, objective)
     boxes = make_boxes(data, data.weights, objective)
     if data.rows <= TINY:
+        from shoal.groupers.exact import best_labels
+
         return repair(data, Partition.from_labels(best_labels(data, rule, boxes)), rule)
     seeds = deepcopy(rng)  # a rival starts as it would by itself, so that it cannot lose less
     sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
@@ -122,7 +123,7 @@ def group(
     starts.sort(key=partial(cost, data, boxes))
     del starts[PROMISING:]
     plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
-    if effort == "max" and plain and (found := priced_start(data, k, stop)) is not None:
+    if effort == "max" and plain and (found := _priced(data, k, stop)) is not None:
         rest = place_rest(data, conditions, boxes, found, rule, rng)
         if rest is not None:
             starts.append(repair(data, rest, rule).labels())
@@ -142,6 +143,12 @@ def group(
     if data.rows <= FEW and effort != "fast":
         labels = _restarted(data, shape, labels, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
+
+
+def _priced(data: Encoded, k: int, stop: Callable[[], bool] | None) -> Ints | None:
+    from shoal.groupers.prices.greedy import priced_start  # for the highest effort alone
+
+    return priced_start(data, k, stop)
 
 
 def _restarted(
@@ -235,6 +242,8 @@ def _proposals(
     seeds = rng.choice(left, min(SEEDS, left), replace=False)
     near = min(sample.size - 1, max(1, -(-k * sample.size // rows)))
     out = np.zeros((seeds.size, ladders.levels.size), np.int8)
+    from shoal.kernels.boxes.propose import propose  # a table of few columns does without
+
     propose(boxes, ladders, codes, sample, seeds, near, out)
     out = np.unique(out, axis=0)
     cost = ladders.width[np.arange(ladders.levels.size), out].sum(axis=1)

@@ -13,19 +13,26 @@ import hashlib
 import pickle
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
 from numba.core.runtime.nrt import rtsys
 from numba.core.types import unliteral
 
 from shoal.kernels.keeping import close, keeping, make, planted
+from shoal.kernels.parts import InnerCompiler, InnerOnDisk
 
 F = TypeVar("F", bound=Callable[..., object])
 
+_PART = {
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+    "pipeline_class": InnerCompiler,
+}
 _NOT_LOADED: list[str] = []  # why code that was kept is compiled again
 
 
@@ -45,12 +52,12 @@ def allocating(function: F) -> F:
 
 def inner(function: F) -> F:
     """Compile a function that only kernels call, without the entry from Python, slow to make."""
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+    return _compiled(function, **_PART)
 
 
 def inlined(function: F) -> F:
     """Compile a function into its callers: for the inmost loops, where a call is too dear."""
-    return _compiled(function, inline="always", _nrt=False)
+    return _compiled(function, forceinline=True, **_PART)
 
 
 def kept() -> bool:
@@ -92,8 +99,13 @@ class _Cache(FunctionCache):
                 path.chmod(0o600)
 
 
+class _PartCache(_Cache):
+    """The same for what only kernels call."""
+
+    _impl_class = InnerOnDisk  # type: ignore[assignment]
+
+
 def _compiled(function: F, **options: Any) -> F:
-    base = keeping().folder
     made = numba.njit(nogil=True, error_model="numpy", **options)(function)
     if made is function:  # NUMBA_DISABLE_JIT=1: to measure which lines tests reach
         return function
@@ -101,24 +113,45 @@ def _compiled(function: F, **options: Any) -> F:
     # a number would be compiled twice.
     find = made.get_call_template
     made.get_call_template = lambda args, kws: find(tuple(map(unliteral, args)), kws)
+    kind = _PartCache if "pipeline_class" in options else _Cache
+    made._cache = _Later(partial(_opened, function, kind))
+    return cast(F, made)
+
+
+class _Later:
+    """The cache of a kernel, opened when it is first asked for something.
+
+    Most of what a module of kernels holds is called by other kernels, and comes with these.
+    """
+
+    def __init__(self, opened: Callable[[], Any]) -> None:
+        self._opened = cache(opened)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._opened(), name)
+
+
+def _opened(function: Callable[..., object], kind: type[_Cache]) -> Any:
+    base = keeping().folder
     if base is None:
-        return cast(F, made)
+        return NullCache()
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     folder = base / _digest(Path(function.__code__.co_filename))
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     try:
         make(folder)
-        made._cache = _Cache(function)  # type: ignore[no-untyped-call]
-        close(Path(made._cache.cache_path))
+        opened = kind(function)
+        close(Path(opened.cache_path))
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
-    return cast(F, made)
+    return opened
 
 
 @cache
 def _digest(source: Path) -> str:
     digest = hashlib.sha256()
-    for path in sorted(_closure(source)):
+    compiler = {Path(__file__), Path(__file__).with_name("parts.py")}
+    for path in sorted(_closure(source) | compiler):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

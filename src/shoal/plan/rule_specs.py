@@ -223,7 +223,7 @@ def check_weighs(method: Method, importance: Mapping[str, float]) -> None:
     why = (
         "it publishes quasi-identifiers as they are"
         if method.shape.exact
-        else ("how it groups rows knows no weights of columns")
+        else ("its way to form classes knows no weights of columns")
     )
     raise ParameterError(
         f"The method {method.name!r} cannot go by the importance of columns: {why}. Got "

@@ -28,7 +28,7 @@ _COLUMNS = """
 # Kinds of a quasi-identifier: taxonomy (has a hierarchy), ordered (numbers, dates), set (names).
 
 """
-_METHOD = "\n# How rows are grouped; its options stand next to the name (see: shoal methods).\n"
+_METHOD = "\n# How classes are formed; its options stand next to the name (see: shoal methods).\n"
 _RULES = "\n# What every class has to promise; repeat the table for more rules.\n"
 _RELEASE = """
 # typed: intervals as two columns x_lo, x_hi. mid: and x_mid. shuffle: hide the order of the input.

@@ -9,6 +9,8 @@ built anew from its cells alone, row after row in the order of the release.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -64,7 +66,10 @@ def _lists(known: pl.Series) -> pl.Series:
     return _from_arrow(pa.LargeListArray.from_arrays(ends, values)).cast(pl.List(cells.dtype))
 
 
-def _from_arrow(array: object) -> pl.Series:
-    column = pl.from_arrow(array)
-    assert isinstance(column, pl.Series)
-    return column
+def _from_arrow(array: Any) -> pl.Series:
+    import pyarrow as pa
+
+    # As a table of one column: for an array by itself polars loads all of Arrow's functions.
+    frame = pl.from_arrow(pa.Table.from_arrays([array], [""]))
+    assert isinstance(frame, pl.DataFrame)
+    return frame.to_series()

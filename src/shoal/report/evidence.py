@@ -83,6 +83,7 @@ HIPAA: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("universal identifiers",),
     ),
 )
+_AS_IT_IS = "published as it is"
 _LOOKED_AT = 2_000  # different values
 
 
@@ -128,7 +129,7 @@ def _people(subject: Subject, verdict: Verdict) -> str:
 
 
 def _residual(highest: float, verdict: Verdict) -> str:
-    kept = "The promise holds for the published cells. " if verdict.holds else "THE PROMISE FAILS. "
+    kept = "The promise holds. " if verdict.holds else "The promise is broken. "
     return (
         f"{kept}Somebody who knows every quasi-identifier of a person, and that the person is in "
         f"the table, picks the right row with a probability of at most {say(highest, 'share')}. "
@@ -182,21 +183,23 @@ def _hipaa(subject: Subject, plan: Plan) -> list[dict[str, Any]]:
     columns = {column.name: column.role for column in subject.opened.columns}
     columns |= {name: part.role for name, part in plan.columns.items()}
     looks = {name: _forms(subject.source, name) for name in columns}
+    fates = {name: _fate(role, exact=subject.exact) for name, role in columns.items()}
     rows = []
     for title, names, forms in HIPAA:
         like = [
-            (name, _fate(role), role is Role.OTHER or role is Role.SENSITIVE)
-            for name, role in columns.items()
+            (name, fate, fate == _AS_IT_IS)
+            for name, fate in fates.items()
             if re.search(names, name.lower()) or set(forms) & looks[name]
         ]
         rows.append({"name": title, "columns": like})
     return rows
 
 
-def _fate(role: Role) -> str:
-    if role is Role.QUASI:
-        return "generalized; see its cells under Columns"
-    return "published as it is" if role.published else "not published"
+def _fate(role: Role, *, exact: bool) -> str:
+    """Say what became of a column; some shapes of release leave quasi-identifiers as they are."""
+    if role is Role.QUASI and not exact:
+        return "generalized; see 'Column by column'"
+    return _AS_IT_IS if role.published else "not published"
 
 
 def _forms(source: pl.DataFrame | None, name: str) -> set[str]:

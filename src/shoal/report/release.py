@@ -116,7 +116,7 @@ def _believed(plots: Plots) -> list[parts.Tile]:
     """Return how sure one can be of each sensitive value: what these releases are judged by."""
     return [
         parts.Tile(
-            f"surest belief in {risk.of}"[:60],
+            f"strongest belief in {risk.of}"[:60],
             say(risk.worst, "share"),
             f"a guess: {say(risk.prior, 'share')}",
         )

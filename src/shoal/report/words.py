@@ -7,8 +7,8 @@ GLOSSARY = (
         "attack",
         "A trial: somebody who knows a little about people tries to find them, or to learn their "
         "sensitive value, with the release in hand. The baseline is a guess without the release; "
-        "the control attacks with the knowledge of other people. Only success above both is owed "
-        "to the release.",
+        "the control attacks with the knowledge of other people. Only success above both comes "
+        "from the release.",
     ),
     ("class", "Rows that are equal in every quasi-identifier, so that nobody can tell them apart."),
     (
@@ -41,7 +41,7 @@ GLOSSARY = (
         "one divided by the number of rows that fit.",
     ),
     ("sensitive", "A column that nobody should learn about a particular person."),
-    ("unique", "A row that no other one equals in the quasi-identifiers: whoever fits it is it."),
+    ("unique", "A row whose quasi-identifiers no other row has: whoever fits it is the person."),
 )
 
 ROLES = {

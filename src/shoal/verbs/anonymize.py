@@ -43,7 +43,7 @@ from shoal.tables.gathering import Hierarchies
 from shoal.tables.prepare import Taken, warn_undecided
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
-from shoal.verbs.courses import Course, course, shown_of, told_over_time
+from shoal.verbs.courses import Course, counted_people, course, shown_of, told_over_time
 from shoal.verbs.fitting import check_slack, check_together, check_where
 
 QUOTED = "texts quoted for spreadsheets"
@@ -192,7 +192,7 @@ def execute(
             pending, more = told_over_time(series, data, made, opened, source)
             verdict = check(opened, rules, source, more)
         proof = _proof(data, rules, loss.rate, clock) if prove else None
-    opened, verdict = _counted(opened, verdict, series, release.order)
+    opened, verdict = counted_people(opened, verdict, series, release.order)
     quoted = {QUOTED: counted(opened.tables)} if plan.release.csv_safe else {}
     run = Run(
         loss=loss,
@@ -221,17 +221,6 @@ def _check_asked(
     check_together(plan, entry, schema.person, key)
     if prove:
         check_provable(entry, rules)
-
-
-def _counted(
-    opened: Opened, verdict: Verdict, series: Course | None, order: Ints
-) -> tuple[Opened, Verdict]:
-    """Say how many people a release and its classes have; counterfeits are nobody."""
-    if verdict.people is None or verdict.stats is None:
-        return opened, verdict
-    false = np.zeros(1, np.int64) if series is None else series.false(opened, order)
-    opened = replace(opened, people=verdict.stats.sizes - false)
-    return opened, replace(verdict, people=verdict.people - int(false.sum()))
 
 
 def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> Proof:

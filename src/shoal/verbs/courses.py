@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from shoal.plan.plan import Plan
 from shoal.privacy import MInvariance, Rule
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original
+from shoal.releases.verdict import Original, Verdict
 from shoal.tables.prepare import Taken
 from shoal.verbs.kept_sets import KeptSets
 from shoal.verbs.like import Like
@@ -103,3 +104,23 @@ def told_over_time(
 ) -> tuple[Pending | None, list[str]]:
     """Return what the history becomes with a release, and what is wrong with the two."""
     return (None, []) if series is None else series.told(data, made, opened, source)
+
+
+def counted_people(
+    opened: Opened, verdict: Verdict, series: Course | None, order: Ints
+) -> tuple[Opened, Verdict]:
+    """Say how many people a release and its classes have; counterfeits are nobody."""
+    if verdict.people is None or verdict.stats is None:
+        return opened, verdict
+    false = np.zeros(1, np.int64) if series is None else series.false(opened, order)
+    people = verdict.stats.sizes - false
+    opened, many = replace(opened, people=people), verdict.people - int(false.sum())
+    if not false.any():
+        return opened, replace(verdict, people=many)
+    told = {"k": int(people.min())} if "k" in verdict.achieved else {}
+    rules = (
+        replace(rule, achieved=rule.achieved | told) if "k" in rule.achieved else rule
+        for rule in verdict.rules
+    )
+    achieved = verdict.achieved | told
+    return opened, replace(verdict, people=many, rules=tuple(rules), achieved=achieved)

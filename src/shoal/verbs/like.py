@@ -306,7 +306,7 @@ def _check_asked(rules: Sequence[Rule], entry: Method, plan: Plan, person: str |
     """Refuse what cannot be released like something else."""
     why = ""
     if any(isinstance(rule, MInvariance) for rule in rules):
-        why = "m-invariance groups rows by what its history says of them"
+        why = "m-invariance forms classes by what its history says of people"
     elif entry.shape is not GENERALIZED:
         why = f"the method {entry.name!r} publishes every quasi-identifier as it is"
     elif not entry.tight:

@@ -187,7 +187,7 @@ def check_newest(history: History, folders: Iterable[Path]) -> None:
     for folder in {folder.resolve() for folder in folders if history.series}:
         for file in sorted(folder.glob(f"*{SUFFIX}")):
             with contextlib.suppress(InputError):
-                tied = read_manifest(file).get("tied", {})
+                tied = tied_of(read_manifest(file))
                 if tied.get("series") == history.series and tied["number"] > len(history.heads):
                     raise ParameterError(
                         f"The history {history.folder} is older than the newest release of its "
@@ -196,6 +196,14 @@ def check_newest(history: History, folders: Iterable[Path]) -> None:
                         "the history that was kept with it; if it was never given to anybody, "
                         "delete it and its manifest."
                     )
+
+
+def tied_of(made: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a manifest tells of other releases; one that somebody wrote by hand: nothing."""
+    tied = made.get("tied")
+    if not isinstance(tied, dict) or not isinstance(tied.get("number", 1), int):
+        return {}
+    return tied
 
 
 def check_free(path: Path | None, *, force: bool) -> None:

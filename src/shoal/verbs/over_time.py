@@ -15,7 +15,7 @@ from shoal.catalog import Method
 from shoal.coding.encode import Encoded
 from shoal.groupers.lasting import Before, Grouping, Lasting, lasting
 from shoal.plan.plan import Plan
-from shoal.privacy import MInvariance, Rule
+from shoal.privacy import KAnonymity, MInvariance, Rule
 from shoal.releases.counterfeits import COUNTERFEITS, class_names
 from shoal.releases.history.check import invariance_faults
 from shoal.releases.history.store import CLASSES, RECORDS, History, Pending, digest
@@ -33,6 +33,7 @@ class Series:
     """A table that is released once more, under m-invariance.
 
     ``persons``: whose row each is, one row each. ``near``: signatures go to rows that lie close.
+    ``crowd``: how many people every class must have, counterfeits not counted.
     """
 
     history: History
@@ -40,6 +41,7 @@ class Series:
     schema: Schema
     persons: pl.Series
     near: bool = True
+    crowd: int = 1
 
     @classmethod
     def of(
@@ -61,7 +63,8 @@ class Series:
             )
         persons = one_row_each(frame, schema)
         near = entry.name != "buckets"
-        series = cls(history, rule, schema, persons, near)
+        crowd = max((each.k for each in rules if isinstance(each, KAnonymity)), default=1)
+        series = cls(history, rule, schema, persons, near, crowd)
         history.check_same(series.about)
         history.check_people(persons)
         return series
@@ -83,7 +86,8 @@ class Series:
 
     def group(self, data: Encoded, grouping: Grouping, rng: np.random.Generator) -> Lasting:
         """Group the rows, each among the values that it was among before."""
-        return lasting(data, self.rule, self.before(data), grouping, rng, near=self.near)
+        made: dict[str, Any] = {"near": self.near, "crowd": self.crowd}
+        return lasting(data, self.rule, self.before(data), grouping, rng, **made)
 
     def before(self, data: Encoded) -> Before:
         """Return what the history says of the rows of the table."""
@@ -187,6 +191,7 @@ class Series:
             "digest": digest(opened.frame),
             "rows": opened.frame.height,
             "counterfeits": int((~real).sum()),
+            "k": self.crowd,
         }
         records = records.sort("column", "person", "value", nulls_last=True)
         classes = classes.select(*CLASSES).sort("person")
@@ -204,7 +209,7 @@ class Series:
         """Say what keeps the release from being m-invariant in its series."""
         found = invariance_faults(
             opened, self.rule.column, self.rule.m, pending.records, pending.classes,
-            self.history.records,
+            self.history.records, self.crowd,
         )  # fmt: skip
         whose = source.persons
         assert whose is not None
@@ -238,15 +243,16 @@ def one_row_each(frame: pl.DataFrame, schema: Schema) -> pl.Series:
 def _only(rules: Sequence[Rule], entry: Method, plan: Plan, schema: Schema) -> MInvariance:
     """Return the rule, or say what does not go with it."""
     rule = next(rule for rule in rules if isinstance(rule, MInvariance))
-    if len(rules) > 1:
+    if any(each is not rule and not isinstance(each, KAnonymity) for each in rules):
         raise ParameterError(
-            "m-invariance stands alone: it says which values a class has, and other rules may "
-            f"ask for others. Got: {', '.join(each.name for each in rules)}. Keep one of them."
+            "m-invariance goes with k-anonymity and no other rule: it says which values a class "
+            f"has, and others may ask for others. Got: {', '.join(each.name for each in rules)}. "
+            "Leave the others out."
         )
     if not entry.tight:
         raise ParameterError(
-            f"The method {entry.name!r} publishes the table on one level, and m-invariance groups "
-            "the rows of each signature by themselves. Use 'shoal', 'mondrian' or 'buckets'."
+            f"The method {entry.name!r} publishes the table on one level, and m-invariance forms "
+            "the classes of each signature by themselves. Use 'shoal', 'mondrian' or 'buckets'."
         )
     if plan.release.together:
         raise ParameterError(

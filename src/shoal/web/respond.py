@@ -221,7 +221,7 @@ async def on_http(request: Request, error: Exception) -> Response:
     heads = {403: "Not allowed", 404: "There is no such page", 405: "Not possible"}
     text = error.detail if error.detail != heads.get(error.status_code) else ""
     if error.status_code == 404:
-        text = "It may belong to a table that was closed. The steps on the side lead on."
+        text = "It may belong to a table that was closed. Go on with one of the steps."
     return error_page(request, error.status_code, heads.get(error.status_code, "Refused"), text)
 
 
@@ -253,7 +253,7 @@ async def on_fault(request: Request, _error: Exception) -> Response:
         request.scope,
         500,
         "Something went wrong",
-        "Shoal did not foresee this. The details stand in the terminal that runs 'shoal serve'. "
+        "This was not expected. The details are in the terminal that runs 'shoal serve'. "
         "Your table and your runs are still there: go back and try again.",
     )
 

@@ -20,6 +20,7 @@ from shoal.measures.telling import SHOWN, telling
 from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
+from shoal.report.evidence import filled
 from shoal.report.page import Provenance
 from shoal.show.charts.paper import Chart
 from shoal.show.figures.plots import attacks_chart
@@ -207,8 +208,11 @@ def write(
         "result.json": written(release.to_dict() | {"manifest": figures(release.made, made)}),
         "command.txt": origin.command + "\n",
         "repeat.py": script(asked, shown_path, origin.source, earlier),
-        "report.html": release.page(
-            attacks=attacks or False, origin=origin, title=title, warnings=shown["skipped"]
+        "report.html": filled(
+            release.page(
+                attacks=attacks or False, origin=origin, title=title, warnings=shown["skipped"]
+            ),
+            made["files"],
         ),
         "report.public.html": release.page(audience="public", title=title),
     }

@@ -111,7 +111,7 @@ class Attacks:
         return f"Attacks({self.targets:,} people by {', '.join(self.known)}; {told})"
 
     def _repr_html_(self) -> str:
-        """Show the attacks in a notebook, each beside a blind guess and the control."""
+        """Show the attacks in a notebook, each beside a guess and the control."""
         frame = self.frame().drop("verdict", "warning")
         return table_html(f"{self.targets:,} people attacked", frame.columns, frame.rows())
 

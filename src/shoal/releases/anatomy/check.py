@@ -64,7 +64,7 @@ def verify_tables(
         )
     if released[GROUP].dtype != table[GROUP].dtype:
         raise InputError(
-            f"The groups of the two tables cannot be compared: {GROUP!r} is of type "
+            f"The classes of the two tables cannot be compared: {GROUP!r} is of type "
             f"{released[GROUP].dtype} in the first and {table[GROUP].dtype} in the second. Write "
             "the numbers of groups alike in both."
         )
@@ -141,12 +141,12 @@ def _table_faults(released: pl.DataFrame, listing: pl.DataFrame) -> list[str]:
     wrong = both.filter(pl.col("rows").ne_missing(pl.col(COUNT))).height
     if wrong:
         faults.append(
-            f"{wrong:,} groups have another number of rows in the first table than in the second."
+            f"{wrong:,} classes have another number of rows in the first table than in the second."
         )
     # What means missing may be spelled in several ways.
     values = listing.drop_nulls().select(pl.exclude(COUNT))
     if values.is_duplicated().any() or (listing[COUNT] < 1).any():
-        faults.append("The second table lists a value of a group twice, or a count below 1.")
+        faults.append("The second table lists a value of a class twice, or a count below 1.")
     return faults
 
 

@@ -28,6 +28,7 @@ def invariance_faults(
     records: pl.DataFrame,
     classes: pl.DataFrame,
     before: pl.DataFrame | None = None,
+    crowd: int = 1,
 ) -> list[str]:
     """Say what keeps a release from being m-invariant in its series.
 
@@ -36,6 +37,7 @@ def invariance_faults(
     3. A class has the values of its people's signatures: for each signature as many of every value
        as it has people with the value that most of them have.
     4. What more rows a class has than people are counterfeits, and as many as are published.
+    5. A class has at least ``crowd`` people, whatever counterfeits it has.
     """
     published = opened.published
     own = records.filter(pl.col("column") == column)
@@ -58,6 +60,9 @@ def invariance_faults(
         )
     faults += _unbalanced(opened, column, there)
     faults += _counterfeits(opened, class_names(published), there)
+    people = there.group_by("class").agg(pl.col("person").n_unique())["person"]
+    if few := int((people < crowd).sum()):
+        faults.append(f"{few:,} classes have fewer than {crowd} people, counterfeits not counted.")
     return faults
 
 
@@ -182,4 +187,6 @@ def check_history(opened: Opened, history: History) -> list[str]:
             f"The history {history.folder} is one of {about['rule']} of the column {column!r}, and "
             "this is asked of m-invariance and a release with that column. Leave it out."
         )
-    return invariance_faults(opened, column, m, history.records, history.classes(number))
+    crowd = int(history.heads[number]["release"].get("k", 1))
+    classes = history.classes(number)
+    return invariance_faults(opened, column, m, history.records, classes, crowd=crowd)

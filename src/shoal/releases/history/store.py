@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import io
 import json
+import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ import polars as pl
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import InputError, OutputError, ParameterError, listed
 from shoal.plan.plan import Plan
+from shoal.releases.history.crypt import history_key, opened, sealed
 from shoal.tables.cells import as_text, blank
 from shoal.tables.files import read_table
 from shoal.tables.set_cells import SETS, to_json
@@ -55,6 +57,8 @@ class History:
         Of the newest file.
     series
         What its releases are known by as one series, drawn at random; empty for old histories.
+    key
+        Under which its files are encrypted, if they are.
     """
 
     folder: Path
@@ -62,11 +66,15 @@ class History:
     records: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RECORDS))
     digest: str = ""
     series: str = ""
+    key: bytes | None = field(default=None, repr=False)
 
     @classmethod
-    def read(cls, folder: str | Path) -> History:
-        """Read a history; an empty folder is the beginning of one."""
-        folder = Path(folder)
+    def read(cls, folder: str | Path, key: str | Path | None = None) -> History:
+        """Read a history; an empty folder is the beginning of one.
+
+        ``key``: the file of the key of one that is encrypted; else the environment has it.
+        """
+        folder, secret = Path(folder), history_key(key)
         if folder.is_file():
             raise InputError(
                 f"The history {folder} is a file, and a history is a folder with a file for each "
@@ -92,13 +100,13 @@ class History:
         heads: list[Mapping[str, Any]] = []
         records, before = pl.DataFrame(schema=RECORDS), ""
         for file in files:
-            head, records, _ = _opened(file)
+            head, records, _ = _opened(file, secret)
             if head["before"] != before:
                 raise _damaged(folder, f"{file.name} does not follow the file before it")
             heads.append(head)
             before = _sum(file.read_bytes())
         series = heads[-1].get("series", "") if heads else secrets.token_hex(16)
-        return cls(folder, tuple(heads), records, before, series)
+        return cls(folder, tuple(heads), records, before, series, secret)
 
     @property
     def tied(self) -> dict[str, Any]:
@@ -118,16 +126,16 @@ class History:
                 "long before this one: it is an older copy. Give the one that was kept with it."
             )
         if number == 1:
-            return History(self.folder, series=self.series)
+            return History(self.folder, series=self.series, key=self.key)
         file = self.folder / f"{number - 1:04d}.history"
-        records = _opened(file)[1]
+        records = _opened(file, self.key)[1]
         return replace(
             self, heads=self.heads[: number - 1], records=records, digest=_sum(file.read_bytes())
         )
 
     def classes(self, number: int) -> pl.DataFrame:
         """Return who was in which class of a release, counted from 0."""
-        return _opened(self.folder / f"{number + 1:04d}.history")[2]
+        return _opened(self.folder / f"{number + 1:04d}.history", self.key)[2]
 
     def number(self, released: pl.DataFrame) -> int | None:
         """Return which release of the series this is, None if it is none of them."""
@@ -220,8 +228,13 @@ class Pending:
             "before": history.digest,
             "series": history.series,
         }
+        content = packed(head, self.records, self.classes)
+        if history.key is not None:
+            content = sealed(content, history.key, file.name)
         with atomic_file(file) as stream:
-            stream.write(packed(head, self.records, self.classes))
+            if hasattr(os, "fchmod"):  # before it has a name that others could open
+                os.fchmod(stream.fileno(), 0o600)
+            stream.write(content)
         file.chmod(0o600)
         try:
             yield
@@ -253,9 +266,9 @@ def packed(head: Mapping[str, Any], records: pl.DataFrame, classes: pl.DataFrame
     return _MAGIC + _sum(line).encode() + b"\n" + line + b"\n" + b"".join(parts)
 
 
-def _opened(file: Path) -> tuple[Mapping[str, Any], pl.DataFrame, pl.DataFrame]:
+def _opened(file: Path, key: bytes | None) -> tuple[Mapping[str, Any], pl.DataFrame, pl.DataFrame]:
     try:
-        content = file.read_bytes()
+        content = opened(file.read_bytes(), key, file)
         assert content.startswith(_MAGIC)
         told, line, rest = content[len(_MAGIC) :].split(b"\n", 2)
         assert told.decode() == _sum(line)
@@ -294,8 +307,15 @@ def _said(value: Any) -> str:
     return listed(value) if isinstance(value, list) else repr(value)
 
 
-def history_of(given: str | Path | History | None, plan: Plan) -> History | None:
-    """Return the history that a call or its plan names."""
-    if given is None and plan.data.history is not None:
-        return History.read(plan.path(plan.data.history))
-    return History.read(given) if isinstance(given, str | Path) else given
+def history_of(
+    given: str | Path | History | None, plan: Plan | None = None, key: Path | None = None
+) -> History | None:
+    """Return the history that a call or its plan names; ``key``: the file of its key."""
+    if given is None and plan is not None and plan.data.history is not None:
+        given = plan.path(plan.data.history)
+    if given is None and key is not None:
+        raise ParameterError(
+            "The key of a history was given (--history-key) and no history. Name its folder with "
+            "--history, or leave the key out."
+        )
+    return History.read(given, key) if isinstance(given, str | Path) else given

@@ -42,7 +42,7 @@ class Plots:
             raise ParameterError(_ORIGINAL)
         lost = sorted(self.subject.loss.by_column.items(), key=lambda item: -item[1])
         rate = self.subject.loss.rate
-        text = f"In all {say(rate, 'share')} of what the quasi-identifiers say is lost."
+        text = f"In all, {say(rate, 'share')} of the information in the quasi-identifiers is lost."
         if len(lost) > 1 and lost[0][1] > 0:
             text += f" Most in {lost[0][0]} ({say(lost[0][1], 'share')})"
             text += f", least in {lost[-1][0]} ({say(lost[-1][1], 'share')})."

@@ -27,8 +27,8 @@ def not_people(schema: Schema, frame: pl.DataFrame) -> str:
         return _all_different(schema, frame)
     people, worst = repeating(schema, frame)
     return worst and (
-        f"Rows are not people: {frame.height:,} rows of {people:,} {worst!r}, and k counts rows. "
-        f"Name it with --person (person={worst!r}), and people are counted."
+        f"People have several rows: {frame.height:,} rows of {people:,} different {worst!r}, and k "
+        f"counts rows. Name it with --person (person={worst!r}), and people are counted."
     )
 
 

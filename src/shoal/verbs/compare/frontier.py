@@ -138,9 +138,9 @@ def advise(labels: Sequence[str], places: Sequence[tuple[float, float]], axes: A
         )
     if deepest is not None:
         said.append(
-            "The frontier bends here: less risk costs more from here on."
+            "Beyond it, less risk costs more."
             if deepest == chosen
-            else f"The frontier bends at {labels[deepest]} (risk {share(places[deepest][0])}, "
-            f"{cost} {_cost(axes.cost, places[deepest][1])})."
+            else f"Beyond {labels[deepest]} (risk {share(places[deepest][0])}, "
+            f"{cost} {_cost(axes.cost, places[deepest][1])}), less risk costs more."
         )
     return Advice(chosen, deepest, " ".join(said))
