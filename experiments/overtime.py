@@ -185,38 +185,43 @@ def _series(
         }
         made.append(release.frame)
         if number in ASKED and point["asked"]:
-            told |= _together(made, tables[:number], roles, m)
+            told |= _exposed(made, tables[:number], roles, m)
+            # Chains of cells of 15 waves, wide and with ages that change, are too many to search.
+            told |= _broken(made, roles, m) if point["cells"] else {}
         if way != "alone" and number == len(tables):
             verdict = release.audit(m=m, history=history)
             told["kept"] = float(verdict.holds)
         yield told
 
 
-def _together(
+def _exposed(
     made: Sequence[pl.DataFrame], tables: Sequence[pl.DataFrame], roles: Mapping[str, Any], m: int
 ) -> dict[str, float]:
-    """Return what all releases so far give away.
+    """Return the share of records that have fewer than m values left, and the fewest values.
 
-    ``exposed``: the share of records (a person with a value) that were published before and have
-    fewer than m values left to somebody who knows their quasi-identifiers at each time. ``broken``:
-    what the audit says of the published cells alone, of rows that can have been in all releases.
+    A record is a person with a value; of those that were published before, to somebody who has all
+    releases so far and knows their quasi-identifiers at each time.
     """
     of, person = roles["sensitive"], roles["person"]
-    opening: dict[str, Any] = {"quasi": roles["quasi"], "sensitive": of, "person": "record"}
-    opening |= {"hierarchies": roles["hierarchies"]} if "hierarchies" in roles else {}
-    opened = [shoal.open_release(frame, **opening).here for frame in made]
+    opened = [_opened(frame, roles, person="record").here for frame in made]
     records = pl.concat_str(pl.col(person), pl.lit("|"), pl.col(of).cast(pl.String)).alias("record")
     known = [table.filter(pl.col(of).is_not_null()).with_columns(records) for table in tables]
     dated = [Dated(one, rows) for one, rows in zip(opened, known, strict=True)]
     asked = Knowing(known[-1].height)
     found = follow(dated[-1], dated[:-1], [of], asked, np.random.default_rng(0))
     left = found.left[of].after.support
-    opening.pop("person")
-    newest, *earlier = [shoal.open_release(frame, **opening) for frame in reversed(made)]
+    return {"exposed": float((left < m).mean()), "fewest": float(left.min())}
+
+
+def _broken(made: Sequence[pl.DataFrame], roles: Mapping[str, Any], m: int) -> dict[str, float]:
+    """Return what the audit says of the cells alone, of rows that can have been in all releases."""
+    of = roles["sensitive"]
+    newest, *earlier = [_opened(frame, roles) for frame in reversed(made)]
     audited = newest.audit(rules=[shoal.LDiversity(m, of)], against=earlier)
     cells = audited.models["earlier"][of]["all"]
-    return {
-        "exposed": float((left < m).mean()),
-        "fewest": float(left.min()),
-        "broken": sum(cells["broken"].values()) / max(cells["rows"], 1),
-    }
+    return {"broken": sum(cells["broken"].values()) / max(cells["rows"], 1)}
+
+
+def _opened(frame: pl.DataFrame, roles: Mapping[str, Any], **more: Any) -> Any:
+    given = {key: roles[key] for key in ("quasi", "sensitive", "hierarchies") if key in roles}
+    return shoal.open_release(frame, **given, **more)

@@ -132,7 +132,7 @@ def check_papers(name: str) -> tuple[str, ...]:
     if name not in (every := (*PAPERS, OVER_TIME)):
         raise ParameterError(
             f"There is no paper {name!r} to reproduce.{nearest(name, every)} "
-            f"Choose one of {', '.join(every)}, or all (but {OVER_TIME})."
+            f"Choose one of {', '.join(PAPERS)}, or all; or {OVER_TIME}."
         )
     return (name,)
 

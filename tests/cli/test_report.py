@@ -110,3 +110,14 @@ def test_a_table_of_a_database_can_be_reported(shoal, folder):
 def test_spark_cannot_report(refused):
     words = ("anonymize", "people.csv", *QUASI, "-o", "out", "--engine", "spark")
     assert "with --engine spark it stays on the executors" in refused(*words, "--report", "x.html")
+
+
+def test_labels_without_their_hierarchy_are_not_called_exact(shoal, folder):
+    rows = [f"{('young', 'old')[i % 2]},{('flu', 'cold')[i % 3 == 0]}" for i in range(20)]
+    (folder / "other.csv").write_text("\n".join(["ages,disease", *rows]) + "\n")
+    done = shoal("audit", "other.csv", "--quasi", "ages", "--k", "5", "--report", "x.html")
+    assert done.returncode == 0, done.stderr
+    page = (folder / "x.html").read_text()
+    assert "Labels of a hierarchy that was not given count as exact" in page
+    assert '<span class="grade">as written</span>' in page
+    assert '<span class="grade">exact</span>' not in page

@@ -42,10 +42,26 @@ class ReadAs(TypedDict, total=False):
     labels: str | None
 
 
+class Limited(TypedDict, total=False):
+    """What bounds how cells may be published."""
+
+    within: Names | None
+    coarsest: Mapping[str, float | str] | None
+    finest: Mapping[str, float | str] | None
+    top: Mapping[str, float] | None
+    bottom: Mapping[str, float] | None
+
+
+class Bounded(Limited, total=False):
+    """Limits, and how many rows may be left out."""
+
+    suppress: float | str | None
+
+
 READING = tuple(ReadAs.__annotations__)
 
 
-class Declared(Roles, ReadAs, total=False):
+class Declared(Roles, ReadAs, Limited, total=False):
     """What :func:`shoal.open` takes besides the table."""
 
     hierarchies: Hierarchies | None
@@ -87,6 +103,7 @@ class Asked(Promised, total=False):
     slack: float | None
     person_rows: str | None
     pseudonym: bool | None
+    suppress: float | str | None
 
 
 class Anonymized(Declared, Asked, total=False):
@@ -146,7 +163,7 @@ class _Released(ReadAs, total=False):
     notations: Mapping[str, str] | None
 
 
-class Opening(_Released, total=False):
+class Opening(_Released, Bounded, total=False):
     """What :func:`shoal.open_release` takes besides the release."""
 
     quasi: Names | None

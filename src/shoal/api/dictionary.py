@@ -61,7 +61,8 @@ def _analysed(column: pl.Series, told: dict[str, Any]) -> list[pl.Series]:
 def _middle(name: str, low: pl.Series, high: pl.Series) -> pl.Series:
     if low.dtype.is_temporal():
         return (low + (high - low) / 2).alias(f"{name}_mid")
-    return ((low + high) / 2).alias(f"{name}_mid")
+    middle = ((low + high) / 2).alias(f"{name}_mid")
+    return middle.set(~middle.is_finite(), None)  # 90+ has none
 
 
 def _level(column: pl.Series, levels: dict[str, int]) -> pl.Series:

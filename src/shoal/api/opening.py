@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.api.arguments import (
     READING,
+    Bounded,
     Declared,
     Opening,
     ReadAs,
@@ -103,6 +104,14 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
     sets
         Whether names without a hierarchy may be published as sets of values: ``"allowed"``, or
         ``"never"`` (one value or ``*``); of all columns, or by column.
+    within
+        Columns that are published as they are: every promise holds inside each of their values.
+    coarsest, finest
+        Per quasi-identifier the level of its hierarchy, or the width of an interval, that no cell
+        exceeds, or falls below: ``{"zip": 2, "age": 10, "day": "month"}``.
+    top, bottom
+        Per quasi-identifier of numbers: those from there on (``90+``), or up to there (``<=18``),
+        are published as one.
     domains
         Per sensitive column every value that it can have, those that nobody has included: a list,
         or a text file with one a line. Dummy values are drawn from it; by default from the values
@@ -144,6 +153,7 @@ def read_release(
     plan: Plan,
     *,
     roles: Named | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
     st: Any = None,
     hierarchies: Hierarchies | None = None,
     domains: Domains | None = None,
@@ -154,6 +164,7 @@ def read_release(
 
     def declared(columns: Sequence[str]) -> Plan:
         full = plan if roles is None else plan.with_roles(roles(columns))
+        full = full.with_settings(settings or {})
         # Only a sensitive column has a domain.
         hidden = [*full.names(Role.SENSITIVE), *(n for n in domains or () if n not in full.columns)]
         return with_domains(full.with_roles({Role.SENSITIVE: hidden}), domains)
@@ -195,7 +206,7 @@ def open_release(
     missing: Names | None = None,
     delimiter: str | None = None,
     notations: Mapping[str, str] | None = None,
-    **reading: str | None,
+    **more: Any,
 ) -> Release[Any]:
     """Open a published table, whoever made it: its shape known once, its classes grouped once.
 
@@ -234,7 +245,10 @@ def open_release(
     notations
         Per column how another tool wrote its cells, when that cannot be told by itself: a pattern
         such as ``"LO to HI"``, or ``"exact"``.
+    within, coarsest, finest, top, bottom, suppress
+        Limits that its cells and rows are to keep, as :func:`shoal.anonymize` takes them.
     """
+    limits, reading = parted(more, Bounded)
     declared = getattr(original, "taken", None)
     if plan is None and declared is not None:
         plan = declared.plan
@@ -247,8 +261,8 @@ def open_release(
     def roles(_columns: Sequence[str]) -> dict[Role, list[str]]:
         return settled(named)
 
-    if kinds:
-        full = merge(full, roles=named, kinds=kinds)
+    if kinds or limits:
+        full = merge(full, roles=named, kinds=kinds, **limits)
     trees = declared.taxonomies if hierarchies is None and declared is not None else hierarchies
     return read_release(
         released,

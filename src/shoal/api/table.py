@@ -154,9 +154,9 @@ class Table(Generic[FrameT]):
             And as a third, ``x_mid``, half-way between the two.
         csv_safe
             Written as CSV, put an apostrophe before texts that a spreadsheet would run.
-        slack
+        slack, suppress
             How likely a cell is published wider than it need be, so that it does not prove its
-            ends; 0 by default.
+            ends, and the share of the rows that may be left out (``"1%"``); 0 by default.
         person_rows
             ``"together"``: all rows of a person are published with the same quasi-identifiers,
             which must not differ between them.

@@ -56,6 +56,8 @@ class Method:
         ends of an interval occur.
     weighs
         Whether it goes by the importance of the columns.
+    stars
+        Whether it publishes ``*`` for rows that it suppresses, which no coarsest level allows.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Method:
     ahead: str = ""
     tight: bool = True
     weighs: bool = False
+    stars: bool = False
 
     @property
     def shape(self) -> Shape:

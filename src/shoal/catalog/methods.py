@@ -190,6 +190,7 @@ METHODS: dict[str, Method] = {
             "Xiao, Yi, Tao 2010",
             "shoal.groupers.tp:group",
             rules=("frequency-l-diversity",),
+            stars=True,
             whole="the few rows that it suppresses are few only in the table as a whole",
             rows_only=_ROW_BY_ROW,
             by_queries=True,

@@ -15,6 +15,7 @@ import typer
 from shoal.catalog import RULES
 from shoal.cli import cells, on_spark, persons, reporting, say, streams
 from shoal.cli import options as opt
+from shoal.cli.limits import Restricted, with_limits
 from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import place
 
@@ -30,6 +31,7 @@ BEFORE = "released before"
 
 
 @opt.with_rules
+@with_limits
 @with_reading
 def command(
     out: Annotated[
@@ -173,6 +175,7 @@ def command(
     ] = None,
     *,
     reading: dict[str, str],
+    limits: Restricted,
     rules: list[dict[str, Any]],
 ) -> None:
     """Anonymize a table and check the release before it is written.
@@ -210,7 +213,7 @@ def command(
     base = persons.planned(plan, like, trust_plan, quasi, hierarchies, missing, delimiter)
     name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
-    sets_at_all, settings_by_column = cells.named(grid, sets)
+    sets_at_all, settings_by_column = cells.named(grid, sets, limits.settings)
     full = merge(
         base,
         missing=missing,
@@ -228,6 +231,7 @@ def command(
         person_rows=person_rows,
         pseudonym=None if pseudonym is None else True,
         sets=sets_at_all,
+        suppress=limits.suppress,
     )
     source = opt.located(data, full, table, query, query_file)
     roles = opt.named_roles(quasi, sensitive, identifier, other, persons.whose(person, pseudonym))
@@ -238,10 +242,9 @@ def command(
         on_spark.carry_out(order, named, started)
         return
     inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
-    series = history_of(history, full, history_key)
+    series, inputs = history_of(history, full, history_key), inputs + persons.inputs_of(like)
     declares = bool(domains) or full.declares_domain
-    goal = goal.made_by(name, inputs + persons.inputs_of(like), declared=declares, series=series)
-    goal.check()
+    (goal := goal.made_by(name, inputs, declared=declares, series=series)).check()
     asked: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
     asked |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}
     declared = {"roles": roles, "domains": domains, "settings": settings_by_column}

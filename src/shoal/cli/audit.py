@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options as opt
 from shoal.cli import persons, reporting, say, streams
+from shoal.cli.limits import Restricted, with_limits
 from shoal.cli.readers import with_reading
 from shoal.tables.sources.source import Place, place
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
+@with_limits
 @with_reading
 def command(
     released: opt.Released,
@@ -108,6 +110,7 @@ def command(
     audience: opt.Audience = None,
     force: opt.Force = False,
     *,
+    limits: Restricted,
     reading: dict[str, str],
     rules: list[dict[str, Any]],
 ) -> None:
@@ -151,8 +154,10 @@ def command(
         reading=reading,
         hierarchies=hierarchies,
         rules=rules,
+        suppress=limits.suppress,
     )
     declared: dict[str, Any] = {
+        "settings": limits.settings,
         "roles": opt.named_roles(quasi, sensitive, identifier, person=person),
         "domains": opt.named_domains(domain),
         "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),

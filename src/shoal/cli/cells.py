@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,9 +40,9 @@ Slack = Annotated[
 
 
 def named(
-    grid: Sequence[str] | None, sets: Sequence[str] | None
-) -> tuple[str | None, dict[str, Mapping[str, str]]]:
-    """Return whether sets are allowed at all, and the grid and sets of single columns."""
+    grid: Sequence[str] | None, sets: Sequence[str] | None, limits: Mapping[str, Mapping[str, Any]]
+) -> tuple[str | None, dict[str, Mapping[str, Any]]]:
+    """Return whether sets are allowed at all, and grid, sets and limits of single columns."""
     words = [text for text in sets or () if "=" not in text]
     if len(words) > 1:
         raise ParameterError(
@@ -53,4 +53,5 @@ def named(
     return next(iter(words), None), {
         "grid": named_pairs(grid, "grid", "COLUMN=STEP, each column once"),
         "sets": named_pairs(pairs, "sets", "COLUMN=WORD, each column once"),
+        **limits,
     }

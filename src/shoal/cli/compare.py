@@ -13,6 +13,7 @@ import typer
 from shoal.catalog import LOSSES, METHODS
 from shoal.cli import cells, reporting, say
 from shoal.cli import options as opt
+from shoal.cli.limits import Restricted, with_limits
 from shoal.cli.readers import with_reading
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ STOPPING = (
 
 
 @opt.with_grid
+@with_limits
 @with_reading
 def command(
     data: opt.Data,
@@ -125,6 +127,7 @@ def command(
     force: opt.Force = False,
     *,
     reading: dict[str, str],
+    limits: Restricted,
     grid: dict[str, list[Any]],
 ) -> None:
     """Compare methods and settings side by side, and recommend one of them.
@@ -143,8 +146,8 @@ def command(
     inputs = [path for path in (data, plan) if path is not None]
     if plot is not None:
         check_picture(plot)
-    named = {"--json": json, "--csv": csv, "--plot": plot, "--report": report}
-    files = check_named(named, force, inputs)
+    outputs = {"--json": json, "--csv": csv, "--plot": plot, "--report": report}
+    files = check_named(outputs, force, inputs)
     reporting.reader(report, None)
 
     from shoal.api.opening import read
@@ -152,7 +155,7 @@ def command(
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
-    sets_at_all, settings = cells.named(steps, sets)
+    sets_at_all, settings = cells.named(steps, sets, limits.settings)
     full = merge(
         plan,
         trust=trust_plan,
@@ -163,9 +166,10 @@ def command(
         seed=opt.chosen_seed(seed, seed_file),
         slack=slack,
         sets=sets_at_all,
+        suppress=limits.suppress,
     )
     wanted = opt.split_names(methods, ())
-    labels = tuple(choice.label for choice in choices(full, wanted, grid))
+    labels = [choice.label for choice in choices(full, wanted, grid)]
 
     def work(progress: Any) -> Comparison:
         progress("reading")
@@ -190,16 +194,16 @@ def command(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the comparison carries them; shown below
         comparison = watch(work, ("reading", *labels), STOPPING)
-    tell(comparison)
-    _leave_unless_whole(comparison, len(labels))
+    _tell_or_leave(comparison, len(labels))
     if comparison.recommended is not None:
         say.line(f"Make it with: {_again(comparison.recommended, data, plan)}")
     with stoppable():
         _write(comparison, files, data, force, inputs)
 
 
-def _leave_unless_whole(comparison: Comparison, settings: int) -> None:
-    """End without a file if the comparison was stopped, or if no setting is possible."""
+def _tell_or_leave(comparison: Comparison, settings: int) -> None:
+    """Show it, and end without a file if it was stopped, or if no setting is possible."""
+    tell(comparison)
     if comparison.stopped:
         shown = f"{len(comparison.settings)} of {settings} settings are shown"
         say.note(f"Stopped: {shown}, no file was written.")

@@ -68,7 +68,7 @@ def command(
 
         from_project(data, out, force=force)
         return
-    word, by_column = cells.named(None, sets)
+    word, by_column = cells.named(None, sets, {})
     read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
     plan = merge(None, sets=word or "never", hierarchies=hierarchies, **read_as)
     where = opt.located(data, plan, table, query, query_file)

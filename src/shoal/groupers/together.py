@@ -27,9 +27,7 @@ def together(data: Encoded, rule: Rule, grouping: Grouping) -> Partition:
         When a quasi-identifier differs between rows of one person.
     """
     assert data.people is not None
-    _, first, whose = np.unique(data.people.codes, return_index=True, return_inverse=True)
-    whose = whose.reshape(-1)
-    _check_constant(data, first[whose], whose)
+    first, whose = check_constant(data)
     people = replace(data.take(first), people=None)
     try:
         made = grouping(people, rule)
@@ -52,9 +50,15 @@ def together(data: Encoded, rule: Rule, grouping: Grouping) -> Partition:
     return expanded
 
 
-def _check_constant(data: Encoded, first: np.ndarray, whose: np.ndarray) -> None:
-    """Refuse quasi-identifiers that differ between rows of one person."""
-    varies = data.codes != data.codes[first]
+def check_constant(data: Encoded) -> tuple[np.ndarray, np.ndarray]:
+    """Refuse quasi-identifiers that differ between rows of one person.
+
+    Return the first row of every person, and the number of the person of every row.
+    """
+    assert data.people is not None
+    _, first, whose = np.unique(data.people.codes, return_index=True, return_inverse=True)
+    whose = whose.reshape(-1)
+    varies = data.codes != data.codes[first[whose]]
     if varies.any():
         names = [name for name, some in zip(data.names, varies.any(axis=0), strict=True) if some]
         people = np.unique(whose[varies.any(axis=1)]).size
@@ -66,3 +70,4 @@ def _check_constant(data: Encoded, first: np.ndarray, whose: np.ndarray) -> None
             "Give each person one value first (the age at the first visit), take the column out "
             "of the quasi-identifiers, or leave out person_rows and the pseudonym."
         )
+    return first, whose

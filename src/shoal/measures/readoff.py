@@ -180,7 +180,10 @@ def _found(opened: Opened, rows: pl.DataFrame, original: pl.DataFrame) -> tuple[
 
 def tight(opened: Opened, name: str) -> bool:
     """Tell whether the cells of a column are as narrow as they can be, but for slack."""
-    return name not in opened.spellings and METHODS[opened.plan.method.name].tight
+    part = opened.plan.columns.get(name)
+    # What no cell may be finer than says nothing of who occurs.
+    raised = part is not None and part.limits.keys() & {"finest", "top", "bottom"}
+    return not raised and name not in opened.spellings and METHODS[opened.plan.method.name].tight
 
 
 def _told(opened: Opened, name: str) -> Told:
@@ -195,7 +198,8 @@ def _told(opened: Opened, name: str) -> Told:
     else:
         # A plan that says nothing leaves the step to the table, which may have given it one.
         gridded = opened.complete and part is not None and part.grid != OFF
-        facts = [_of_cell(cell, gridded) for cell in shown]
+        dtype = pl.Float64() if column.kind is Kind.ORDERED else pl.String()
+        facts = [_of_cell(cell, gridded, dtype) for cell in shown]
     wide = np.array([not exact for exact, _ in facts], np.bool_)
     sure_of = tight(opened, name) and not opened.plan.release.slack
     sure = [values if exact or sure_of else () for exact, values in facts]
@@ -208,15 +212,15 @@ Fact = tuple[bool, tuple[str, ...]]
 """Whether a cell is exact, and the values that must occur behind it."""
 
 
-def _of_cell(cell: str, gridded: bool) -> Fact:
+def _of_cell(cell: str, gridded: bool, dtype: pl.DataType) -> Fact:
     """Tell what follows from an interval or a set."""
     if cell.startswith("["):
         return False, () if gridded else _ends(cell)
     try:
-        read = notation.read(cell)
+        read = notation.read(cell, dtype)
     except InputError:
         return False, ()  # another tool's: nothing is certain
-    return read.form == "exact", read.parts
+    return read.form == "exact", () if read.form == "interval" else read.parts
 
 
 def _ends(cell: str) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from shoal.plan import text as plan_text
 _NUMBERS = {
     "slack": "the chance that a cell is published wider than it need be: a number from 0 (never) "
     "to 1 (always), for instance 0.2; leave it out for none",
+    "suppress": "the share of the rows that may be left out: a number from 0 to below 1, for "
+    "instance 0.01",
     "importance": "how much a column's loss counts: a number above 0, 1 for an ordinary column",
 }
 

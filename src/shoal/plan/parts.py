@@ -10,6 +10,8 @@ from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD
 
 Sets = Literal["allowed", "never"]
+LIMITS = ("within", "coarsest", "finest", "top", "bottom")
+"""What bounds how cells of a column may be published."""
 
 
 class Part(BaseModel):
@@ -52,7 +54,10 @@ class ColumnPart(Part):
     can have, those that nobody has included; dummy values are drawn from it. ``importance``: how
     much its loss counts while rows are grouped, 1 for an ordinary column. ``grid``: what the ends
     of an ordered column's intervals are multiples of. ``sets``: whether names without a hierarchy
-    may be published as sets of values, if that is not as the release has it.
+    may be published as sets of values, if that is not as the release has it. ``within``: it is
+    published as it is, and every promise holds inside each of its values. ``coarsest``, ``finest``:
+    the level of its hierarchy, or the width of an interval, that no cell exceeds, or falls below.
+    ``top``, ``bottom``: numbers from there on, or up to there, are published as one.
     """
 
     role: Role
@@ -64,6 +69,19 @@ class ColumnPart(Part):
     importance: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     grid: str | float | None = None
     sets: Sets | None = None
+    within: bool | None = None
+    coarsest: int | float | str | None = None
+    finest: int | float | str | None = None
+    top: float | None = Field(default=None, allow_inf_nan=False)
+    bottom: float | None = Field(default=None, allow_inf_nan=False)
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What bounds how its cells may be published, by the names of a plan."""
+        given = {name: getattr(self, name) for name in LIMITS}
+        return {
+            name: limit for name, limit in given.items() if limit is not None and limit is not False
+        }
 
 
 class MethodPart(BaseModel):
@@ -118,7 +136,7 @@ class ReleasePart(Part):
     names without a hierarchy may be published as sets of values, which all occur; if never, as one
     value or ``*``. ``person_rows``: ``together`` publishes all rows of a person with the same
     quasi-identifiers. ``pseudonym``: a keyed pseudonym in place of the column of the persons, which
-    needs that.
+    needs that. ``suppress``: the largest share of the rows that may be left out, counted as loss.
     """
 
     typed: bool = False
@@ -129,6 +147,7 @@ class ReleasePart(Part):
     sets: Sets | None = None
     person_rows: Literal["apart", "together"] | None = None
     pseudonym: bool | None = None
+    suppress: float | None = Field(default=None, ge=0, lt=1, allow_inf_nan=False)
 
     @property
     def ends(self) -> bool:

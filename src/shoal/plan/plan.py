@@ -227,9 +227,15 @@ class Plan(Part):
         return self._copy(columns=columns) if roles else self
 
     def with_settings(self, settings: Mapping[str, Mapping[str, Any]]) -> Plan:
-        """Return the plan with keys of some columns set: ``{"kind": {"age": "ordered"}}``."""
+        """Return the plan with keys of some columns set: ``{"kind": {"age": "ordered"}}``.
+
+        A column that is to be published as it is, with every promise kept inside its values, is a
+        quasi-identifier unless something else was said of it.
+        """
         tree = _plain(self)
         columns = tree["columns"]
+        for name in settings.get("within", ()) if columns else ():
+            columns.setdefault(name, {"role": Role.QUASI.value})
         for key, values in settings.items():
             for name, value in values.items():
                 if name not in columns:

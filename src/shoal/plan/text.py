@@ -26,6 +26,8 @@ _COLUMNS = """
 #   other       harmless: released as it is
 #   undecided   nobody has decided yet: not released; change it to one of the others
 # Kinds of a quasi-identifier: taxonomy (has a hierarchy), ordered (numbers, dates), set (names).
+# Its limits: within = true (as it is, every promise inside each value), coarsest and finest (a
+# level of the hierarchy, or a width: 10, "month"), top = 90, bottom = 18.
 
 """
 _METHOD = "\n# How classes are formed; its options stand next to the name (see: shoal methods).\n"
@@ -35,6 +37,7 @@ _RELEASE = """
 # csv_safe: an apostrophe before texts of a CSV file that a spreadsheet would run as formulas.
 # person_rows = "together": all rows of a person with the same quasi-identifiers.
 # pseudonym = true: a keyed pseudonym in place of the column of the persons; needs the former.
+# suppress = 0.01: the share of the rows that may be left out, counted as loss.
 # sets = "never": names without a hierarchy as one value or *, never as a set; also of one column.
 """
 _EVIDENCE = """

@@ -133,13 +133,16 @@ def _column(
     texts = as_text(known) if tree is None else pl.Series(tree.labels, dtype=pl.String)
     values = {STAR, *texts}
     read = _reader(known.dtype) if kind is Kind.ORDERED else None
+    part = opened.plan.columns.get(name)
+    coded = part is not None and (part.top is not None or part.bottom is not None)
     ours: dict[str, str] = {}
     lost = []
     for cell in cells:
         if kind is Kind.SET and cell in values and cell.startswith("["):
             ours[cell] = _quoted(cell)  # we quote such a text
             continue
-        if cell in values or _is_ours(cell, known.dtype if read else pl.String(), read):
+        own = coded and len(notation.read(cell, known.dtype).parts) > 1
+        if own or cell in values or _is_ours(cell, known.dtype if read else pl.String(), read):
             continue
         text = None
         if cell in GAPS or not cell.strip(STAR):

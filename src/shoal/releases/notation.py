@@ -5,6 +5,7 @@ cell           written              note
 ============== ==================== =====================================================
 exact value    ``39``, ``Haiti``    as it is
 interval       ``[20-39]``          both ends included; numbers, dates, ranks
+from, up to    ``90+``, ``<=18``    open at an end: top and bottom coded numbers
 set            ``{Haiti, Peru}``    in the order of the domain
 anything       ``*``                what a missing value is published as
 ============== ==================== =====================================================
@@ -34,6 +35,9 @@ from shoal.tables.domain import STAR, Taxonomy
 # A set that needs the full reader: quotes inside, or no set at all.
 _QUOTED = r'(?s)^[\["]|^\{.*"'
 _NUMBER = r"[+-]?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|inf)"
+_FROM, _UP_TO = rf"^({_NUMBER})\+$", rf"^<=({_NUMBER})$"
+UNBOUNDED = "[-inf-inf]"
+"""A number that was coded at both ends: any, and not missing."""
 _DATE = r"[+-]?\d{4,}-\d\d-\d\d"
 _MOMENT = _DATE + r"(?: [^\]]*?)?"
 # What marks a cell as notation when it comes first, and what parts the elements inside.
@@ -80,6 +84,16 @@ def intervals(
     frame = pl.DataFrame({"lo": both.gather(lo), "hi": both[-len(low) :].gather(hi)})
     parts = pl.lit("["), pl.col("lo"), pl.lit("-"), pl.col("hi"), pl.lit("]")
     return frame.select(pl.concat_str(parts)).to_series()
+
+
+def from_on(low: pl.Series, lo: npt.NDArray[np.integer]) -> pl.Series:
+    """Write numbers from some positions on."""
+    return as_text(low).gather(lo) + "+"
+
+
+def up_to(high: pl.Series, hi: npt.NDArray[np.integer]) -> pl.Series:
+    """Write numbers up to some positions."""
+    return "<=" + as_text(high).gather(hi)
 
 
 def sets(
@@ -145,6 +159,10 @@ def read(cell: str, dtype: pl.DataType | type[pl.DataType] = pl.String) -> Cell:
         if len(parts) == 2:
             return Cell("interval", parts)
         raise _unreadable(cell)
+    if dtype.is_numeric() and (above := re.fullmatch(_FROM, cell)):
+        return Cell("interval", (above[1], "inf"))
+    if dtype.is_numeric() and (below := re.fullmatch(_UP_TO, cell)):
+        return Cell("interval", ("-inf", below[1]))
     return Cell("exact", (cell,))
 
 
@@ -156,6 +174,8 @@ def read_ordered(cells: pl.Series, dtype: pl.DataType) -> pl.DataFrame:
     plain = _between(dtype)
     if plain is None:
         return _read_each(cells, dtype)
+    if dtype.is_numeric():
+        cells = cells.str.replace(_FROM, "[$1-inf]").str.replace(_UP_TO, "[-inf-$1]")
     frame = pl.DataFrame({"cell": cells})
     dashed = pl.col("cell").str.starts_with("[")
     ends = pl.col("cell").str.extract_groups(plain)

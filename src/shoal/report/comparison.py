@@ -75,6 +75,6 @@ def _said(name: str, value: Any) -> str:
         return f"{value:{LOSSES[name].form}}"
     if "second" in name:
         return say(value, "seconds")
-    if any(word in name for word in _SHARES):
+    if any(word in name for word in _SHARES) and "ratio" not in name:
         return say(value, "share")
     return say(value, "count" if value.is_integer() and abs(value) >= 1 else "plain")

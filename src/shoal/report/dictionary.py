@@ -6,6 +6,7 @@ As CSVW (https://www.w3.org/TR/tabular-metadata/) for programs, and as a page fo
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -142,8 +143,12 @@ def ends(cells: pl.Series, dtype: Any) -> tuple[pl.Series, pl.Series] | None:
         return None
     result = []
     for side in ("lo", "hi"):
-        value = typed(sides[side])
+        # Top and bottom coded numbers are open at an end.
+        open_ = sides[side].is_in(["inf", "-inf"]).fill_null(value=False)
+        value = typed(sides[side].set(open_, None))
         value = value.cast(dtype, strict=False) if value.dtype != pl.String else value
+        if open_.any() and dtype == pl.Float64 and value.dtype == dtype:
+            value = value.set(open_, -math.inf if side == "lo" else math.inf)
         if value.dtype != dtype or value.null_count() != sides[side].null_count():
             return None
         result.append(value)

@@ -116,10 +116,14 @@ def example_groups(subject: Subject) -> list[ExampleGroup]:
     places = np.unique(np.linspace(0, order.size - 1, _GROUPS).astype(np.int64))
     chosen = order[places]
     widths = {name: extents(opened, name) for name in opened.quasi}
+    exact = {name: "as written" if name in unread(subject) else "exact" for name in opened.quasi}
     return [
         ExampleGroup(
             int(published.sizes[group]),
-            tuple((str(texts[name][group]), _width(widths[name], group)) for name in opened.quasi),
+            tuple(
+                (str(texts[name][group]), _width(widths[name], group, exact[name]))
+                for name in opened.quasi
+            ),
             tuple((name, _values(opened, name, group)) for name in opened.sensitive),
         )
         for group in chosen.tolist()
@@ -130,12 +134,34 @@ def _cell_texts(opened: Opened, name: str) -> pl.Series:
     return cell_texts(opened.published.cells, name, between="{} to {}")
 
 
-def _width(interval: tuple[Any, int] | None, group: int) -> str:
+def unread(subject: Subject) -> list[str]:
+    """Return the columns of texts that may be labels: nobody gave a hierarchy, nor the original."""
+    if subject.source is not None or subject.exact:
+        return []
+    opened = subject.opened
+    kinds = {column.name: column.kind for column in opened.columns}
+    return [
+        name
+        for name in opened.quasi
+        if name not in opened.taxonomies
+        and kinds.get(name) is None
+        and name in opened.frame.columns
+        and opened.frame[name].dtype == pl.String
+        and not _in_notation(extents(opened, name))
+    ]
+
+
+def _in_notation(widths: tuple[Any, int] | None) -> bool:
+    """Tell whether some cells of a column are intervals or sets, so that the others are values."""
+    return widths is not None and bool(((widths[0] > 1) & (widths[0] < widths[1])).any())
+
+
+def _width(interval: tuple[Any, int] | None, group: int, exact: str) -> str:
     if interval is None:
         return ""
     count, total = int(interval[0][group]), interval[1]
     if count == 1 and total > 1:
-        return "exact"
+        return exact
     return "says nothing" if count >= total else f"stands for {count:,} of {total:,} values"
 
 

@@ -56,9 +56,8 @@ def sections(
     results = attacks.results if attacks is not None else ()
     told = [*telling(subject.opened, verdict.stats).values()]
     has: dict[str, Any] = {"worst": verdict.worst, "values": told, "attacks": results}
-    has["models"] = verdict.models.get("columns")
+    has |= {"models": verdict.models.get("columns"), "evidence": signed}
     has["earlier"] = verdict.models.get("earlier", {})
-    has["evidence"] = signed
     opened = subject.opened
     words = opened.words
     lossy = subject.loss is not None and not subject.exact
@@ -86,6 +85,7 @@ def sections(
         "read_off": read_off(opened),
         "contents": [item for item in _NAMES.items() if has.get(item[0], True)],
         "groups": parts.example_groups(subject),
+        "unread": parts.unread(subject),
         "examples": parts.example_rows(subject),
         "shape_story": words.examples,
         "quasi": opened.quasi,

@@ -10,7 +10,11 @@ GLOSSARY = (
         "the control attacks with the knowledge of other people. Only success above both comes "
         "from the release.",
     ),
-    ("class", "Rows that are equal in every quasi-identifier, so that nobody can tell them apart."),
+    (
+        "class",
+        "Rows that are equal in every quasi-identifier, so that nobody can tell them apart; in a "
+        "release of two tables (Anatomy), rows that share their sensitive values.",
+    ),
     (
         "confidence interval",
         "Where the true rate lies, very likely: an attack is tried on some people, not on all.",

@@ -238,11 +238,16 @@ class Ordered:
     ``values`` holds the distinct known values in ascending order, in their own type; ``points``
     the same as numbers. ``ends``: for each value what an interval that begins there, and one that
     ends there, is published with (:mod:`shoal.tables.grid`); the value itself when there are none.
+    ``bounds``: least and greatest value of the table, where limits have put others among the
+    values. ``bottom``, ``top``: cells that begin before this position, or end behind it, are open.
     """
 
     values: pl.Series
     points: Floats
     ends: tuple[pl.Series, pl.Series] | None = None
+    bounds: tuple[float, float] | None = None
+    bottom: int | None = None
+    top: int | None = None
 
     kind = ORDERED
 
@@ -254,18 +259,25 @@ class Ordered:
     @property
     def span(self) -> float:
         """Largest minus smallest value, 1 when there is nothing to divide by."""
-        if self.points.size == 0 or self.points[-1] == self.points[0]:
-            return 1.0
-        return float(self.points[-1] - self.points[0])
+        least, most = self.extent
+        return float(most - least) or 1.0
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Least and greatest value of the table, 0 when there is none."""
+        if self.bounds is not None or not self.points.size:
+            return self.bounds or (0.0, 0.0)
+        return float(self.points[0]), float(self.points[-1])
 
     @cached_property
     def reach(self) -> tuple[Floats, Floats]:
         """From where to where an interval with such an end reaches, within the column's range."""
-        if self.ends is None:
+        if self.ends is None and self.bounds is None:
             return self.points, self.points
-        least, most = self.points[0], self.points[-1]
-        low, high = (end.to_physical().cast(pl.Float64).to_numpy() for end in self.ends)
-        return np.maximum(low, least), np.minimum(high, most)
+        least, most = self.extent
+        both = self.ends or (self.values, self.values)
+        low, high = (end.to_physical().cast(pl.Float64).to_numpy() for end in both)
+        return np.clip(low, least, most), np.clip(high, least, most)
 
     def width(self, lo: npt.NDArray[np.integer], hi: npt.NDArray[np.integer]) -> Floats:
         """Return the share of the column's range between known positions, 0 for one alone."""

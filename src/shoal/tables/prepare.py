@@ -14,7 +14,7 @@ from shoal.base.errors import InputError, ParameterError, SchemaError, warn
 from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
 from shoal.plan.origin import mistrust
-from shoal.plan.parts import ColumnPart
+from shoal.plan.parts import LIMITS, ColumnPart
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
@@ -25,6 +25,7 @@ from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.grid import DEFAULT_GRID
 from shoal.tables.guessing import guess
 from shoal.tables.guessing.whose import not_people
+from shoal.tables.limits import on_grid, share_of
 from shoal.tables.native import from_native
 from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
@@ -67,6 +68,7 @@ def merge(
     person_rows: str | None = None,
     pseudonym: bool | None = None,
     sets: str | Mapping[str, str] | None = None,
+    suppress: float | str | None = None,
     trust: bool = False,
     reading: Mapping[str, str | None] | None = None,
     **parts: Any,
@@ -76,9 +78,12 @@ def merge(
     Every command and every function comes through here, once. ``instead``: rules in place of all
     that the plan has. ``trust``: its file may read outside its folder. ``reading``: how a file is
     read (encoding, dates, decimal, sheet, labels). ``parts`` are those of
-    :meth:`shoal.plan.plan.Plan.override`.
+    :meth:`shoal.plan.plan.Plan.override`, and limits by column.
     """
     base = plan if isinstance(plan, Plan) else Plan()
+    bounds = {key: parts.pop(key) or {} for key in LIMITS if key in parts}
+    if not isinstance(strata := bounds.get("within", {}), Mapping):
+        bounds["within"] = dict.fromkeys(listed_names(strata), True)
     if is_path(plan):
         base = Plan.read(plan, trust=trust)
     words = {"delimiter": delimiter, **(reading or {})}
@@ -96,6 +101,7 @@ def merge(
         by_column = {name: word for name, part in base.columns.items() if part.sets}
     asked: dict[str, Any] = {"typed": typed, "csv_safe": csv_safe, "slack": slack, "sets": word}
     asked |= {"person_rows": person_rows, "pseudonym": pseudonym, "mid": mid}
+    asked["suppress"] = share_of(suppress)
     release = {key: value for key, value in asked.items() if value is not None}
     given = {key: value for key, value in parts.items() if value} | (
         {"seed": parts["seed"]} if parts.get("seed") is not None else {}
@@ -107,6 +113,7 @@ def merge(
         "importance": importance or {},
         "grid": grids or {},
         "sets": by_column,
+        **bounds,
     }
     return with_domains(base.with_roles(settled(roles or {})).with_settings(settings), domains)
 
@@ -344,11 +351,12 @@ def resolve(
             domain=part.domain or (),
             grid=part.grid or DEFAULT_GRID,
             sets=plan.allows_sets(column.name),
+            **part.limits,
         )
         for column, part in ((column, plan.columns[column.name]) for column in schema.columns)
     )
     Schema(columns).check(frame, taxonomies)
-    schema = Schema(tuple(column.on_grid(frame[column.name]) for column in columns))
+    schema = Schema(tuple(on_grid(column, frame[column.name], taxonomies) for column in columns))
     kinds = {c.name: c.kind for c in schema.columns if c.kind}
     grids = {c.name: c.grid for c in schema.columns if c.kind is Kind.ORDERED}
     return plan.with_kinds(kinds, grids), schema

@@ -42,6 +42,13 @@ class Column:
         For an ordered column: what the ends of its intervals are multiples of.
     sets
         For names without a hierarchy: whether they may be published as a set of values.
+    within
+        Whether it is published as it is, with every promise kept inside each of its values.
+    coarsest, finest
+        The level of its hierarchy, or the width of an interval, that no cell exceeds, or falls
+        below.
+    top, bottom
+        Numbers from there on, or up to there, are published as one.
     """
 
     name: str
@@ -54,6 +61,18 @@ class Column:
     importance: float = 1.0
     grid: str | float = OFF
     sets: bool = True
+    within: bool = False
+    coarsest: int | float | str | None = None
+    finest: int | float | str | None = None
+    top: float | None = None
+    bottom: float | None = None
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything bounds what its cells may be published as."""
+        return self.within or any(
+            limit is not None for limit in (self.coarsest, self.finest, self.top, self.bottom)
+        )
 
     def clean(self, series: pl.Series) -> pl.Series:
         """Return the column's cells with everything that means missing as null."""
@@ -85,8 +104,12 @@ class Column:
             )
         if self.kind is not Kind.ORDERED or self.order:
             return replace(self, grid=OFF)
-        values = self.clean(series).drop_nulls().unique().sort()
+        values = self.known(series)
         return replace(self, grid=step_of(values, self.grid, self.name) or OFF)
+
+    def known(self, series: pl.Series) -> pl.Series:
+        """Return the different known values, ascending."""
+        return self.clean(series).drop_nulls().unique().sort()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,14 +18,14 @@ from shoal.base.params import Param, check_options
 from shoal.base.partition import Ints, Partition
 from shoal.base.pseudonyms import pseudonyms
 from shoal.base.roles import Role
-from shoal.base.seeds import LONG, SHORT_SEED, stretched
 from shoal.catalog import METHODS, Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.run import Run
 from shoal.engines.spark.settings import Spark
+from shoal.groupers.bounded import Bounds, grouped, is_limited
 from shoal.groupers.lasting import Lasting
 from shoal.groupers.slack import loosened
-from shoal.groupers.together import together
+from shoal.groupers.together import check_constant, together
 from shoal.measures.cautions import Matter, cautions, planned
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
@@ -44,7 +43,8 @@ from shoal.tables.prepare import Taken, warn_undecided
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
 from shoal.verbs.courses import Course, counted_people, course, shown_of, told_over_time
-from shoal.verbs.fitting import check_slack, check_together, check_where
+from shoal.verbs.drawing import generators, warn_of_short
+from shoal.verbs.fitting import check_limits, check_slack, check_together, check_where
 
 QUOTED = "texts quoted for spreadsheets"
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
@@ -117,7 +117,7 @@ def on_spark(
         return group(entry, rows, rule, rng, options, clock, plan)
 
     with heard() as said:
-        _warn_of_short(plan)
+        warn_of_short(plan)
         made, release = carry_out(data, plan, hierarchies, extra, engine, run, clock)
         warn_undecided(made.schema)
         rules = build_rules([part.spec for part in plan.rules], made.schema.sensitive)
@@ -165,19 +165,24 @@ def execute(
     rules = (*build_rules(specs, schema.sensitive), *extra)
     _check_asked(plan, entry, rules, schema, key, prove)
     series = course(history, like, rules, entry, plan, taken)
+    check_limits(plan, entry, schema, prove=prove, lasting=series is not None)
     with heard() as said:
-        grouping, shuffling = _generators(plan, entry)
+        grouping, shuffling = generators(plan, entry)
         with clock.stage("encode"):
             data = encoded or encode(frame, schema, taken.taxonomies, flat_sets=entry.flat_sets)
             rule: Rule = rules[0] if len(rules) == 1 else All(rules)
             if obstacle := rule.obstacle(data.whole(domains=shape.domains)):
                 raise Infeasible(obstacle)
+            bare, bounds = data, None
+            if is_limited(schema, plan.release.suppress):
+                bounds = Bounds.of(data, schema, plan.release.suppress)
+                data = bounds.data
         with clock.stage("group"):
-            made = group(entry, data, rule, grouping, options, clock, plan, series)
+            made = group(entry, data, rule, grouping, options, clock, plan, series, bounds)
         with clock.stage("recode"):
             parts = made.partition if isinstance(made, Lasting) else made
-            grouped = Grouped.untouched(data) if shape.exact else Grouped(data, parts)
-            loss = measured(grouped)
+            told = Grouped.untouched(data) if shape.exact else Grouped(data, parts)
+            loss = measured(told)
             frame, shown, parts = shown_of(series, frame, data, made, grouping)
             order = shuffling(frame.height) if plan.release.shuffle else None
             ends: dict[str, Any] = {"typed": plan.release.ends, "mid": plan.release.mid}
@@ -191,7 +196,7 @@ def execute(
             source = Original(frame, schema, release.order, taken.taxonomies)
             pending, more = told_over_time(series, data, made, opened, source)
             verdict = check(opened, rules, source, more)
-        proof = _proof(data, rules, loss.rate, clock) if prove else None
+        proof = _proof(bare, rules, loss.rate, clock) if prove else None
     opened, verdict = counted_people(opened, verdict, series, release.order)
     quoted = {QUOTED: counted(opened.tables)} if plan.release.csv_safe else {}
     run = Run(
@@ -209,7 +214,7 @@ def execute(
         proof=proof,
         tied={} if series is None else series.tied,
     )
-    return Made(run, opened, release.order, grouped, pending)
+    return Made(run, opened, release.order, told, pending)
 
 
 def _check_asked(
@@ -261,6 +266,7 @@ def group(
     clock: Clock,
     plan: Plan,
     series: Course | None = None,
+    bounds: Bounds | None = None,
 ) -> Any:
     """Run a method, telling when its kernels have to be compiled first."""
     stop = {"stop": lambda: clock.progress("refine") is True} if entry.anytime else {}
@@ -270,19 +276,34 @@ def group(
             return series.group(
                 data, lambda rows, own: method(rows, own, rng, **options, **stop), rng
             )
-        if plan.release.together:
-            made: Any = together(
-                data, rule, lambda people, own: method(people, own, rng, **options, **stop)
-            )
-        else:
-            made = method(data, rule, rng, **options, **stop)
-        alike = not plan.release.together and data.people is not None
-        if alike and isinstance(made, Partition) and made.cover is None:
-            from shoal.groupers.repair import repair_alike  # loads kernels
 
-            made = repair_alike(data, made, rule)
+        def one(rows: Encoded, own: Rule) -> Any:
+            return _grouped(method, rows, own, rng, {**options, **stop}, plan)
+
+        if bounds is not None and plan.release.together:
+            check_constant(data)
+        made: Any = one(data, rule) if bounds is None else grouped(bounds, rule, one)
     clock.compiling += compiled.seconds
     return made if entry.shape.exact else loosened(data, made, plan, rng)
+
+
+def _grouped(
+    method: Callable[..., Any],
+    data: Encoded,
+    rule: Rule,
+    rng: np.random.Generator | None,
+    options: Mapping[str, Any],
+    plan: Plan,
+) -> Any:
+    """Run a method on rows or on people, and let every class that a reader sees keep the rule."""
+    if plan.release.together:
+        return together(data, rule, lambda people, own: method(people, own, rng, **options))
+    made = method(data, rule, rng, **options)
+    if data.people is not None and isinstance(made, Partition) and made.cover is None:
+        from shoal.groupers.repair import repair_alike  # loads kernels
+
+        made = repair_alike(data, made, rule)
+    return made
 
 
 def check(
@@ -334,38 +355,6 @@ def refuse_if(texts: Sequence[str]) -> None:
             "Nothing was released, because warnings are errors here (--strict, strict=True):\n"
             + "\n".join(texts)
         )
-
-
-def _generators(
-    plan: Plan, entry: Method
-) -> tuple[np.random.Generator | None, Callable[[int], Ints]]:
-    """Return the randomness for grouping, and what shuffles the rows.
-
-    Without a seed the order comes from the operating system's secure source: nobody who knows the
-    program can undo it. A method whose draws are themselves the protection gets no generator at
-    all, which makes it use that source too.
-    """
-    drawn = entry.shape.drawn
-    if plan.seed is None:
-        return None if drawn else np.random.default_rng(), _secure_order
-    if drawn:
-        warn(
-            f"The method {entry.name!r} was run with a seed: whoever knows the seed can undo it. "
-            "A seed is for tests only; publish a run without one.",
-        )
-    _warn_of_short(plan)
-    grouping, shuffling = np.random.SeedSequence(stretched(plan.seed)).spawn(2)
-    return np.random.default_rng(grouping), np.random.default_rng(shuffling).permutation
-
-
-def _warn_of_short(plan: Plan) -> None:
-    if plan.seed is not None and plan.seed < LONG:
-        warn(SHORT_SEED)
-
-
-def _secure_order(rows: int) -> Ints:
-    keys = np.frombuffer(os.urandom(8 * rows), np.uint64)
-    return np.argsort(keys, kind="stable").astype(np.int64)
 
 
 @contextmanager

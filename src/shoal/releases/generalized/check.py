@@ -21,6 +21,7 @@ from shoal.privacy.base import Rule, flatten, promised, weakest
 from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.ends import all_ends
 from shoal.releases.generalized.coverage import covers, plausible
+from shoal.releases.generalized.limits import limit_faults, strata_labels, strata_of
 from shoal.releases.linked import linked_faults
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, published_columns, read
@@ -51,6 +52,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         "persons": opened.persons if source is None else source.persons,
         "pseudonym": opened.pseudonym,
         "false": None if table is None else false,
+        "strata": strata_labels(opened, strata_of(opened)),
     }
     if source is not None:
         verdict = verify(
@@ -68,7 +70,8 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         verdict = verify(opened.frame, opened.quasi, rules, **common)
         forbidden = opened.forbidden()
     linked = linked_faults(opened, common["persons"], source)
-    faults = (*verdict.faults, *forbidden, *linked, *_sets(opened), *wrong)
+    limits = limit_faults(opened, source)
+    faults = (*verdict.faults, *forbidden, *linked, *_sets(opened), *limits, *wrong)
     return replace(verdict, holds=verdict.holds and not faults, faults=faults)
 
 
@@ -103,6 +106,7 @@ def verify(
     persons: pl.Series | None = None,
     pseudonym: str | None = None,
     false: Ints | None = None,
+    strata: Ints | None = None,
 ) -> Verdict:
     """Check a release against its rules, and against its source when that is given.
 
@@ -141,6 +145,8 @@ def verify(
     false
         How many rows of every class are told to be counterfeits: they look like the others, but
         are nobody's, so they make up no crowd, and the original has no row for them.
+    strata
+        The stratum of every class of ``published``: inside each the rules must hold.
 
     Notes
     -----
@@ -156,13 +162,14 @@ def verify(
         )
     published = published or read(released, quasi)
     _check_sensitive(released, wanted, sensitive)
-    stats = _stats(published, wanted, sensitive, schema, missing, persons)
-    if false is not None and persons is None:
-        stats = replace(stats, sizes=stats.sizes - false)
-    passed = [np.asarray(rule.holds(stats), np.bool_) for rule in wanted]
-    results = tuple(
-        _result(rule, stats, passes) for rule, passes in zip(wanted, passed, strict=True)
-    )
+    stats = _stats(published, wanted, sensitive, schema, missing, persons, false)
+    counted = apart = [(np.arange(published.sizes.size), stats)]
+    far = [] if strata is None else [rule for rule in wanted if not rule.judged_alone]
+    if strata is not None and far:
+        apart = _by_stratum(published, strata, far, sensitive, schema, missing, persons)
+    judged = [_judged(rule, apart if rule in far else counted) for rule in wanted]
+    passed = [passes for passes, _ in judged]
+    results = tuple(result for _, result in judged)
     classes = published.sizes.size
     faults = [
         f"{result.failing:,} of {classes:,} classes break the promise that {result.promise}."
@@ -220,6 +227,7 @@ def _stats(
     schema: Schema | None,
     missing: Sequence[str] | Mapping[str, Sequence[str]],
     persons: pl.Series | None,
+    false: Ints | None = None,
 ) -> GroupStats:
     spoken = [rule.column for rule in rules if rule.column is not None]
     histograms = {}
@@ -230,7 +238,8 @@ def _stats(
         texts = missing.get(name, ()) if isinstance(missing, Mapping) else missing
         histograms[name] = _histogram(published, blank(column, ("", STAR, *texts)), persons)
     if persons is None:
-        return GroupStats(published.sizes, histograms)
+        real = published.sizes if false is None else published.sizes - false
+        return GroupStats(real, histograms)
     return GroupStats(published.different(persons), histograms, unit="people")
 
 
@@ -269,11 +278,47 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
     )
 
 
-def _result(rule: Rule, stats: GroupStats, passes: Bools) -> RuleResult:
+def _by_stratum(
+    published: Published,
+    strata: Ints,
+    rules: Sequence[Rule],
+    sensitive: Sequence[str],
+    schema: Schema | None,
+    missing: Sequence[str] | Mapping[str, Sequence[str]],
+    persons: pl.Series | None,
+) -> list[tuple[Ints, GroupStats]]:
+    """Return the classes of every stratum, counted as if nothing else had been published."""
+    counted = []
+    of_row = strata[published.labels]
+    place = np.empty(strata.size, np.int64)
+    for stratum in np.unique(strata):
+        classes = np.flatnonzero(strata == stratum)
+        place[classes] = np.arange(classes.size)
+        rows = pl.Series(of_row == stratum)
+        own = replace(
+            published,
+            frame=published.frame.filter(rows),
+            labels=place[published.labels[rows.to_numpy()]],
+            cells=published.cells[classes],
+            sizes=published.sizes[classes],
+        )
+        whose = None if persons is None else persons.filter(rows)
+        counted.append((classes, _stats(own, rules, sensitive, schema, missing, whose)))
+    return counted
+
+
+def _judged(rule: Rule, counted: Sequence[tuple[Ints, GroupStats]]) -> tuple[Bools, RuleResult]:
+    """Ask a rule about classes, stratum by stratum if there are several."""
+    passes = np.ones(sum(classes.size for classes, _ in counted), np.bool_)
+    for classes, stats in counted:
+        passes[classes] = rule.holds(stats)
     failing = int((~passes).sum())
-    holds = failing == 0 and passes.size > 0
-    promise = promised(rule, stats.unit)
-    return RuleResult(rule.name, promise, holds, failing, rule.achieved(stats))
+    inside = " inside each stratum" if len(counted) > 1 else ""
+    promise = promised(rule, counted[0][1].unit) + inside
+    achieved = weakest((rule, rule.achieved(stats)) for _, stats in counted)
+    return passes, RuleResult(
+        rule.name, promise, not failing and passes.size > 0, failing, achieved
+    )
 
 
 def _undeclared(released: pl.DataFrame, schema: Schema, pseudonym: str | None) -> list[str]:

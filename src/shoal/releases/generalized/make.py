@@ -129,7 +129,8 @@ def _labels(join: Join, *, quote: bool) -> pl.Series:
         wide = ~star & (lo != hi)
         written = _put(written, one, notation.exact(domain.values).gather(lo[one]))
         low, high = domain.ends or (domain.values, None)
-        return _put(written, wide, notation.intervals(low, lo[wide], hi[wide], high))
+        written = _put(written, wide, notation.intervals(low, lo[wide], hi[wide], high))
+        return _opened(written, domain, lo, hi, ~star)
     values = pl.Series(domain.values, dtype=pl.String)
     one = ~star & (lo == hi)
     wide = ~star & (lo != hi)
@@ -139,6 +140,17 @@ def _labels(join: Join, *, quote: bool) -> pl.Series:
     begin = np.repeat(join.starts[first[wide]] - starts[:-1], counts)
     members = join.members[begin + np.arange(starts[-1])]
     return _put(written, wide, notation.sets(domain.values, starts, members))
+
+
+def _opened(written: pl.Series, domain: Ordered, lo: Ints, hi: Ints, known: Bools) -> pl.Series:
+    """Write the cells that top or bottom coding leaves open at an end."""
+    up = known & (hi > (domain.size if domain.top is None else domain.top))
+    down = known & (lo < (-1 if domain.bottom is None else domain.bottom))
+    low, high = domain.ends or (domain.values, domain.values)
+    only, under, both = up & ~down, down & ~up, up & down
+    written = _put(written, only, notation.from_on(low, lo[only]))
+    written = _put(written, under, notation.up_to(high, hi[under]))
+    return _put(written, both, pl.Series([notation.UNBOUNDED] * int(both.sum()), dtype=pl.String))
 
 
 def _put(series: pl.Series, where: Bools, values: pl.Series) -> pl.Series:

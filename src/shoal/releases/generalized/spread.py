@@ -20,7 +20,7 @@ from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
-_NUMERIC = rf"^(?:{_NUMBER}|\[{_NUMBER}-{_NUMBER}\])$"
+_NUMERIC = rf"^(?:{_NUMBER}|\[{_NUMBER}-{_NUMBER}\]|{_NUMBER}\+|<={_NUMBER})$"
 _DATE = r"\d{4,}-\d\d-\d\d"
 _DATED = rf"^(?:{_DATE}|\[{_DATE}-{_DATE}\])$"
 _MOMENT = r"^\[?\d{4,}-\d\d-\d\d \d\d:"
@@ -130,7 +130,7 @@ def _ordered(shown: pl.Series) -> pl.DataType | None:
     """Return the type of cells that all are numbers or dates: '007' is a text, as in any table."""
     for pattern, dtype in ((_NUMERIC, pl.Float64()), (_DATED, pl.Date())):
         if len(shown) and shown.str.contains(pattern).all():
-            exact = shown.filter(~shown.str.starts_with("["))
+            exact = shown.filter(~shown.str.contains(r"^\[|^<=|\+$"))
             kind = typed(exact).dtype
             if exact.is_empty() or kind == dtype or (kind.is_numeric() and dtype.is_numeric()):
                 return dtype
@@ -152,6 +152,7 @@ def _between(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
     if dtype == pl.Date:
         both = both.str.to_date("%Y-%m-%d")
     points = both.to_physical().cast(pl.Float64).unique().sort()
+    points = points.filter(points.is_finite())
     if not len(points) or not (points == points.round()).all():
         return points
     first, last = int(points[0]), int(points[-1])

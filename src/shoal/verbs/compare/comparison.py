@@ -150,14 +150,13 @@ class Comparison:
         figures = {} if chosen is None else chosen.figures
         if self.axes.risk == "belief" and figures.get("risk_highest", 0.0) > self.threshold:
             said.append(
-                f"Mind that people can be found in it (with a chance of up to "
+                f"But people can be found in it (with a chance of up to "
                 f"{share(figures['risk_highest'])}): what it hides is their sensitive value."
             )
         if figures.get("belief_worst", 0.0) > 1 - 1e-9:
             said.append(
-                "Mind that a class of it has one sensitive value only, so who finds a person's "
-                "class knows it: a rule on sensitive values (l-diversity, t-closeness) prevents "
-                "that."
+                "But some class has only one sensitive value, so whoever finds a person's class "
+                "knows it; a rule on sensitive values (l-diversity, t-closeness) prevents that."
             )
         if self.stopped:
             said.append(f"Stopped early: {len(self.settings)} settings were compared.")

@@ -1,0 +1,223 @@
+"""Whether published cells keep the limits of their plan: asked of the cells alone.
+
+Nothing here knows how limits were kept. Levels are walked afresh from the hierarchy, ends are read
+from the cells, and with the original at hand a ``*`` must stand for a missing value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from shoal.base.partition import Bools, Ints
+from shoal.base.roles import Kind
+from shoal.plan.parts import ColumnPart
+from shoal.releases.ends import cell_texts
+from shoal.releases.notation import read_labels, read_ordered
+from shoal.releases.opened import Opened
+from shoal.releases.verdict import Original
+from shoal.tables.cells import as_text
+from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.grid import SPANS
+from shoal.tables.limits import limit_of
+
+_ROUND = 1e-9
+"""Widths within this of their limit are on it."""
+
+
+def strata_of(opened: Opened) -> list[str]:
+    """Return the columns inside whose values every promise is to hold."""
+    parts = opened.plan.columns
+    return [name for name in opened.quasi if name in parts and parts[name].within]
+
+
+def strata_labels(opened: Opened, names: Sequence[str]) -> Ints | None:
+    """Number the strata of a release, a number for each class; None if it has none."""
+    if not names:
+        return None
+    cells = pl.DataFrame([_texts(opened, name).alias(str(j)) for j, name in enumerate(names)])
+    return cells.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy().astype(np.int64)
+
+
+def _texts(opened: Opened, name: str) -> pl.Series:
+    return cell_texts(opened.published.cells, name, opened.taxonomies.get(name))
+
+
+def limit_faults(opened: Opened, source: Original | None) -> list[str]:
+    """Say which limits of the plan the published cells do not keep."""
+    faults = _too_few(opened, source)
+    for name in opened.quasi:
+        part = opened.plan.columns.get(name)
+        if part is None or not part.limits:
+            continue
+        texts = _texts(opened, name)
+        for said, wrong in _broken(opened, name, part, texts):
+            if wrong.any():
+                many = int(opened.published.sizes[wrong].sum())
+                example = texts[int(np.argmax(wrong))]
+                faults.append(
+                    f"Column {name!r} has {many:,} cells that are {said}, for instance "
+                    f"{example!r}: its plan allows none."
+                )
+        if part.within or part.coarsest is not None:
+            faults += _stars(opened, name, texts, source)
+    return faults
+
+
+def _too_few(opened: Opened, source: Original | None) -> list[str]:
+    budget = opened.plan.release.suppress
+    if budget is None or source is None:
+        return []
+    gone = source.frame.height - opened.frame.height
+    if gone <= budget * source.frame.height + _ROUND:
+        return []
+    return [
+        f"{gone:,} of {source.frame.height:,} rows are left out, more than the {budget:.2%} that "
+        "its plan allows (suppress)."
+    ]
+
+
+def _stars(opened: Opened, name: str, texts: pl.Series, source: Original | None) -> list[str]:
+    """Say where ``*`` stands for more than a missing value, as far as that can be known."""
+    star = (texts == STAR).to_numpy()
+    many = int(opened.published.sizes[star].sum())
+    if source is None or not many:
+        return []
+    missing = source.schema[name].clean(source.frame[name]).is_null().to_numpy()
+    if source.order is not None:
+        known = star[opened.published.labels] & ~missing[source.order]
+        many = int(known.sum())
+    else:
+        many -= min(many, int(missing.sum()))
+    if not many:
+        return []
+    return [
+        f"Column {name!r} has {many:,} cells '*' for values that are known, and its plan limits "
+        "how coarse they may be."
+    ]
+
+
+def _broken(
+    opened: Opened, name: str, part: ColumnPart, texts: pl.Series
+) -> list[tuple[str, Bools]]:
+    """Return what is wrong with cells of a column, and of which classes."""
+    known = (texts != STAR).to_numpy()
+    tree = opened.taxonomies.get(name)
+    if tree is not None and part.kind in (None, Kind.TAXONOMY):
+        found = _in_tree(part, read_labels(texts), tree)
+    elif part.within:
+        # A value that begins so itself stands in quotes.
+        wide = texts.str.contains(r"^[\[{]").to_numpy()
+        found = [("no single value (within)", wide)]
+    else:
+        found = _in_order(part, texts)
+    return [(said, np.asarray(wrong) & known) for said, wrong in found]
+
+
+# Hierarchies
+
+
+def _in_tree(part: ColumnPart, labels: pl.Series, tree: Taxonomy) -> list[tuple[str, Bools]]:
+    levels = [{tree.labels[node] for node in level.tolist()} for level in tree.levels]
+    found = []
+    if part.within:
+        found.append(("no single value (within)", ~_among(labels, levels[0])))
+    coarsest, finest = limit_of(part.coarsest), limit_of(part.finest)
+    if isinstance(coarsest, int):
+        fine = set().union(*levels[: coarsest + 1])
+        found.append((f"coarser than level {coarsest} (coarsest)", ~_among(labels, fine)))
+    if isinstance(finest, int):
+        coarse = set().union(*levels[finest:])
+        found.append((f"finer than level {finest} (finest)", ~_among(labels, coarse)))
+    for said, end, beyond in (("top", part.top, 1), ("bottom", part.bottom, -1)):
+        if end is not None:
+            split = _splitting(tree, beyond * end, beyond)
+            found.append((f"within what {said} = {end:g} puts together", _among(labels, split)))
+    return found
+
+
+def _among(labels: pl.Series, some: set[str]) -> Bools:
+    return labels.is_in(list(some)).to_numpy()
+
+
+def _splitting(tree: Taxonomy, end: float, sign: int) -> set[str]:
+    """Return the labels that stand for some numbers beyond an end, and not for all of them."""
+    beyond = [sign * float(leaf) >= end for leaf in tree.values]
+    below: dict[str, set[int]] = {}
+    for level in tree.levels:
+        for leaf, node in enumerate(level.tolist()):
+            below.setdefault(tree.labels[node], set()).add(leaf)
+    together = {leaf for leaf, own in enumerate(beyond) if own}
+    leaves = set(tree.values)
+    return {
+        label
+        for label, own in below.items()
+        if own & together and (not own >= together or label in leaves)
+    }
+
+
+# Numbers and dates
+
+
+def _in_order(part: ColumnPart, texts: pl.Series) -> list[tuple[str, Bools]]:
+    coarsest, finest = limit_of(part.coarsest), limit_of(part.finest)
+    if isinstance(coarsest, str) or isinstance(finest, str):
+        return _in_time(coarsest, finest, texts)
+    ends = read_ordered(texts, pl.Float64())
+    low, high = (ends[end].cast(pl.Float64).fill_null(0.0).to_numpy() for end in ("lo", "hi"))
+    slack = _ROUND * np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 0.0))
+    found: list[tuple[str, Bools]] = []
+    coded = np.isinf(high) & (low == part.top) if part.top is not None else np.zeros(low.size, bool)
+    if part.bottom is not None:
+        coded |= np.isinf(low) & (high == part.bottom)
+    with np.errstate(invalid="ignore"):
+        width = high - low
+    if coarsest is not None:
+        found.append((f"wider than {coarsest:g} (coarsest)", (width > coarsest + slack) & ~coded))
+    if finest is not None:
+        found.append((f"narrower than {finest:g} (finest)", width < finest - slack))
+    if part.top is not None:
+        told = np.isfinite(high) & ((high > part.top) | ((low == high) & (low >= part.top)))
+        found.append((f"beyond top = {part.top:g}", told | (low > part.top)))
+    if part.bottom is not None:
+        told = np.isfinite(low) & ((low < part.bottom) | ((low == high) & (high <= part.bottom)))
+        found.append((f"below bottom = {part.bottom:g}", told | (high < part.bottom)))
+    return found
+
+
+def _in_time(
+    coarsest: str | float | None, finest: str | float | None, texts: pl.Series
+) -> list[tuple[str, Bools]]:
+    timed = bool(texts.str.contains(":").any())
+    ends = read_ordered(texts, pl.Datetime("us") if timed else pl.Date())
+    low, high = (_moments(ends[end]) for end in ("lo", "hi"))
+    found = []
+    if isinstance(coarsest, str):
+        # A moment at which the next span begins ends this one.
+        last = high.dt.offset_by("-1us")
+        late = pl.select(pl.when(high > low).then(last).otherwise(high)).to_series()
+        span = SPANS[coarsest]
+        wide = low.dt.truncate(span) != late.dt.truncate(span)
+        found.append((f"wider than a {coarsest} (coarsest)", wide.fill_null(True).to_numpy()))
+    if isinstance(finest, str):
+        span = SPANS[finest]
+        whole = low.dt.truncate(span) == low
+        after = low.dt.offset_by(span)
+        days = pl.select(pl.when(high >= after.dt.offset_by("-1d")).then(1)).to_series()
+        reaches = high >= after if timed else days.is_not_null()
+        found.append(
+            (f"narrower than a {finest} (finest)", ~(whole & reaches).fill_null(False).to_numpy())
+        )
+    return found
+
+
+def _moments(texts: pl.Series) -> pl.Series:
+    days = texts.str.to_datetime("%Y-%m-%d", strict=False, time_unit="us")
+    exact = (
+        as_text(texts)
+        .str.slice(0, 26)
+        .str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")
+    )
+    return exact.fill_null(days)
