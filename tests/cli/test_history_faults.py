@@ -125,6 +125,19 @@ def test_the_manifest_tells_the_series_and_nothing_of_its_people(folder):
     assert set(first["tied"]) == {"series", "number"}
 
 
+def test_a_history_that_begins_beside_releases_of_another_series_is_told_of(folder):
+    done, said = release(folder, 2025, "--history", "before2023", "--json", "r.json")
+    assert done.returncode == 0, said
+    assert "r2023.csv and r2024.csv beside it are releases of the same columns" in said
+    assert "this one begins another series" in said
+    told = json.loads((folder / "r.json").read_text())
+    assert told["notes"]["released before"] == ["r2023.csv", "r2024.csv"]
+    (folder / "empty").mkdir()
+    strict = ("--history", "empty", "--strict", "-o", "s.csv")
+    assert release(folder, 2025, *strict)[0].returncode == 2
+    assert not [*(folder / "empty").iterdir()]
+
+
 def test_a_release_of_a_series_is_made_again_with_its_history(folder):
     words = ("replay", "r2024.csv.manifest.json", "--data", "2024.csv", "--seed", "5")
     done = shoal(folder, *words)

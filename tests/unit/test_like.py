@@ -106,7 +106,8 @@ def like(ages, sexes, ills, **asked):
     frame = pl.DataFrame({"age": ages, "sex": sexes, "ill": ills})
     roles = {"quasi": ["age", "sex"], "sensitive": "ill", "grids": {"age": "off"}}
     return shoal.anonymize(
-        frame, like=EARLIER, **{**roles, "k": 2, "seed": 1, "method": "mondrian", **asked}
+        frame,
+        **{**roles, "like": EARLIER, "k": 2, "seed": 1, "method": "mondrian", **asked},
     )
 
 
@@ -145,6 +146,16 @@ def test_rows_too_few_to_be_a_class_take_the_nearest_one_along():
         ("[20-29]", "f"): 2,
         ("[41-60]", "{f, m}"): 3,
     }
+
+
+def test_a_class_that_says_nothing_is_not_taken_up():
+    stars = pl.DataFrame({"age": ["*"] * 4, "sex": ["*"] * 4, "ill": [*"abab"]})
+    release = like([21, 25, 60, 65], ["f", "f", "m", "m"], [*"abab"], like=stars)
+    assert Counter(release.frame.select("age", "sex").rows()) == {
+        ("[21-25]", "f"): 2,
+        ("[60-65]", "m"): 2,
+    }
+    assert release.made.notes["like"]["classes"] == 0
 
 
 def test_sets_are_not_taken_up_where_the_plan_says_never():

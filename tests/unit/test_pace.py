@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from numba.core import event
 
-from shoal.base import pace
+from shoal.base import compiling, pace
 from shoal.base.pace import under_way
 from shoal.cli.bar import BAR, Bar
 from shoal.cli.work import BEST, watch
@@ -44,6 +46,49 @@ def test_the_line_tells_the_share_and_after_five_seconds_what_is_left() -> None:
         assert "about 1:20 min left" in bar.text(start + 10)
         assert bar.text(start).endswith(BEST)
         assert len(bar.text(start + 10)) < 80
+
+
+class Kernel:
+    """What numba makes of a function, as far as counting goes."""
+
+    def __init__(self, function: Any) -> None:
+        self.py_func = function
+
+
+@Kernel
+def inmost() -> None:
+    """Call nothing."""
+
+
+@Kernel
+def within() -> None:
+    inmost()  # type: ignore[operator]
+
+
+@Kernel
+def outer() -> None:
+    within()  # type: ignore[operator]
+    inmost()  # type: ignore[operator]
+
+
+def test_compiling_has_a_line_of_its_own_that_counts_functions() -> None:
+    bar, told = Bar(), []
+    bar.show("group", (2, 6), BEST)
+    compiling._ASKED.clear()
+    compiling._DONE.clear()
+    with compiling.announced(lambda: told.append(1)):
+        for _ in range(2):  # the second time for other arguments
+            event.start_event("numba:compile", {"dispatcher": outer})
+            assert "once: 0 of 3 functions ╌" in bar.text(time.perf_counter())
+            for part in (inmost, within):
+                event.start_event("numba:compile", {"dispatcher": part})
+                event.end_event("numba:compile", {"dispatcher": part})
+            assert "group" not in bar.text(time.perf_counter())
+            assert "once: 2 of 3 functions ━━━━━━━━━━━━━━━━╌" in bar.text(time.perf_counter())
+            event.end_event("numba:compile", {"dispatcher": outer})
+            assert compiling.now() is None
+    assert told == [1]
+    assert "group" in bar.text(time.perf_counter())
 
 
 def test_a_narrow_terminal_gets_a_short_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -257,11 +257,18 @@ def _told_again(run: Run, again: list[str], near: list[str]) -> Run:
     if near:
         notes[BEFORE] = near
         many = "are releases" if len(near) > 1 else "is a release"
-        told = (
-            f"{' and '.join(near[:5])} beside it {many} of the same columns, and dummies are drawn "
-            "afresh: who has two releases of the same people keeps only the values that are in "
-            "both sets. Use --history, with which a person keeps the set, or publish only one."
-        )
+        told = f"{' and '.join(near[:5])} beside it {many} of the same columns, and "
+        if "series" in run.tied:
+            told += (
+                "the history is empty: this one begins another series. If the same people are in "
+                "both, it undoes the promise of those. Give the history that was kept with them."
+            )
+        else:
+            told += (
+                "dummies are drawn afresh: who has two releases of the same people keeps only the "
+                "values that are in both sets. Use --history, with which a person keeps the set, "
+                "or publish only one."
+            )
         texts.insert(0, told)
     return replace(run, warnings=(*texts, *run.warnings), notes=notes)
 

@@ -89,8 +89,13 @@ class Bar:
         """Return the line as it stands at a moment."""
         busy = compiling.now()
         counted = None if busy else pace.now()
-        words, share = f"{self.stage}: {COMPILING}" if busy else self.stage, None
-        if counted is not None:
+        words, share = self.stage, None
+        if busy is not None:  # a line of its own: the work stands still meanwhile
+            words, share = (
+                f"{COMPILING}: {busy[0]} of {busy[1]} functions",
+                busy[0] / max(busy[1], 1),
+            )
+        elif counted is not None:
             what, share = counted
             words = f"{self.stage}: {what} {100 * share:.0f} %"
         elif self.done is not None:

@@ -186,18 +186,20 @@ class Output:
         ]
 
     def near(self, plan: Plan) -> list[str]:
-        """Return releases beside this one that tell of the same columns, made by the same method.
+        """Return releases beside this one of the same columns that it may undo.
 
-        Only where two releases give values away, and no history says what was drawn before.
+        Where two releases give values away those of the same method, unless a history says what was
+        drawn before; for a history that begins those of another series, whose history may be lost.
         """
         from shoal.catalog import find_method
 
-        drawn = find_method(plan.method.name).shape.words.again
-        if not drawn or self.series is not None or self.manifest is None:
+        begins = self.series is not None and not self.series.heads
+        drawn = self.series is None and find_method(plan.method.name).shape.words.again
+        if self.manifest is None or not (begins or drawn):
             return []
         from shoal.base.errors import InputError
         from shoal.engines.marks import SUFFIX
-        from shoal.verbs.manifest import read_manifest
+        from shoal.verbs.manifest import read_manifest, tied_of
 
         found = []
         for file in sorted(self.manifest.parent.glob(f"*{SUFFIX}")):
@@ -208,7 +210,8 @@ class Output:
             method, tree = told.get("method"), told["plan"]
             columns = tree.get("columns") if isinstance(tree, dict) else None
             same = isinstance(method, dict) and method.get("name") == plan.method.name
-            if same and isinstance(columns, dict) and columns.keys() == plan.columns.keys():
+            matters = "series" in tied_of(told) if begins else same
+            if matters and isinstance(columns, dict) and columns.keys() == plan.columns.keys():
                 found.append(file.name.removesuffix(SUFFIX))
         return found
 

@@ -231,6 +231,7 @@ class _Fits:
                 node[:, j] = np.where(star, domain.root, known)[side.cells]
             width[:, j] = np.where(star, 1.0, own.clip(0.0, 1.0))[side.cells]
             sides.append(side)
+        usable &= ~np.all([(side.lo < 0)[side.cells] for side in sides], axis=0)  # fits everybody
         return cls(tuple(sides), width, lo, hi, node, cells, usable)
 
     @property
