@@ -70,3 +70,32 @@ def with_zips(data: Encoded, leaves: int, seed: int = 0) -> Encoded:
         codes=np.ascontiguousarray(np.hstack((data.codes, column))),
         domains=(*data.domains, taxonomy),
     )
+
+
+def wages(rows: int = 61_395, seed: int = 0) -> Encoded:
+    """Return a survey like one on wages: four columns, thousands of amounts in steps of 1 to 20.
+
+    Amounts crowd at the low end, so the intervals of a level have anything from one to hundreds of
+    leaves under them.
+    """
+    rng = np.random.default_rng(seed)
+    cents = np.minimum(np.round(np.exp(rng.normal(2.6, 0.6, rows)) * 100), 20_000).astype(int)
+    usual = rng.random(rows) < 0.5
+    cents[usual] = np.round(cents[usual] / 25) * 25
+    found, code = np.unique(cents, return_inverse=True)
+    paths = []
+    for amount in found:
+        parts = [f"[{int(amount // (100 * s)) * s}, {s}[" for s in (1, 5, 10, 20)]
+        paths.append((f"{amount / 100:.2f}", *parts, "*"))
+    wage = Taxonomy.from_rows(paths, "wage")
+    leaf = {label: position for position, label in enumerate(wage.labels[: wage.size])}
+    column = np.array([leaf[path[0]] for path in paths], np.int32)[code]
+    base = adult(["age", "education", "sex"])
+    codes = base.codes[rng.integers(0, base.rows, rows)]
+    return replace(
+        base,
+        names=(*base.names, "wage"),
+        codes=np.ascontiguousarray(np.column_stack((codes, column)).astype(np.int32)),
+        domains=(*base.domains, wage),
+        importance=(),
+    )

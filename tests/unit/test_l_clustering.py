@@ -27,7 +27,7 @@ def as_sets(partition):
     }
 
 
-def twin(data, l, seed):  # noqa: E741
+def twin(data, l, seed, k=0):  # noqa: E741
     seeds = np.random.default_rng(seed).permutation(data.rows)
     codes = data.sensitive["s0"]
     tags = np.where(codes < 0, len(data.sensitive_names["s0"]), codes).astype(np.int32)
@@ -45,6 +45,7 @@ def twin(data, l, seed):  # noqa: E741
         values,
         joins.NcpCost(data),
         joins.JoinCost(data),
+        k,
     )
     return {frozenset(group) for group in groups}
 
@@ -60,6 +61,19 @@ def test_equals_its_twin(seed):
     l = int(rng.integers(2, len(np.unique(codes[codes >= 0])) + 1))  # noqa: E741
     got = l_clustering.group(data, LDiversity(l, "s0"), np.random.default_rng(seed))
     assert as_sets(got) == twin(data, l, seed)
+
+
+def test_a_diverse_cluster_takes_rows_up_to_k_and_swallows_nobody():
+    compared = 0
+    for seed in range(8):
+        data = encoded(np.random.default_rng(seed), 36, "to", missing=0.1, sensitive=(4,))
+        expected = twin(data, 2, seed, k=6)
+        rule = All((KAnonymity(6), LDiversity(2, "s0")))
+        got = as_sets(l_clustering.group(data, rule, np.random.default_rng(seed)))
+        if min(map(len, expected)) >= 6:  # else the repair joins clusters
+            assert got == expected
+            compared += 1
+    assert compared > 3
 
 
 def patients():

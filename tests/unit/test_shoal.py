@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.base.partition import Partition
-from shoal.groupers import k_member, shoal
+from shoal.groupers import k_member, patterns, shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
 from shoal.groupers.patterns import make_ladders
@@ -25,6 +25,7 @@ from shoal.privacy import (
     RecursiveLDiversity,
     TCloseness,
 )
+from shoal.tables.domain import Taxonomy
 from tests.naive import joins
 from tests.naive import peel as naive
 from tests.tables import encoded
@@ -109,6 +110,18 @@ def test_patterns_come_cheapest_first_and_each_once(seed):
     assert set(met) == everything
     widths = [sum(ladders.width[j, level] for j, level in enumerate(pattern)) for pattern in met]
     assert all(a <= b + 1e-9 for a, b in itertools.pairwise(widths))
+
+
+def test_a_level_with_nodes_of_all_widths_is_not_lost():
+    # 45 nodes of 1 to 45 leaves, one level of the hierarchy: no width is far from the next one.
+    paths = [(f"{size}-{i}", f"node {size}", "*") for size in range(1, 46) for i in range(size)]
+    domain = Taxonomy.from_rows(paths, "x")
+    levels, width = patterns._tree_levels(domain, domain.width, 0.5)
+    assert len(levels) == width.size
+    assert width[0] == 0.0
+    assert width[-1] == 1.0
+    assert (width[3:-1] / width[2:-2] < 2.01).all()
+    assert 5 < width.size < 12
 
 
 @pytest.mark.slow

@@ -16,6 +16,9 @@ Ints = npt.NDArray[np.int64]
 CELLS = (64, 32, 16, 8, 4, 2)
 """Equal parts an ordered column is cut into, level by level."""
 
+APART = 1.6
+"""No two levels of a hierarchy lie further apart than this, if there are nodes between."""
+
 
 def make_ladders(
     data: Encoded, weights: Floats, k: int, merge: float, objective: str = "ncp"
@@ -66,7 +69,13 @@ def _tree_levels(domain: Taxonomy, width: Floats, merge: float) -> tuple[list[In
     """Return one level per different width: the highest ancestor that is no wider."""
     steps = np.unique(width[domain.levels])
     after = np.append(steps[1:], np.inf)
-    kept = steps[(steps == 0.0) | (after > steps * (1 + merge) + 1e-12)]
+    wanted = (steps == 0.0) | (after > steps * (1 + merge) + 1e-12)
+    last = steps[-1]
+    for at in range(steps.size - 1, -1, -1):
+        # A level whose nodes are of all widths has no gap in them, but is one all the same.
+        wanted[at] |= steps[at] * APART < last
+        last = steps[at] if wanted[at] else last
+    kept = steps[wanted]
     levels = []
     for step in kept:
         names = np.arange(domain.size + 1)

@@ -51,6 +51,12 @@ EFFORTS = {
 PRICED = replace(EFFORTS["max"], trials=1_100)
 """The same with a start from prices, which takes the time of the other trials."""
 
+LARGE = 100
+"""The k from which whole nodes are searched (:mod:`shoal.groupers.opening`)."""
+SEARCHES = {"fast": (10, 0.1), "normal": (24, 0.12), "max": (160, 0.15)}
+"""For how many rounds, and how warm at first."""
+POLISH = 0.25
+"""The share of trials that is left to do after that."""
 TINY = 12
 """Rows up to which every subset is looked at; each one more takes three times as long."""
 LATTICE = 1e6
@@ -106,23 +112,21 @@ def group(
         from shoal.groupers.exact import best_labels
 
         return repair(data, Partition.from_labels(best_labels(data, rule, boxes)), rule)
-    seeds = deepcopy(rng)  # a rival starts as it would by itself, so that it cannot lose less
-    sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
-    starts, shape, placed = [], (k, conditions, boxes, ladders), None
-    if not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains):
-        labels = peel_off(data, rule, k, conditions, boxes, ladders, chosen.visits, rng)
-        placed = place_rest(data, conditions, boxes, labels, rule, rng)
-    if placed is not None:
-        starts.append(repair(data, placed, rule).labels())
-    mixed = balanced(data, rule, k, conditions, boxes, deepcopy(seeds))
-    starts += [part.labels() for part in mixed]
-    if sets or (small and not walkable(ladders)) or not starts:
-        starts.append(grow_groups(data, make_space(data), rule, deepcopy(seeds)).labels())
-    if placed is None or (small and (effort != "fast" or mixed)):
-        starts += [part.labels() for part in rivals(data, rule, seeds)]
-    starts.sort(key=partial(cost, data, boxes))
-    del starts[PROMISING:]
+    sets, shape = bool((boxes.kind == SET).any()), (k, conditions, boxes, ladders)
+    starts = []
+    if k >= LARGE and not conditions.code.size:
+        from shoal.groupers.opening import opened, searchable
+
+        if searchable(data, k, boxes):
+            starts.append(opened(data, k, boxes, ladders, *SEARCHES[effort], rng, stop))
+            chosen = replace(chosen, trials=POLISH * chosen.trials)
+    if not starts or not all(isinstance(domain, Taxonomy) for domain in data.domains):
+        # Equal parts of numbers are not the only nodes: other methods cut where rows are.
+        starts += _starts(data, rule, shape, chosen, rng, fast=effort == "fast")
+        starts.sort(key=partial(cost, data, boxes))
+        del starts[PROMISING:]
     plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
+    plain &= k < LARGE  # prices find no better nodes than the search
     if effort == "max" and plain and (found := _priced(data, k, stop)) is not None:
         rest = place_rest(data, conditions, boxes, found, rule, rng)
         if rest is not None:
@@ -143,6 +147,34 @@ def group(
     if data.rows <= FEW and effort != "fast":
         labels = _restarted(data, shape, labels, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
+
+
+def _starts(
+    data: Encoded,
+    rule: Rule,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    effort: Effort,
+    rng: np.random.Generator,
+    *,
+    fast: bool,
+) -> list[Ints]:
+    """Return the cheapest starts for trials: what the peel took off, and what others make."""
+    k, conditions, boxes, ladders = shape
+    seeds = deepcopy(rng)  # a rival starts as it would by itself, so that it cannot lose less
+    sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
+    starts, placed = [], None
+    if not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains):
+        labels = peel_off(data, rule, k, conditions, boxes, ladders, effort.visits, rng)
+        placed = place_rest(data, conditions, boxes, labels, rule, rng)
+    if placed is not None:
+        starts.append(repair(data, placed, rule).labels())
+    mixed = balanced(data, rule, k, conditions, boxes, deepcopy(seeds))
+    starts += [part.labels() for part in mixed]
+    if sets or (small and not walkable(ladders)) or not starts:
+        starts.append(grow_groups(data, make_space(data), rule, deepcopy(seeds)).labels())
+    if placed is None or (small and (not fast or mixed)):
+        starts += [part.labels() for part in rivals(data, rule, seeds)]
+    return starts
 
 
 def _priced(data: Encoded, k: int, stop: Callable[[], bool] | None) -> Ints | None:

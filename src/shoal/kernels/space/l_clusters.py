@@ -59,7 +59,7 @@ def form_clusters(
                 join_into(space, covers, clusters, spare)
             members[size] = row
             labels[row] = clusters
-            banned[tree.tag[e]] = True
+            banned[tree.tag[e]] = size < l
             unassigned[tree.tag[e]] -= 1
             values -= 1 if unassigned[tree.tag[e]] == 0 else 0
             size += 1
@@ -68,7 +68,10 @@ def form_clusters(
             if size == l:  # diverse enough: from here on any row will do
                 _ban(banned, -1)
             e, price = nearest(search, stock.left, banned)
-            # A cluster must be strictly cheaper than any row.
+            # A cluster must be strictly cheaper than any row. One that is diverse only lacks rows:
+            # all of them pay wherever they go, and whoever swallows most would swallow the rest.
+            if size >= l and e >= 0:
+                continue
             if nearest_clusters(search, index, covers, clusters, price) > 0:
                 target = index.best[0]
                 join_into(space, covers, target, clusters)

@@ -1,0 +1,99 @@
+"""Whole nodes are opened as in plain Python, and lose less than trials on rows where k is large."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shoal.base.partition import Partition
+from shoal.coding.tuples import entries
+from shoal.groupers import opening, shoal
+from shoal.groupers.boxes import make_boxes
+from shoal.groupers.patterns import make_ladders
+from shoal.kernels.boxes.classes import new_hashed
+from shoal.kernels.boxes.opening import new_trial, reopen
+from shoal.measures.losses.ncp import iloss
+from shoal.privacy import KAnonymity
+from tests.naive.opening import Nodes
+from tests.tables import encoded
+
+
+def classes(ladders, pattern, codes):
+    """The entries by what they look like, classes in the order of their first entries."""
+    found = {}
+    for t, row in enumerate(codes.T):
+        at = ladders.at + pattern * ladders.step + row
+        found.setdefault(tuple(ladders.sign[at].tolist()), []).append(t)
+    return found.values()
+
+
+def cost_of(data, members, codes, weights):
+    """What the join of some entries costs a row; next to a gap everything."""
+    total = 0.0
+    for j, domain in enumerate(data.domains):
+        values = codes[j, members]
+        if (values == domain.size).any():
+            total += weights[j]
+        else:
+            part = Partition.from_labels(np.zeros(len(members), np.int64))
+            some = replace(
+                data,
+                names=("x",),
+                codes=values[:, None],
+                domains=(domain,),
+                sensitive={},
+                importance=(),
+            )
+            total += weights[j] * iloss(some, part).rate
+    return total
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equals_its_twin(seed):
+    rng, k = np.random.default_rng(seed), 4
+    data = encoded(rng, 40, ["tot", "tt", "ot"][seed % 3], missing=0.1 * (seed % 2))
+    weights = rng.uniform(0.5, 1.5, len(data.domains))  # no two ways cost the same
+    boxes, ladders = make_boxes(data, weights), make_ladders(data, weights, k, 0.0)
+    distinct, _, count = entries(data.codes)
+    codes = np.ascontiguousarray(distinct.T)
+    open_ = opening.one_node(data, count, ladders, data.rows // k + 2)
+    naive = Nodes(count.tolist(), k, float(weights.sum()), data.rows // k + 2)
+    trial, hashed = new_trial(count.size, open_.size.size), new_hashed(count.size)
+    patterns = np.array(list(itertools.product(*map(range, ladders.levels))), np.int8)
+    opened, seeded = 0, np.array([1], np.uint64)
+    for pattern in patterns[rng.permutation(len(patterns))]:
+        shape = (boxes, ladders, pattern[None], codes, count, k, 0.0)
+        opened += reopen(*shape, open_, trial, hashed, seeded)
+        for members in classes(ladders, pattern, codes):
+            if count[members].sum() >= k:
+                naive.attempt(members, cost_of(data, members, codes, weights))
+        assert open_.of.tolist() == naive.of
+    assert opened > 3
+    assert np.bincount(open_.of, count, minlength=open_.size.size).tolist() == open_.size.tolist()
+    assert (np.diff(open_.cost[open_.turn[: np.isfinite(open_.cost).sum()]]) >= 0).all()
+    assert (open_.cost[open_.of] * count).sum() == pytest.approx(naive.loss())
+
+
+def test_groups_have_k_rows_at_any_heat_and_stopping_is_heard():
+    data = encoded(np.random.default_rng(3), 300, "tot", missing=0.1)
+    boxes, ladders = make_boxes(data, data.weights), make_ladders(data, data.weights, 20, 0.0)
+    shape = (data, 20, boxes, ladders)
+    asked = iter([False, True])
+    for rounds, heat, stop in ((3, 0.3, None), (2, 0.0, None), (9, 0.1, lambda: next(asked))):
+        labels = opening.opened(*shape, rounds, heat, np.random.default_rng(1), stop)
+        assert np.bincount(labels).min() >= 20
+        again = opening.opened(*shape, 2, 0.1, np.random.default_rng(1))
+        assert (again == opening.opened(*shape, 2, 0.1, np.random.default_rng(1))).all()
+    assert next(asked, None) is None
+
+
+def test_whole_nodes_lose_less_than_trials_on_rows(monkeypatch):
+    data = encoded(np.random.default_rng(5), 2_000, "tott")
+    rule, losses = KAnonymity(100), []
+    for large in (100, 101):
+        monkeypatch.setattr(shoal, "LARGE", large)
+        part = shoal.group(data, rule, np.random.default_rng(1), effort="fast")
+        assert rule.holds(data.stats(part)).all()
+        losses.append(iloss(data, part).rate)
+    assert losses[0] < losses[1]
