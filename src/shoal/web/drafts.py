@@ -260,14 +260,22 @@ class Faults(ShoalError):
         super().__init__("\n".join(faults))
 
 
-def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
-    """Return the command line that repeats a run.
+def said_of_files(text: str, named: Mapping[str, str]) -> str:
+    """Return what was said of uploaded files with the names that they were uploaded by."""
+    for name, path in named.items():
+        text = text.replace(path, name)
+    return text
+
+
+def command(plan: Plan, profile: Mapping[str, Any], data: str, earlier: Sequence[str] = ()) -> str:
+    """Return the command line that repeats a run; ``earlier``: releases from before.
 
     In flags where flags can say it all, else with the plan, which always can.
     """
     start = ["shoal", "anonymize", data]
     # Reports show this command: where the seed is, not what it is.
     end = [*(["--seed-file", "seed.txt"] if plan.seeded else []), "-o", "release.csv"]
+    end = [*(word for name in earlier for word in ("--against", name)), *end]
     if not _flags_suffice(plan, profile):
         return shlex.join([*start, "--plan", "plan.toml", *end])
     words: list[str] = []
