@@ -53,6 +53,7 @@ bench: $(VENV)/.stamp-dev
 # The papers' figures and verdicts; what was measured once by the same code is kept.
 reproduce: $(VENV)/.stamp
 	$(BIN)/python -m experiments
+	$(BIN)/python -m experiments releases
 
 # The pages that are made from the code, the outputs they show, and the site (build/site).
 docs: $(VENV)/.stamp-docs

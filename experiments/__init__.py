@@ -5,3 +5,6 @@ counts as holding. :func:`experiments.running.reproduce` carries it out.
 """
 
 PAPERS = ("kaim", "l_clustering", "alpha_k", "dummies")
+
+OVER_TIME = "releases"
+"""Series of releases, measured by :mod:`experiments.overtime`."""

@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from experiments import OVER_TIME
 from experiments.caching import Store, default_folder
 from experiments.fetching import fetch_adult
+from experiments.overtime import reproduce_series
 from experiments.pages import check_folder, write_paper, write_summary
 from experiments.plans import HERE, check_papers, read_study
 from experiments.running import Progress, Reproduction, reproduce
@@ -22,7 +24,9 @@ from shoal.cli import say
 def command(
     paper: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help="kaim, l_clustering, alpha_k, dummies, or all."),
+        typer.Argument(
+            metavar="PAPER", help="kaim, l_clustering, alpha_k, dummies, all of these; or releases."
+        ),
     ] = "all",
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer rows, points and repeats: a first look.")
@@ -78,7 +82,11 @@ def command(
         with Crew(jobs) as crew:
             for name in papers:
                 study = read_study(name, quick=quick)
-                found = reproduce(study, sources, Store(kept), crew, progress=_progress(name))
+                show = _progress(name)
+                if name == OVER_TIME:
+                    found = reproduce_series(study, sources, Store(kept), progress=show)
+                else:
+                    found = reproduce(study, sources, Store(kept), crew, progress=show)
                 page = write_paper(found, out)
                 _report(found)
                 now = f"{found.seconds:.0f} s ({found.measured_now} measured now)"

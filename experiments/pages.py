@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from experiments import PAPERS, caching
+from experiments import OVER_TIME, PAPERS, caching
 from experiments.drawing import charts_of, telling
 from experiments.judging import VERDICTS, Dot, class_of
 from experiments.plans import HERE, Figure
@@ -22,7 +22,7 @@ from shoal.show.charts.paper import Chart
 HEAD = """\
 # The papers, reproduced
 
-Every finding of the four papers that our methods come from, asked of our own figures with the
+Every finding of the five papers that our methods come from, asked of our own figures with the
 papers' own settings. Renew all of it with `make reproduce`, one paper with `python -m experiments
 PAPER`. The plan and the claims of a paper are in its folder. A verdict is computed, never written
 by hand, and never an average: *holds* at every point, *holds at* so many of them with the others
@@ -82,21 +82,22 @@ def write_paper(found: Reproduction, folder: Path) -> Path:
 
 def write_summary(folder: Path) -> Path:
     """Write the table of all claims, of every paper whose verdicts lie in the folder."""
-    records = {name: record for name in PAPERS if (record := _read(folder / name / MARK))}
-    every = [(name, each) for name, record in records.items() for each in record["verdicts"]]
+    every = (*PAPERS, OVER_TIME)
+    records = {name: record for name in every if (record := _read(folder / name / MARK))}
+    told = [(name, each) for name, record in records.items() for each in record["verdicts"]]
     lines_ = [
         HEAD,
-        f"Of {len(every)} claims, {_counted([each for _, each in every])}. Of those that are the "
-        f"papers' own, {_counted([each for _, each in every if not each['ours']])}.",
+        f"Of {len(told)} claims, {_counted([each for _, each in told])}. Of those that are the "
+        f"papers' own, {_counted([each for _, each in told if not each['ours']])}.",
         "",
         "## The main claims of the papers",
         "",
-        *_short_table(records, [(name, each) for name, each in every if each["main"]]),
+        *_short_table(records, [(name, each) for name, each in told if each["main"]]),
         "",
         "## What the papers could not tell",
         "",
         BEYOND,
-        *_short_table(records, [(name, each) for name, each in every if each["ours"]]),
+        *_short_table(records, [(name, each) for name, each in told if each["ours"]]),
         "",
     ]
     for name, record in records.items():

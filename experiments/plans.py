@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments import PAPERS
+from experiments import OVER_TIME, PAPERS
 from shoal.base.errors import ParameterError, PlanError, listed, nearest
 
 HERE = Path(__file__).parent
@@ -43,6 +43,11 @@ NAMES = {
     "seconds": "seconds",
     "mse": "MSE",
     "served": "share served",
+    "release": "release",
+    "m": "m",
+    "counterfeits": "counterfeits, share of the rows",
+    "exposed": "share of records",
+    "broken": "share of rows",
 }
 """How parameters and measures are called on the axes."""
 
@@ -124,10 +129,10 @@ def check_papers(name: str) -> tuple[str, ...]:
     """Return the papers that a word asks for: one of them, or all."""
     if name == "all":
         return PAPERS
-    if name not in PAPERS:
+    if name not in (every := (*PAPERS, OVER_TIME)):
         raise ParameterError(
-            f"There is no paper {name!r} to reproduce.{nearest(name, PAPERS)} "
-            f"Choose one of {', '.join(PAPERS)}, or all."
+            f"There is no paper {name!r} to reproduce.{nearest(name, every)} "
+            f"Choose one of {', '.join(PAPERS)}, or all; or {OVER_TIME}."
         )
     return (name,)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import PAPERS
+from experiments import OVER_TIME, PAPERS
 from experiments.judging import (
     FAILS,
     HOLDS,
@@ -138,7 +138,7 @@ def test_what_is_not_there_is_not_judged(kind):
     assert (found.verdict, found.reason) == (UNMEASURED, "the table census is not here")
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", (*PAPERS, OVER_TIME))
 def test_the_claims_of_the_papers_fit_their_plans(paper):
     study = read_study(paper)
     figures = {figure.id: figure for figure in study.figures}

@@ -30,6 +30,7 @@ from shoal.plan.plan import Plan
 from shoal.releases import foreign
 from shoal.releases.reading import open_published
 from shoal.tables.gathering import Hierarchies, gather, is_path
+from shoal.tables.limits import limits_by_column
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
     Domains,
@@ -255,19 +256,20 @@ def open_release(
     # Kinds belong to columns, which are named last.
     check_known(reading, ReadAs)
     read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
-    full = merge(plan, hierarchies=hierarchies, **read_as)
+    full = merge(plan, hierarchies=hierarchies, suppress=limits.get("suppress"), **read_as)
     named = roles_of(quasi, sensitive, identifier, person=person)
 
     def roles(_columns: Sequence[str]) -> dict[Role, list[str]]:
         return settled(named)
 
-    if kinds or limits:
-        full = merge(full, roles=named, kinds=kinds, **limits)
+    if kinds:
+        full = merge(full, roles=named, kinds=kinds)
     trees = declared.taxonomies if hierarchies is None and declared is not None else hierarchies
     return read_release(
         released,
         full,
         roles=roles,
+        settings=limits_by_column(limits),
         st=st,
         hierarchies=trees,
         domains=domains,

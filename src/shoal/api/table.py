@@ -251,13 +251,11 @@ class Table(Generic[FrameT]):
         if exposed is not None and exposed.warns:
             texts.append(exposed.describe())
             warn(exposed.describe())
-        told = read_off(made.opened)
-        if told is not None and told.warns:
+        if (told := read_off(made.opened)) is not None and told.warns:
             texts.append(told.describe())
             warn(told.describe())
         refuse_if(texts if strict else ())
-        texts += advice(plan, kept=series is not None)
-        texts = list(dict.fromkeys(texts))
+        texts = list(dict.fromkeys([*texts, *advice(plan, kept=series is not None)]))
         run = replace(
             made.run,
             warnings=tuple(texts),
@@ -269,10 +267,13 @@ class Table(Generic[FrameT]):
         if series is None and against:
             from shoal.verbs.audit import refuse_undone
 
-            refuse_undone(made.opened, plan, extra, [release.alike(r) for r in several(against)])
+            others = map(release.alike, several(against))
+            release = replace(release, run=refuse_undone(run, made.opened, plan, extra, [*others]))
         return release if isinstance(history, History) else release.recorded(), made
 
-    def anonymize_to_look_into(self, progress: Progress) -> tuple[Release[FrameT], Made]:
+    def anonymize_to_look_into(
+        self, progress: Progress, against: Sequence[Any] = ()
+    ) -> tuple[Release[FrameT], Made]:
         """Anonymize as declared; return also what was made, for a steward who has the table.
 
         What was made says which row became which: it is looked into where it was made, and what is
@@ -282,7 +283,7 @@ class Table(Generic[FrameT]):
 
         plan = asked_for(self.plan).filled()
         clock = Clock(limited(progress, find_method(plan.method.name), None))
-        return self._carried_out(plan, clock)
+        return self._carried_out(plan, clock, against=against)
 
     @property
     def _kind(self) -> Native:

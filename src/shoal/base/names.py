@@ -18,10 +18,14 @@ def check_twice(names: Iterable[str], where: object) -> None:
         )
 
 
+class NoRows(InputError):
+    """A table has columns and no rows."""
+
+
 def check_rows(rows: int, names: Iterable[str], where: object) -> None:
     """Refuse a table that has columns and no rows."""
     if not rows:
-        raise InputError(
+        raise NoRows(
             f"{where} has column names ({listed(names)}) but no rows. "
             "A table needs at least one row."
         )

@@ -135,7 +135,7 @@ class Output:
         shape = find_method(method).shape
         names = (*shape.tables, DOMAIN) if declared and shape.domains else shape.tables
         if series is not None and not shape.drawn:
-            from shoal.releases.history.check import COUNTERFEITS
+            from shoal.releases.counterfeits import COUNTERFEITS
 
             names = (*names, COUNTERFEITS)
         if self.place == DASH and len(names) > 1:

@@ -56,7 +56,7 @@ def _plan(project: Project, trees: dict[str, str]) -> Plan:
     plan = Plan().with_columns(columns)
     plan = plan.with_rules(project.rules) if project.rules else plan
     # The separator of the project's own copy of the table, and how it writes dates.
-    return plan.override(data=project.data).filled()
+    return plan.override(data=project.data, release=project.release).filled()
 
 
 def _plain(at: int, name: str) -> str:

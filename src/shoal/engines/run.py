@@ -100,6 +100,7 @@ class Run:
             "undecided": self.undecided,
             "exposure": None if self.exposure is None else self.exposure.to_dict(),
             "read_off": None if self.read_off is None else self.read_off.to_dict(),
+            "earlier": dict(self.verdict.models.get("earlier", {})),
             "seeded": self.plan.seeded,
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
             "versions": _versions(),

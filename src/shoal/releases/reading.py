@@ -9,10 +9,12 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import OutputError
+from shoal.base.names import NoRows
 from shoal.base.roles import Role
 from shoal.catalog import DOMAIN
 from shoal.plan.plan import Plan
 from shoal.releases.anatomy import GROUP
+from shoal.releases.counterfeits import COUNTERFEITS
 from shoal.releases.ends import ENDS, all_ends
 from shoal.releases.opened import Opened
 from shoal.tables.files import read_table, second_path
@@ -76,13 +78,13 @@ def side_tables(
     """Return the other tables of a release, by name, as far as its first one has their marks.
 
     Anatomy's second table: the one given, or the one next to the first. The domains from which sets
-    were drawn, if they stand next to it.
+    were drawn, and the counterfeits of its classes, if they stand next to it.
     """
     if given is not None:
         return {"st": _read(place(given), how) if is_path(given) else from_native(given)}
     if not is_path(released):
         return {}
-    names = ("st", DOMAIN) if GROUP in published.columns else (DOMAIN,)
+    names = (*(("st",) if GROUP in published.columns else ()), DOMAIN, COUNTERFEITS)
     tables = ((name, _beside(place(released), name, published, how)) for name in names)
     return {name: table for name, table in tables if table is not None}
 
@@ -106,9 +108,14 @@ def _beside(
             return None
         # A wide table takes long to look through: first of all there must be something to read.
         there = second.exists() and (name != DOMAIN or _holds_sets(published))
-        text = ("column", "value") if name == DOMAIN else ()
+        text = {DOMAIN: ("column", "value"), COUNTERFEITS: published.columns}.get(name, ())
         own = released_how(how)
-        return read_table(second, text=text, quoted=True, **own) if there else None
+        try:
+            return read_table(second, text=text, quoted=True, **own) if there else None
+        except NoRows:  # no counterfeits are told by a table without rows
+            if name != COUNTERFEITS:
+                raise
+            return None
     if where.table is None or (name == DOMAIN and not _holds_sets(published)):
         return None
     from shoal.tables.sources.reading import exists, read_source

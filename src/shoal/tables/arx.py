@@ -92,11 +92,9 @@ def _read(path: Path, box: zipfile.ZipFile) -> Project:
     _weights(config, columns, notes)
     rules = _rules(config, columns, notes)
     limit = float(config.findtext("relativeMaxOutliers", "0") or 0)
-    if limit > 0:
-        notes.append(
-            f"Suppression limit {limit:g}: the method of the plan (shoal) drops no row. ARX's way "
-            f"is --method incognito --option suppression={limit:g}."
-        )
+    release = {"suppress": limit} if 0 < limit < 1 else {}
+    if limit >= 1:
+        notes.append("Suppression limit 1: in Shoal at least one row is published. Left out.")
     data: dict[str, Any] = {}
     if "project.xml" in box.namelist():
         sign = _tree(path, box, "project.xml").findtext("separator", "")
@@ -105,7 +103,7 @@ def _read(path: Path, box: zipfile.ZipFile) -> Project:
         data["dates"] = dates.pop()
     elif dates:
         notes.append(f"Dates in {len(dates)} forms: Shoal reads one form a file, or ISO dates.")
-    return Project("ARX", columns, rules, data, trees, tuple(notes), _TABLE)
+    return Project("ARX", columns, rules, data, trees, tuple(notes), _TABLE, release)
 
 
 def _tree(path: Path, box: zipfile.ZipFile, part: str) -> Xml.Element:
@@ -148,9 +146,14 @@ def _columns(
             if kind == "Ordinal" and tree is None:
                 columns[name]["kind"] = "set"
                 notes.append(f"{name}: ordinal; list its values under order to keep the order.")
-        for key, what in (("min", "lowest"), ("max", "highest")):
-            if one.findtext(key, "All") not in ("All", ""):
-                notes.append(f"{name}: {what} level of generalization {one.findtext(key)}.")
+        for key, limit in (("min", "finest"), ("max", "coarsest")):
+            level = one.findtext(key, "All")
+            if level in ("All", ""):
+                continue
+            if name in trees and level.isdigit():
+                columns[name][limit] = int(level)
+            else:
+                notes.append(f"{name}: {limit} level {level}, and it has no hierarchy here.")
         if one.find("microAggregationFunction") is not None and role == "quasi":
             notes.append(f"{name}: microaggregation; Shoal publishes true values only, coarser.")
     if not columns:

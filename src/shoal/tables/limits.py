@@ -17,6 +17,7 @@ import polars as pl
 from shoal.base.errors import ParameterError, SchemaError, listed
 from shoal.base.partition import Bools
 from shoal.base.roles import Kind, Role
+from shoal.plan.parts import LIMITS
 from shoal.tables.domain import Taxonomy, numbers
 from shoal.tables.grid import AUTO, OFF, SPANS, ends
 from shoal.tables.schema import Column
@@ -41,6 +42,16 @@ def limit_of(text: Any) -> Any:
     except ValueError:
         return text.strip()
     return int(number) if number.is_integer() else number
+
+
+def limits_by_column(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return limits as settings of columns; ``within`` may be a name or a list of names."""
+    found = {key: given[key] for key in LIMITS if given.get(key)}
+    if isinstance(names := found.get("within", {}), str):
+        names = [names]
+    if not isinstance(names, Mapping):
+        found["within"] = dict.fromkeys(names, True)
+    return found
 
 
 def share_of(text: float | str | None) -> float | None:

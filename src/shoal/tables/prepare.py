@@ -25,7 +25,7 @@ from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.grid import DEFAULT_GRID
 from shoal.tables.guessing import guess
 from shoal.tables.guessing.whose import not_people
-from shoal.tables.limits import on_grid, share_of
+from shoal.tables.limits import limits_by_column, on_grid, share_of
 from shoal.tables.native import from_native
 from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
@@ -81,9 +81,7 @@ def merge(
     :meth:`shoal.plan.plan.Plan.override`, and limits by column.
     """
     base = plan if isinstance(plan, Plan) else Plan()
-    bounds = {key: parts.pop(key) or {} for key in LIMITS if key in parts}
-    if not isinstance(strata := bounds.get("within", {}), Mapping):
-        bounds["within"] = dict.fromkeys(listed_names(strata), True)
+    bounds = limits_by_column({key: parts.pop(key) for key in LIMITS if key in parts})
     if is_path(plan):
         base = Plan.read(plan, trust=trust)
     words = {"delimiter": delimiter, **(reading or {})}

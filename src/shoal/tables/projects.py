@@ -21,3 +21,4 @@ class Project:
     hierarchies: Mapping[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     table: str = "Then run, with your table:"
+    release: Mapping[str, Any] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from shoal.base.errors import NotVerified, SchemaError
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_rule
+from shoal.engines.run import Run
 from shoal.measures.cautions import doubtful
 from shoal.measures.earlier.measuring import check_against, earlier
 from shoal.measures.exposure import exposure
@@ -22,6 +23,7 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule, flatten
 from shoal.privacy.base import promised, weakest
+from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.history.check import check_history
 from shoal.releases.history.store import History
 from shoal.releases.opened import Opened, uncounted
@@ -74,6 +76,8 @@ def audit(
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
     if matched is not None and verdict.people is None:
         verdict = _at_least(verdict, rules, matched)
+    if source is not None and verdict.people is None:
+        verdict = replace(verdict, people=_one_row_each(opened, source))
     measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if opened.names(Role.PERSON) and verdict.people is None:
         told = uncounted(opened.names(Role.PERSON)[0], compared=original is not None)
@@ -93,19 +97,24 @@ def audit(
 
 
 def refuse_undone(
-    opened: Opened, plan: Plan, extra: Sequence[Rule], against: Sequence[Opened]
-) -> None:
-    """Refuse a release, fresh from its run, that somebody undoes who has earlier ones as well."""
+    run: Run, opened: Opened, plan: Plan, extra: Sequence[Rule], against: Sequence[Opened]
+) -> Run:
+    """Refuse a release, fresh from its run, that somebody undoes who has earlier ones as well.
+
+    Returns the run, with what these leave of the sensitive columns as an audit tells it.
+    """
     specs = [rule.spec for rule in plan.filled().rules]
     rules = (*build_rules(specs, opened.sensitive), *extra)
     check_against(opened, against)
-    told = [fault for c in opened.sensitive for fault in earlier(opened, against, c, rules).faults]
-    if told:
+    columns = [earlier(opened, against, name, rules) for name in opened.sensitive]
+    if told := [fault for column in columns for fault in column.faults]:
         listed = "\n".join(told)
         raise NotVerified(
             f"Nothing was released, because with the earlier releases: {listed}\n"
             "Releases over time keep a promise with m-invariance (--m and --history)."
         )
+    models = {**run.verdict.models, "earlier": {c.column: c.to_dict() for c in columns}}
+    return replace(run, verdict=replace(run.verdict, models=models))
 
 
 def _over_all(
@@ -118,6 +127,16 @@ def _over_all(
     faults = (*verdict.faults, *(fault for column in columns for fault in column.faults))
     models = {**verdict.models, "earlier": told}
     return replace(verdict, models=models, faults=faults, holds=not faults)
+
+
+def _one_row_each(opened: Opened, source: Original) -> int | None:
+    """Return how many people a release with counterfeits has, if its original has a row of each."""
+    false, _ = false_rows(opened.published, opened.tables.get(COUNTERFEITS))
+    person, rows = source.schema.person, source.frame
+    if not false.any() or person is None or person not in rows.columns:
+        return None
+    whole = opened.frame.height - int(false.sum()) == rows.height
+    return rows.height if whole and source.schema.whose(rows).is_unique().all() else None
 
 
 def _at_least(verdict: Verdict, rules: Sequence[Rule], matched: Whose) -> Verdict:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from shoal.base.errors import InputError, SchemaError
-from shoal.base.partition import Ints
+from shoal.base.partition import Bools, Ints
 from shoal.base.roles import Role
 from shoal.measures.risks.knowledge import Draw, knowledge
 from shoal.measures.risks.narrowing import Left, Sight, narrow
@@ -44,6 +44,21 @@ class Knowing:
     control: pl.DataFrame | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """What all releases leave to people, by sensitive column.
+
+    ``left``: to the targets; ``tried``: to whom the control was tried on, ``outsiders`` or others;
+    ``in_all``: which targets were in every release; ``beliefs``: what the newest release says.
+    """
+
+    left: Mapping[str, Left]
+    tried: Mapping[str, Left] | None
+    outsiders: bool
+    in_all: Bools
+    beliefs: tuple[Belief, ...]
+
+
 def intersect(
     now: Dated,
     before: Sequence[Dated],
@@ -52,19 +67,40 @@ def intersect(
     rng: np.random.Generator,
 ) -> list[AttackResult]:
     """Attack people who are in the newest table and were in an earlier one, by all of them."""
-    control = asked.control
-    names = tuple(now.opened.quasi)
-    before = [_alike(one, names, hidden) for one in before]
+    found = follow(now, before, hidden, asked, rng)
+    return [
+        narrowed(
+            belief,
+            found.left[belief.of],
+            None if found.tried is None else found.tried[belief.of],
+            found.in_all,
+            len(before),
+            tuple(now.opened.quasi),
+            outsiders=found.outsiders,
+        )
+        for belief in found.beliefs
+    ]
+
+
+def follow(
+    now: Dated,
+    before: Sequence[Dated],
+    hidden: Sequence[str],
+    asked: Knowing,
+    rng: np.random.Generator,
+) -> Followed:
+    """Return what is left to people of the newest table who were in an earlier one."""
+    before = [_alike(one, now.opened.quasi, hidden) for one in before]
     rows = _rows(now, before)
-    many = rows.shape[0]
-    outside = 0 if control is None else control.height
-    drawn = Draw.of(many, outside, min(asked.targets, many), rng)
+    outside = 0 if asked.control is None else asked.control.height
+    drawn = Draw.of(rows.shape[0], outside, min(asked.targets, rows.shape[0]), rng)
+    own = Draw(rows[drawn.chosen, 0], drawn.others, drawn.outsiders)
     truths = {
         name: answers_of(
             name,
             now.original,
-            control,
-            Draw(rows[drawn.chosen, 0], drawn.others, drawn.outsiders),
+            asked.control,
+            own,
             now.opened.column(name).missing,
             now.opened.view(name),
         )
@@ -80,26 +116,17 @@ def intersect(
         """Narrow down one part of the people drawn, judged by the truth of targets or outsiders."""
         if ends[part] == ends[part + 1]:
             return None
-        own = [sight.only(slice(ends[part], ends[part + 1])) for sight in sights]
-        return narrow(own[0], own[1:], {name: truth[of] for name, truth in truths.items()})
+        seen = [sight.only(slice(ends[part], ends[part + 1])) for sight in sights]
+        return narrow(seen[0], seen[1:], {name: truth[of] for name, truth in truths.items()})
 
-    main, other, outsiders = left(0, 0), left(1, 0), left(2, 1)
-    assert main is not None
-    tried = other if outsiders is None else outsiders
-    beliefs: tuple[Belief, ...] = sights[0].release.beliefs
-    in_all = rows[drawn.chosen].min(axis=1) >= 0
-    return [
-        narrowed(
-            belief,
-            main[belief.of],
-            None if tried is None else tried[belief.of],
-            in_all,
-            len(before),
-            names,
-            outsiders=outsiders is not None,
-        )
-        for belief in beliefs
-    ]
+    main, others, outsiders = left(0, 0), left(1, 0), left(2, 1)
+    return Followed(
+        main or {},
+        others if outsiders is None else outsiders,
+        outsiders is not None,
+        rows[drawn.chosen].min(axis=1) >= 0,
+        sights[0].release.beliefs,
+    )
 
 
 def _alike(one: Dated, names: Sequence[str], hidden: Sequence[str]) -> Dated:

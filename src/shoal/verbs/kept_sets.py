@@ -18,8 +18,9 @@ from shoal.base.partition import Ints
 from shoal.coding.encode import Encoded
 from shoal.groupers.lasting import Grouping
 from shoal.privacy import All, Rule, flatten
+from shoal.releases.counterfeits import class_names
 from shoal.releases.dummies.make import Sets
-from shoal.releases.history.check import SETS_KEPT, class_names, set_faults
+from shoal.releases.history.check import SETS_KEPT, set_faults
 from shoal.releases.history.store import CLASSES, RECORDS, History, Pending, digest
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original

@@ -16,11 +16,13 @@ from shoal.coding.encode import Encoded
 from shoal.groupers.lasting import Before, Grouping, Lasting, lasting
 from shoal.plan.plan import Plan
 from shoal.privacy import KAnonymity, MInvariance, Rule
-from shoal.releases.history.check import COUNTERFEITS, class_names, invariance_faults
+from shoal.releases.counterfeits import COUNTERFEITS, class_names
+from shoal.releases.history.check import invariance_faults
 from shoal.releases.history.store import CLASSES, RECORDS, History, Pending, digest
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
 from shoal.releases.verdict import Original
+from shoal.tables.cells import typed
 from shoal.tables.schema import Schema
 
 _FALSE = "\x00counterfeit "
@@ -268,8 +270,11 @@ def _only(rules: Sequence[Rule], entry: Method, plan: Plan, schema: Schema) -> M
 
 def _as(text: str, like: pl.Series) -> pl.Series:
     """Return a value that no row has any more, in the type of its column."""
+    written = pl.Series([text], dtype=pl.String)
     try:
-        return pl.Series([text], dtype=pl.String).cast(like.dtype)
+        # A text is no date nor a truth until it is read as one.
+        own = like.dtype.is_temporal() or like.dtype == pl.Boolean
+        return (typed(written) if own else written).cast(like.dtype)
     except pl.exceptions.PolarsError:
         raise Infeasible(
             f"A class needs a counterfeit with a value that the column {like.name!r} had in an "

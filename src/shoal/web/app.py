@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shoal.base.errors import ShoalError
 from shoal.web import respond
-from shoal.web.pages import hierarchies, runs, tables
+from shoal.web.pages import earlier, hierarchies, runs, tables
 from shoal.web.security import Doors, Guard, Keys, TooLarge
 from shoal.web.state import Workbench
 
@@ -87,6 +87,7 @@ def _routes() -> list[Route]:
         Route(f"{table}/decide", tables.decide),
         _post(f"{table}/decide", tables.decided),
         _post(f"{table}/plan", tables.use_plan),
+        _post(f"{table}/earlier", earlier.change),
         _post(f"{table}/hierarchies/upload", hierarchies.upload_many),
         Route(column, hierarchies.hierarchy),
         _post(column, hierarchies.change),

@@ -13,11 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from shoal.base.errors import ShoalError
+from shoal.base.errors import ParameterError, ShoalError
 from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
+from shoal.plan.parts import LIMITS
 from shoal.plan.plan import Plan
+from shoal.tables.limits import limit_of, share_of
 
 Draft = dict[str, Any]
 
@@ -86,13 +88,32 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
                 columns[name]["grid"] = grid
             if hierarchy := old["columns"].get(name, {}).get("hierarchy"):
                 columns[name]["hierarchy"] = hierarchy
+            columns[name] |= _limits(form, number)
     return {
         "columns": columns,
         "rules": _rules(form, [n for n, part in columns.items() if part["role"] == "sensitive"]),
         "method": _method(form, old),
-        "release": {key: True for key in RELEASE if form.get(key)},
+        "release": {key: True for key in RELEASE if form.get(key)} | _budget(form),
         **({"seed": number_of(seed, int)} if (seed := form.get("seed", "").strip()) else {}),
     }
+
+
+def _limits(form: Mapping[str, str], number: int) -> dict[str, Any]:
+    """Read the limits of a column; what is no number is left to the plan to refuse."""
+    found: dict[str, Any] = {"within": True} if form.get(f"within.{number}") else {}
+    for key in LIMITS[1:]:
+        if text := form.get(f"{key}.{number}", "").strip():
+            found[key] = limit_of(text)
+    return found
+
+
+def _budget(form: Mapping[str, str]) -> dict[str, Any]:
+    if not (text := form.get("suppress", "").strip()):
+        return {}
+    try:
+        return {"suppress": share_of(text)}
+    except ParameterError:
+        return {"suppress": text}  # the plan says what is wrong with it
 
 
 def usual_kind(column: Mapping[str, Any]) -> str:
@@ -239,14 +260,22 @@ class Faults(ShoalError):
         super().__init__("\n".join(faults))
 
 
-def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
-    """Return the command line that repeats a run.
+def said_of_files(text: str, named: Mapping[str, str]) -> str:
+    """Return what was said of uploaded files with the names that they were uploaded by."""
+    for name, path in named.items():
+        text = text.replace(path, name)
+    return text
+
+
+def command(plan: Plan, profile: Mapping[str, Any], data: str, earlier: Sequence[str] = ()) -> str:
+    """Return the command line that repeats a run; ``earlier``: releases from before.
 
     In flags where flags can say it all, else with the plan, which always can.
     """
     start = ["shoal", "anonymize", data]
     # Reports show this command: where the seed is, not what it is.
     end = [*(["--seed-file", "seed.txt"] if plan.seeded else []), "-o", "release.csv"]
+    end = [*(word for name in earlier for word in ("--against", name)), *end]
     if not _flags_suffice(plan, profile):
         return shlex.join([*start, "--plan", "plan.toml", *end])
     words: list[str] = []
@@ -268,6 +297,10 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str) -> str:
     words += [flag for key, flag in RELEASE.items() if getattr(plan.release, key)]
     for name, part in plan.columns.items():
         words += ["--grid", f"{name}={part.grid}"] if part.grid is not None else []
+        for key, limit in part.limits.items():
+            words += [f"--{key}", name if limit is True else f"{name}={limit}"]
+    if plan.release.suppress:
+        words += ["--suppress", str(plan.release.suppress)]
     return shlex.join([*start, *words, *end])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from shoal.base.params import Param
 from shoal.base.roles import Role
 from shoal.catalog import METHODS, RULES
+from shoal.plan.parts import LIMITS
 from shoal.web.drafts import KINDS, ROLES, Draft, addable, roles_of
 
 
@@ -105,6 +106,7 @@ def column_rows(profile: Mapping[str, Any], draft: Draft) -> list[dict[str, Any]
                 "kind": decided.get("kind"),
                 "importance": decided.get("importance", 1),
                 "grid": decided.get("grid", ""),
+                "limits": {key: decided[key] for key in LIMITS if key in decided},
                 "hierarchy": decided.get("hierarchy"),
             }
         )

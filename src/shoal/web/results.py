@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -154,11 +154,12 @@ def examples(opened: Opened) -> dict[str, Any]:
     }
 
 
-def script(plan: Plan, path: str, name: str) -> str:
+def script(plan: Plan, path: str, name: str, earlier: Sequence[str] = ()) -> str:
     """Return a Python script that repeats a run, with its plan beside it."""
     # Where the seed is, not what it is: whoever knows it knows the order of the rows.
     seeded = plan.seed is not None
     seed = ', seed=int(Path("seed.txt").read_text())' if seeded else ""
+    seed += f", against={[*earlier]!r}" if earlier else ""
     return (
         f'"""Repeats a run of Shoal on {_plain_name(name)}, with plan.toml beside this file."""\n\n'
         + ("from pathlib import Path\n\n" if seeded else "")
@@ -182,6 +183,7 @@ def write(
     attacks: Attacks | None,
     origin: Provenance,
     shown_path: str,
+    earlier: Sequence[str] = (),
 ) -> None:
     """Write release, manifest, plan, hierarchies, figures and reports into a folder."""
     files: dict[str, Path] = {}
@@ -205,7 +207,7 @@ def write(
         "release.csv.manifest.json": written(made),
         "result.json": written(release.to_dict() | {"manifest": figures(release.made, made)}),
         "command.txt": origin.command + "\n",
-        "repeat.py": script(asked, shown_path, origin.source),
+        "repeat.py": script(asked, shown_path, origin.source, earlier),
         "report.html": filled(
             release.page(
                 attacks=attacks or False, origin=origin, title=title, warnings=shown["skipped"]

@@ -36,6 +36,7 @@ class WebRun:
     anytime: bool
     method: str
     rules: list[dict[str, Any]]
+    earlier: dict[str, str] = field(default_factory=dict)
     status: str = WAITING
     stage: str = ""
     compiling: bool = False
@@ -81,6 +82,7 @@ class OpenTable:
     undo: dict[int, list[bytes]] = field(default_factory=dict)
     past: list[dict[str, dict[str, Any]]] = field(default_factory=list)
     makers: dict[int, dict[str, str]] = field(default_factory=dict)
+    earlier: dict[str, str] = field(default_factory=dict)
     opening: asyncio.Task[None] | None = None
 
     def described(self) -> dict[str, Any]:
@@ -215,11 +217,14 @@ class Workbench:
             number=number,
             title=title(full),
             toml=plan.to_toml(),
-            command=drafts.command(plan, table.profile or {"columns": []}, table.shown_path),
+            command=drafts.command(
+                plan, table.profile or {"columns": []}, table.shown_path, [*table.earlier]
+            ),
             folder=table.folder / f"run-{number}",
             anytime=find_method(plan.method.name).anytime,
             method=plan.method.name,
             rules=[rule.spec for rule in full.rules],
+            earlier=dict(table.earlier),
         )
         table.runs[number] = run
         self._queue.put_nowait((table, run))
@@ -258,10 +263,11 @@ class Workbench:
                 command=run.command,
                 name=table.name,
                 shown_path=table.shown_path,
+                earlier=run.earlier,
             )
             run.status = DONE
         except Refused as error:
-            run.status, run.error = FAILED, str(error)
+            run.status, run.error = FAILED, drafts.said_of_files(str(error), run.earlier)
         except Died as error:
             if run.status != CANCELLED:
                 run.status, run.error = FAILED, str(error)

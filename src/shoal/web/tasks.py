@@ -19,6 +19,7 @@ from shoal.catalog import find_method
 from shoal.coding.encode import encode_hidden
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
+from shoal.releases.reading import open_published
 from shoal.tables.gathering import gather
 from shoal.tables.prepare import load, resolve
 from shoal.tables.schema import Schema
@@ -182,6 +183,17 @@ def tree(
     return hierarchies.work(frame_of(table), column, step, given)
 
 
+def published(
+    _tell: Tell, *, path: str, plan: str, folder: str, sensitive: Sequence[str]
+) -> dict[str, Any]:
+    """Open an earlier release with what is decided; say what it holds, or what it lacks."""
+    asked = Plan.from_toml(plan, "", Path(folder))
+    opened = open_published(path, asked)
+    for name in sensitive:
+        opened.view(name)
+    return {"rows": opened.frame.height, "classes": opened.published.sizes.size}
+
+
 def run(
     tell: Tell,
     *,
@@ -192,6 +204,7 @@ def run(
     command: str,
     name: str,
     shown_path: str,
+    earlier: Mapping[str, str],
 ) -> dict[str, Any]:
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
     from shoal.api.opening import read
@@ -203,7 +216,7 @@ def run(
     frame = frame_of(table)
     asked = Plan.from_toml(plan, "plan.toml", Path(folder))
     opened = read(frame, asked)
-    release, made = opened.anonymize_to_look_into(tell)
+    release, made = opened.anonymize_to_look_into(tell, [*earlier.values()])
     release = release.beside(opened)
     tell("attack")
     attacks, why = try_attacks(release.here, opened.frame)
@@ -215,7 +228,7 @@ def run(
     shutil.rmtree(hidden, ignore_errors=True)
     hidden.mkdir(mode=0o700, parents=True)
     origin = Provenance(command, name, _digest(Path(table["path"])))
-    results.write(release, hidden, asked, view, attacks, origin, shown_path)
+    results.write(release, hidden, asked, view, attacks, origin, shown_path, [*earlier])
     hidden.rename(target)
     return view
 
@@ -231,5 +244,6 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "sheets": sheets,
     "check": check,
     "tree": tree,
+    "published": published,
     "run": run,
 }

@@ -18,6 +18,7 @@ import polars as pl
 from shoal.base.errors import ParameterError, SchemaError, nearest
 from shoal.base.partition import Bools, GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule, flatten, promised, weakest
+from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.ends import all_ends
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.generalized.limits import limit_faults, strata_labels, strata_of
@@ -42,12 +43,15 @@ _CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
 
 def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
     """Check an opened release; with its source, also that every cell covers it."""
+    table = opened.tables.get(COUNTERFEITS)
+    false, wrong = false_rows(opened.published, table)
     common: dict[str, Any] = {
         "missing": {name: opened.column(name).missing for name in opened.sensitive},
         "sensitive": opened.sensitive,
         "published": opened.published,
         "persons": opened.persons if source is None else source.persons,
         "pseudonym": opened.pseudonym,
+        "false": None if table is None else false,
         "strata": strata_labels(opened, strata_of(opened)),
     }
     if source is not None:
@@ -67,7 +71,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         forbidden = opened.forbidden()
     linked = linked_faults(opened, common["persons"], source)
     limits = limit_faults(opened, source)
-    faults = (*verdict.faults, *forbidden, *linked, *_sets(opened), *limits)
+    faults = (*verdict.faults, *forbidden, *linked, *_sets(opened), *limits, *wrong)
     return replace(verdict, holds=verdict.holds and not faults, faults=faults)
 
 
@@ -101,6 +105,7 @@ def verify(
     published: Published | None = None,
     persons: pl.Series | None = None,
     pseudonym: str | None = None,
+    false: Ints | None = None,
     strata: Ints | None = None,
 ) -> Verdict:
     """Check a release against its rules, and against its source when that is given.
@@ -137,6 +142,9 @@ def verify(
         Whose row every released row is: then people are counted, not rows.
     pseudonym
         The published column of pseudonyms.
+    false
+        How many rows of every class are told to be counterfeits: they look like the others, but
+        are nobody's, so they make up no crowd, and the original has no row for them.
     strata
         The stratum of every class of ``published``: inside each the rules must hold.
 
@@ -154,7 +162,7 @@ def verify(
         )
     published = published or read(released, quasi)
     _check_sensitive(released, wanted, sensitive)
-    stats = _stats(published, wanted, sensitive, schema, missing, persons)
+    stats = _stats(published, wanted, sensitive, schema, missing, persons, false)
     counted = apart = [(np.arange(published.sizes.size), stats)]
     far = [] if strata is None else [rule for rule in wanted if not rule.judged_alone]
     if strata is not None and far:
@@ -174,7 +182,7 @@ def verify(
         faults.extend(_undeclared(released, schema, pseudonym))
     uncovered = None
     if original is not None:
-        uncovered, more = _compare(published, original, schema, taxonomies or {}, order)
+        uncovered, more = _compare(published, original, schema, taxonomies or {}, order, false)
         faults.extend(more)
     return Verdict(
         holds=not faults and all(result.holds for result in results),
@@ -219,6 +227,7 @@ def _stats(
     schema: Schema | None,
     missing: Sequence[str] | Mapping[str, Sequence[str]],
     persons: pl.Series | None,
+    false: Ints | None = None,
 ) -> GroupStats:
     spoken = [rule.column for rule in rules if rule.column is not None]
     histograms = {}
@@ -229,7 +238,8 @@ def _stats(
         texts = missing.get(name, ()) if isinstance(missing, Mapping) else missing
         histograms[name] = _histogram(published, blank(column, ("", STAR, *texts)), persons)
     if persons is None:
-        return GroupStats(published.sizes, histograms)
+        real = published.sizes if false is None else published.sizes - false
+        return GroupStats(real, histograms)
     return GroupStats(published.different(persons), histograms, unit="people")
 
 
@@ -331,6 +341,7 @@ def _compare(
     schema: Schema | None,
     taxonomies: Mapping[str, Taxonomy],
     order: npt.NDArray[np.integer] | None,
+    false: Ints | None = None,
 ) -> tuple[tuple[Uncovered, ...] | None, list[str]]:
     if schema is None:
         raise SchemaError(
@@ -340,7 +351,7 @@ def _compare(
     if published_columns(published.frame, schema.quasi) != published.columns:
         published = read(published.frame, schema.quasi)
     if order is None:
-        return None, list(plausible(original, published, schema, taxonomies))
+        return None, list(plausible(original, published, schema, taxonomies, false))
     uncovered = covers(original, published, order, schema, taxonomies)
     return uncovered, [entry.describe() for entry in uncovered]
 

@@ -70,6 +70,7 @@ def plausible(
     published: Published,
     schema: Schema,
     taxonomies: Mapping[str, Taxonomy],
+    false: Ints | None = None,
 ) -> tuple[str, ...]:
     """Compare two tables whose rows stand in unrelated orders, and return the faults found.
 
@@ -86,17 +87,24 @@ def plausible(
     released row an original of its own. When originals times classes exceed :data:`BUDGET`,
     3 looks at evenly spaced classes and 4 at evenly spaced originals. Inside a run the order of
     rows is known, and :func:`covers` decides exactly.
+
+    ``false``: how many rows of every class are told to be counterfeits. They are left out of 1 and
+    3; in 2 that many rows may have any values besides those of the original.
     """
     _check_columns(original, schema)
     faults = []
-    rows = published.frame.height
+    sizes = published.sizes if false is None else published.sizes - false
+    rows, more = int(sizes.sum()), 0 if false is None else int(false.sum())
     if rows > original.height:
-        faults.append(f"The release has {rows:,} rows, its original only {original.height:,}.")
-    faults.extend(_passed_through(original, published.frame, schema))
+        told = f" besides {more:,} counterfeits" if more else ""
+        faults.append(
+            f"The release has {rows:,} rows{told}, its original only {original.height:,}."
+        )
+    faults.extend(_passed_through(original, published.frame, schema, more))
     quasi = [column for column in schema.columns if column.role is Role.QUASI]
     both = [match(original[c.name], published.cells, c, taxonomies) for c in quasi]
     if both and rows and original.height:
-        faults.extend(_cover_counts(both, published.sizes, original.height))
+        faults.extend(_cover_counts(both, sizes, original.height))
     return tuple(faults)
 
 
@@ -236,7 +244,10 @@ def _cover_bits(tables: list[npt.NDArray[np.uint8]], which: list[Ints]) -> npt.N
     return bits
 
 
-def _passed_through(original: pl.DataFrame, released: pl.DataFrame, schema: Schema) -> list[str]:
+def _passed_through(
+    original: pl.DataFrame, released: pl.DataFrame, schema: Schema, more: int = 0
+) -> list[str]:
+    """Compare how often values occur; ``more``: rows that are told to be counterfeits."""
     names = [column.name for column in schema.columns if _passes(column, released)]
     if not names:
         return []
@@ -249,9 +260,13 @@ def _passed_through(original: pl.DataFrame, released: pl.DataFrame, schema: Sche
     both = after.join(
         before.rename({_COUNT: _COUNT_BEFORE}), on=names, how="full", nulls_equal=True
     )
-    now, then = (pl.col(name).fill_null(0) for name in (_COUNT, _COUNT_BEFORE))
-    wrong = now != then if released.height == original.height else now > then
-    count = both.filter(wrong).height
+    now, then = (both[name].fill_null(0).to_numpy() for name in (_COUNT, _COUNT_BEFORE))
+    whole = released.height - more == original.height
+    added = np.maximum(now - then, 0)
+    wrong = (now < then) & whole
+    if added.sum() > more:  # more than counterfeits can explain
+        wrong |= added > 0
+    count = int(wrong.sum())
     if not count:
         return []
     return [

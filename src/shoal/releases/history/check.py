@@ -6,29 +6,19 @@ published, people are put into them as the history says, and the values of each 
 
 from __future__ import annotations
 
-import json
-
 import polars as pl
 
 from shoal.base.errors import ParameterError, listed
 from shoal.privacy import MInvariance
+from shoal.releases.counterfeits import COUNTERFEITS, class_names, false_rows
 from shoal.releases.history.store import History
 from shoal.releases.opened import Opened
-from shoal.releases.published import Published
 from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import STAR
 from shoal.tables.set_cells import read_sets
 
 SETS_KEPT = "dummy values"
 """What a history is about that keeps sets of dummy values."""
-COUNTERFEITS = "counterfeits"
-"""The table of a release that says how many counterfeits a class has, and its column."""
-
-
-def class_names(published: Published) -> pl.Series:
-    """Return what every class is called in a history: its published cells."""
-    texts = [as_text(blank(published.cells[name])).to_list() for name in published.columns]
-    return pl.Series([json.dumps(cells) for cells in zip(*texts, strict=True)], dtype=pl.String)
 
 
 def invariance_faults(
@@ -119,20 +109,14 @@ def _counterfeits(opened: Opened, names: pl.Series, there: pl.DataFrame) -> list
     more = rows.join(people, on="class", how="full", coalesce=True).select(
         "class", (pl.col("rows").fill_null(0) - pl.col("people").fill_null(0)).alias("more")
     )
-    told = opened.tables.get(COUNTERFEITS)
-    if told is None:  # of a release that was opened by itself
+    table = opened.tables.get(COUNTERFEITS)
+    if table is None:  # of a release that was opened by itself
         short = more.filter(pl.col("more") < 0).height
         return [f"{short:,} classes have fewer rows than people."] if short else []
-    texts = [as_text(blank(told[name])).to_list() for name in opened.published.columns]
-    listed = pl.DataFrame(
-        {
-            "class": pl.Series([json.dumps(c) for c in zip(*texts, strict=True)], dtype=pl.String),
-            "told": told[COUNTERFEITS],
-        }
-    )
-    both = more.join(listed, on="class", how="full", coalesce=True)
+    false, faults = false_rows(opened.published, table)
+    both = more.join(pl.DataFrame({"class": names, "told": false}), on="class", how="full")
     wrong = both.filter(pl.col("more").fill_null(0) != pl.col("told").fill_null(0)).height
-    return [f"The counterfeits of {wrong:,} classes are told wrongly."] if wrong else []
+    return faults + ([f"The counterfeits of {wrong:,} classes are told wrongly."] if wrong else [])
 
 
 def set_faults(

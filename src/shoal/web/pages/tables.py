@@ -273,8 +273,16 @@ async def said_of(request: Request, table: OpenTable) -> dict[str, Any]:
         said["faults"] = [str(error)]
     except ShoalError as error:
         said["faults"] = str(error).splitlines()
+    if table.earlier and not _named(table, "sensitive"):
+        said["faults"] = [*said["faults"], _NOTHING_TO_NARROW]
     blocked = any(not case["ok"] for rule in said["rules"] for case in rule["cases"])
     return {**said, "ready": not said["faults"] and not blocked}
+
+
+_NOTHING_TO_NARROW = (
+    "Earlier releases are named, and they narrow down sensitive values: no column is sensitive. "
+    "Give a column that role, or leave the earlier releases out."
+)
 
 
 def _unprotected(table: OpenTable) -> list[str]:
@@ -311,6 +319,7 @@ def _decisions(
         "undecided": _named(table, "undecided"),
         "beliefs": said["beliefs"],
         "unprotected": _unprotected(table),
+        "earlier": [*table.earlier],
     }
     return page(request, "decide", shown, table=table, status=status)
 

@@ -1,0 +1,72 @@
+"""Earlier releases, named on the page Decide: a promise must hold for who has them all."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from pathlib import Path
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+
+from shoal.base.errors import ShoalError
+from shoal.web import drafts, reading
+from shoal.web.pages.tables import table_of
+from shoal.web.respond import back, bench, error_page, files, form_of, texts
+from shoal.web.state import OpenTable
+
+_MOST = 20  # releases that can be named
+_HEAD = "That is no earlier release of this table"
+
+
+async def change(request: Request) -> Response:
+    """Take earlier releases in, or take one off the list."""
+    form = await form_of(request)
+    table = table_of(request)
+    gone = texts(form).get("remove")
+    if gone is not None:
+        table.earlier.pop(gone, None)  # a run that waits may still need the file
+        return back(f"/tables/{table.number}/decide")
+    uploads = files(form, "release")
+    if not uploads:
+        text = "Choose the file of a release that was published before."
+        return error_page(request, 400, "No file was chosen", text, table)
+    for upload in uploads:
+        if (why := await _taken_in(request, table, upload)) is not None:
+            return error_page(request, 422, _HEAD, why, table)
+    return back(f"/tables/{table.number}/decide")
+
+
+async def _taken_in(request: Request, table: OpenTable, upload: UploadFile) -> str | None:
+    """Keep an uploaded release, if it can be read as the decisions say; else return why not."""
+    shown = Path((upload.filename or "release").replace("\\", "/")).name or "release"
+    if shown in table.earlier:
+        return f"{shown} is named already. Name every earlier release once."
+    if len(table.earlier) >= _MOST:
+        return f"{_MOST} earlier releases are named, and no more can be. Use shoal audit --against."
+    folder = table.folder / "earlier"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    target = folder / f"{secrets.token_hex(8)}{reading.kind_of(shown) or '.csv'}"
+
+    def keep() -> None:
+        with target.open("xb") as stream:
+            shutil.copyfileobj(upload.file, stream, 1 << 20)
+
+    await run_in_threadpool(keep)
+    try:
+        plan = table.plan()
+        hidden = [n for n, role in drafts.roles_of(table.draft).items() if role == "sensitive"]
+        await bench(request).desk.ask(
+            "published",
+            path=str(target),
+            plan=plan.to_toml(),
+            folder=str(table.folder),
+            sensitive=hidden,
+        )
+    except ShoalError as error:
+        target.unlink(missing_ok=True)
+        return reading.on_the_page(drafts.said_of_files(str(error), {shown: str(target)}))
+    table.earlier[shown] = str(target)
+    return None
