@@ -72,6 +72,8 @@ SETS = 3
 could be spared is met more rarely."""
 PROMISING = 2
 """Starts that are refined before one of them is chosen."""
+TIE = 0.01
+"""Starts whose losses differ by no more than this, as a share, are as good as each other."""
 GAIN = 0.001
 """What the first trials must gain, as a share of the loss, for others to be made: where every class
 needs the table's mix of values hardly any trial stays, and each is dear."""
@@ -132,18 +134,24 @@ def group(
         if rest is not None:
             starts.append(repair(data, rest, rule).labels())
             chosen = PRICED
+    best = starts[0]
     if len(starts) > 1 and effort != "fast":
         # What a start loses tells less than what it loses once the first trials have been made.
-        before = cost(data, boxes, starts[0])
+        before = [cost(data, boxes, labels) for labels in starts]
         trials = SECOND if chosen is PRICED else FIRST
         first = replace(chosen, trials=trials, heat=0.0, passes=1)
         starts = [refined(data, *shape, labels, first, rng, stop) for labels in starts]
-        starts.sort(key=partial(cost, data, boxes))
-        if cost(data, boxes, starts[0]) > (1.0 - GAIN) * before and effort == "normal":
-            return repair(data, Partition.from_labels(starts[0]), rule)
+        after = [cost(data, boxes, labels) for labels in starts]
+        best = starts[int(np.argmin(after))]
+        if min(after) > (1.0 - GAIN) * before[0] and effort == "normal":
+            return repair(data, Partition.from_labels(best), rule)
+        # Of those that lose nearly the same by then, the one that gained most goes on gaining.
+        near = [at for at in range(len(after)) if after[at] <= (1.0 + TIE) * min(after)]
+        starts = [starts[max(near, key=lambda at: before[at] - after[at])]]
     if sets and effort == "normal":
         chosen = replace(chosen, trials=SETS * chosen.trials, shard=2 * chosen.shard)
-    labels = refined(data, *shape, starts[0], chosen, rng, stop)
+    found = refined(data, *shape, starts[0].copy(), chosen, rng, stop)
+    labels = min((found, best), key=partial(cost, data, boxes))
     if data.rows <= FEW and effort != "fast":
         labels = _restarted(data, shape, labels, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
