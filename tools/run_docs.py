@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from shoal.cli.work import COMPILING
+
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(
     path
@@ -22,6 +24,8 @@ PAGES = sorted(
     if "```" in path.read_text()
 )
 _BLOCK = re.compile(r"^```(console|sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What a command says where its kernels have not been compiled yet, and nowhere else.
+_COMPILING = re.compile(r"\s+".join(map(re.escape, COMPILING.split())) + r"\n?")
 _COMMAND, _END = "\x01", "\x02"  # what is printed after a command, and after a block
 
 
@@ -67,7 +71,8 @@ def _run(text: str, name: str) -> list[list[str]]:
         )
     if done.returncode:
         raise SystemExit(f"{name}: a command failed.\n{done.stdout[-2000:]}")
-    return [block.split(_COMMAND)[:-1] for block in done.stdout.split(_END)[:-1]]
+    said = _COMPILING.sub("", done.stdout)
+    return [block.split(_COMMAND)[:-1] for block in said.split(_END)[:-1]]
 
 
 def _block(kind: str, body: str, outputs: list[str]) -> str:
