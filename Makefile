@@ -8,13 +8,13 @@ TESTED := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 # The tests of a file stay together (tests/conftest.py); files start in the order of collection.
 SPREAD := -n 2 --dist loadscope --no-loadscope-reorder
 
-.PHONY: demo test test-quick tests coverage soak lint bench reproduce docs dist try-wheel clean
+.PHONY: demo test test-quick test-deep tests coverage soak lint bench reproduce docs dist try-wheel clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
 
-# Style and types, and beside them every test, those marked slow last. The contract of methods comes
-# first and compiles the kernels for all that follow (tests/conftest.py).
+# Style and types, and beside them every test that needs nothing but Python, those marked slow last.
+# The contract of methods comes first and compiles the kernels for all that follow (tests/conftest.py).
 test: $(VENV)/.stamp-dev
 	@$(MAKE) --no-print-directory --jobs 2 lint tests
 
@@ -23,7 +23,12 @@ test-quick: $(VENV)/.stamp-dev
 	$(TESTED) $(SPREAD) -m "not slow"
 
 tests: $(VENV)/.stamp-dev
-	$(TESTED) $(SPREAD)
+	$(TESTED) $(SPREAD) -m "not deep"
+
+# What needs more: Spark, a browser, a PostgreSQL server, the documentation site; skipped where that is
+# not there. Continuous integration runs both.
+test-deep: $(VENV)/.stamp-dev
+	$(TESTED) $(SPREAD) -m deep
 
 # Which lines of the core the tests reach, with the kernels as plain Python where tables are small;
 # below 90 % it fails. Plain numpy warns of what compiled code computes without a word (x / 0).

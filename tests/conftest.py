@@ -18,6 +18,14 @@ HERE = Path(__file__).parent
 # Folders whose tests start the real command, a server, a browser or Spark: slow by nature. In the
 # order in which they run: what takes longest in one piece must not be what all wait for at the end.
 SLOW = ("spark", "experiments", "db", "web", "golden", "cli")
+# What needs more than Python, and is skipped where that is not there: Java, a browser. PostgreSQL
+# and the tools of the documentation site are needed by single tests of other files.
+DEEP = (
+    "spark/test_*.py",
+    "web/test_browser.py",
+    "web/test_states.py",
+    "cli/test_report_browser.py",
+)
 TOGETHER = ("spark", "db")  # one session, one server for all files of the folder
 # The contract of methods comes first, in two halves that call different kernels: two workers that
 # start with nothing compiled compile each kernel once for both, instead of both of them.
@@ -28,11 +36,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run slow tests last.
 
     ``make test-quick`` runs what is not marked ``slow``: by its folder here, or by hand where a
-    test takes more than a second or two of processor time once the kernels are compiled.
+    test takes more than a third of a second of processor time. ``make test`` leaves out what is
+    marked ``deep``, which ``make test-deep`` runs.
     """
     for item in items:
-        if item.path.relative_to(HERE).parts[0] in SLOW:
+        path = item.path.relative_to(HERE)
+        if path.parts[0] in SLOW:
             item.add_marker(pytest.mark.slow)
+        if any(path.match(one) for one in DEEP) or "cluster" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.deep)
     items.sort(key=_turn)
 
 

@@ -19,8 +19,15 @@ NAV = (ROOT / "mkdocs.yml").read_text()
 SITE = find_spec("mkdocs") is not None
 
 
+# The tutorial with every test; the how-tos, each a dozen commands more, with the deep ones.
+PAGES = [
+    pytest.param(page, marks=[pytest.mark.deep] if page.parent.name == "howto" else [])
+    for page in run_docs.PAGES
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", run_docs.PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in run_docs.PAGES])
 def test_a_page_shows_what_its_commands_say(page: Path) -> None:
     now = run_docs.filled(page)
     assert run_docs.alike(now, page.read_text()), f"run: make docs\n{now}"
@@ -46,6 +53,7 @@ def test_the_site_has_every_page() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.skipif(not SITE, reason="the site needs: pip install --group docs")
 def test_the_site_is_built_and_asks_no_other_host(tmp_path: Path) -> None:
     done = subprocess.run(

@@ -43,6 +43,7 @@ def test_a_paper_on_made_up_people(shoal, folder: Path) -> None:
     assert "(0 measured now)" in again.stdout
 
 
+@pytest.mark.deep
 @pytest.mark.shared_data
 @pytest.mark.skipif(SHARED is None, reason="the shared data are not here")
 def test_claims_that_hold_on_a_sample_of_adult(shoal, folder: Path) -> None:
