@@ -115,7 +115,8 @@ def test_a_rule_is_added_once_for_each_column_it_can_speak_of() -> None:
     assert "l-diversity" in drafts.addable(once, ["ill", "wage"])
     twice = [*once, {"name": "l-diversity", "l": 3, "column": "wage"}]
     assert "l-diversity" not in drafts.addable(twice, ["ill", "wage"])
-    assert {*drafts.addable([], [])} == {*RULES}
+    # A rule over all releases needs a history, which the page does not keep.
+    assert {*RULES} - {*drafts.addable([], [])} == {"m-invariance"}
     form = {"rule.0.name": "l-diversity", "rule.0.l": "2", "do": "add", "add": "l-diversity"}
     assert len(drafts._rules(form, ["ill"])) == 1
     assert drafts._rules(form, ["ill", "wage"])[1]["column"] == "ill"

@@ -143,6 +143,8 @@ class RuleEntry:
         How columns are measured by it; None: by the figure of its first parameter.
     bounds
         How it bounds the share that a single sensitive value has in a class, if it does.
+    lasting
+        Whether it speaks of all releases, and needs the history of them; the page keeps none.
     """
 
     name: str
@@ -156,6 +158,7 @@ class RuleEntry:
     crowd: str | None = None
     figures: tuple[Reading, ...] | None = None
     bounds: str = ""
+    lasting: bool = False
 
     def load(self) -> Any:
         """Import what makes the rule."""

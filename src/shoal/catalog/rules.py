@@ -114,6 +114,7 @@ RULES: dict[str, RuleEntry] = {
             flags=(("m", "m"),),
             sensitive=True,
             figures=(),
+            lasting=True,
         ),
     )
 }

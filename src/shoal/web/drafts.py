@@ -178,7 +178,8 @@ def addable(rules: Sequence[Mapping[str, Any]], sensitive: Sequence[str]) -> lis
     return [
         name
         for name, entry in RULES.items()
-        if not there[name] or (entry.sensitive and there[name] < len(sensitive) and free(name))
+        if not entry.lasting
+        and (not there[name] or (entry.sensitive and there[name] < len(sensitive) and free(name)))
     ]
 
 
