@@ -6,7 +6,8 @@ CODE := src tests tools benchmarks experiments
 # Compiled Python is kept, even where it is not by default: rewriting tests takes long.
 TESTED := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 # The tests of a file stay together (tests/conftest.py); files start in the order of collection.
-SPREAD := -n 2 --dist loadscope --no-loadscope-reorder
+# A worker that dies ends the run: with another one in its place pytest has been seen to wait forever.
+SPREAD := -n 2 --dist loadscope --no-loadscope-reorder --max-worker-restart 0
 
 .PHONY: demo test test-quick test-deep tests coverage soak lint bench reproduce docs dist try-wheel clean
 

@@ -1,5 +1,6 @@
 """Repair ends with the guarantee, joins cheaply, and counts unions rightly."""
 
+import numba
 import numpy as np
 import pytest
 
@@ -11,6 +12,13 @@ from shoal.kernels.space.covers import cover_groups, join_cost, new_covers
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, EntropyLDiversity, KAnonymity, LDiversity, TCloseness
 from tests.tables import encoded
+
+
+@numba.njit
+def cost_of_joining(space, covers, a, b):
+    """What only kernels can call, for a caller in Python."""
+    return join_cost(space, covers, a, b, np.inf)
+
 
 RULES = [
     KAnonymity(7),
@@ -60,7 +68,7 @@ def test_join_cost_is_the_growth_of_the_loss(seed):
         labels = part.labels()
         labels[labels == b] = 0
         costs[b] = iloss(data, Partition.from_labels(labels)).rate * scale - before
-        assert join_cost(space, covers, 0, b, np.inf) == pytest.approx(costs[b])
+        assert cost_of_joining(space, covers, 0, b) == pytest.approx(costs[b])
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -76,8 +84,15 @@ def test_partners_are_those_that_a_look_at_every_group_finds(seed):
     near = partners(data, space, part, wanting, wanted)
     for a, found in zip(wanting.tolist(), near.tolist(), strict=True):
         others = [b for b in range(part.groups) if b != a]
-        costs = sorted((join_cost(space, covers, a, b, np.inf), b) for b in others)
+        costs = sorted((cost_of_joining(space, covers, a, b), b) for b in others)
         assert found == [b for _, b in costs[:wanted]]
+
+
+def test_what_only_kernels_call_says_so_to_python():
+    data = encoded(np.random.default_rng(1), 30, "t")
+    space = make_space(data)
+    with pytest.raises(TypeError, match="join_cost can be called by kernels alone"):
+        join_cost(space, new_covers(space, 3), 0, 1, np.inf)
 
 
 def test_unions_count_what_the_joined_groups_hold():

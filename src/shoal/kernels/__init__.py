@@ -113,9 +113,24 @@ def _compiled(function: F, **options: Any) -> F:
     # a number would be compiled twice.
     find = made.get_call_template
     made.get_call_template = lambda args, kws: find(tuple(map(unliteral, args)), kws)
-    kind = _PartCache if "pipeline_class" in options else _Cache
+    part = "pipeline_class" in options
+    if part:
+        _close_to_python(made)
+    kind = _PartCache if part else _Cache
     made._cache = _Later(partial(_opened, function, kind))
     return cast(F, made)
+
+
+def _close_to_python(made: Any) -> None:
+    """Refuse calls from Python of what has no entry for it: they would end the process."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise TypeError(f"{made.__name__} can be called by kernels alone, not from Python.")
+
+    # Compiled callers find it here; Python's calls look among those that were inserted for them,
+    # of which there are none, and ask for a compilation then.
+    made.add_overload = lambda code: made.overloads.update({tuple(code.signature.args): code})
+    made._compile_for_args = refuse
 
 
 class _Later:
