@@ -82,9 +82,9 @@ def test_every_file_is_read_once(
     seen: Counter[str] = Counter()
     real = files.read_csv
 
-    def counted(text: bytes, path: Path, *rest: object) -> object:
+    def counted(text: bytes, path: Path, *rest: object, **named: object) -> object:
         seen[path.name] += 1
-        return real(text, path, *rest)  # type: ignore[arg-type]
+        return real(text, path, *rest, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(files, "read_csv", counted)
     done = shoal(*words)
@@ -135,9 +135,9 @@ def test_the_page_reads_a_table_once(folder: Path, monkeypatch: pytest.MonkeyPat
     seen: list[str] = []
     real = files.read_csv
 
-    def counted(text: bytes, path: Path, *rest: object) -> object:
+    def counted(text: bytes, path: Path, *rest: object, **named: object) -> object:
         seen.append(path.name)
-        return real(text, path, *rest)  # type: ignore[arg-type]
+        return real(text, path, *rest, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(files, "read_csv", counted)
     tasks._last.clear()
@@ -145,7 +145,7 @@ def test_the_page_reads_a_table_once(folder: Path, monkeypatch: pytest.MonkeyPat
     tasks.check(str, table=table, plan=plan, folder=str(folder), method="mondrian")
     where = {"folder": str(folder), "target": str(folder / "run"), "command": "", "name": "people"}
     where["shown_path"] = "people.csv"
-    tasks.run(str, table=table, plan=plan, **where)
+    tasks.run(str, table=table, plan=plan, earlier={}, **where)
     assert seen == ["people.csv"]
 
 

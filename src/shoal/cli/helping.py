@@ -26,11 +26,12 @@ GROUPS = {
     "--notation: --max-unpacked: --trust-plan:",
     "This command": "",
     "Columns": "--quasi --known --sensitive --identifier --person --other --hierarchies --domain: "
-    "--person-rows: --pseudonym: --pseudonym-key: --grid: --sets: --slack:",
-    "Promise": "",
+    "--person-rows: --pseudonym: --pseudonym-key: --grid: --sets: --slack: --within --suppress "
+    "--coarsest: --finest: --bottom:",
+    "Promise": "--history --history-key: --like:",
     "Method": "--method --methods --option: --effort --time-limit --prove: --repeats "
     "--seed: --seed-file:",
-    "Output": "--out --typed --report --audience: --json --csv --plot --dictionary --into: "
+    "Output": "--out --typed --mid: --report --audience: --json --csv --plot --dictionary --into: "
     "--csv-safe: --force --strict:",
     "Engine": "--threads --engine --master: --driver-tuples:",
     "Help": "--quiet --verbose --version --help --help-all",
