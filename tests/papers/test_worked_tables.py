@@ -18,7 +18,7 @@ from shoal import Taxonomy
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
     """Take seeds as they are (to stretch one costs a tenth of a second) and warn of none."""
-    monkeypatch.setattr("shoal.verbs.anonymize.stretched", lambda seed: seed)
+    monkeypatch.setattr("shoal.verbs.drawing.stretched", lambda seed: seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", shoal.ShoalWarning)
         yield

@@ -225,7 +225,7 @@ def test_a_start_from_prices_is_refined_to_less(table, monkeypatch):
         part = shoal.group(table, KAnonymity(5), np.random.default_rng(2), effort="max")
         found.append(part.labels())
     assert (found[0] == found[1]).all()
-    monkeypatch.setattr(shoal, "priced_start", lambda *_: None)
+    monkeypatch.setattr("shoal.groupers.prices.greedy.priced_start", lambda *_: None)
     without = shoal.group(table, KAnonymity(5), np.random.default_rng(2), effort="max")
     assert iloss(table, part).rate < 1.01 * iloss(table, without).rate
     assert iloss(table, part).rate >= lower_bound(table, 5).rate
