@@ -47,7 +47,7 @@ def test_a_paper_on_made_up_people(shoal, folder: Path) -> None:
 @pytest.mark.shared_data
 @pytest.mark.skipif(SHARED is None, reason="the shared data are not here")
 def test_claims_that_hold_on_a_sample_of_adult(shoal, folder: Path) -> None:
-    find_sources(shared=SHARED).frame("adult").sample(500, seed=1).write_csv(folder / "adult.csv")
+    find_sources(shared=SHARED).frame("adult").sample(1000, seed=1).write_csv(folder / "adult.csv")
     done = shoal(
         *("all", "--quick", "--data", "adult.csv", "--cache", "kept", "--out", "out"),
         *("--hierarchies", str(SHARED / "hierarchies" / "adult"), "--jobs", "1"),
