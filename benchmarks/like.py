@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 import shoal
-from benchmarks.series import DATA, acs
+from benchmarks.series import DATA, tables_of
 
 
 def told(name: str, release: Any, before: Any, fits: float) -> str:
@@ -33,7 +33,7 @@ def told(name: str, release: Any, before: Any, fits: float) -> str:
 def main() -> None:
     """Print a line for each."""
     warnings.simplefilter("ignore")
-    (first, second), roles = acs(2)
+    (first, second), roles = tables_of("acs", 2)
     roles = {key: value for key, value in roles.items() if key != "person"}
     tables = [table.drop("id") for table in (first, second)]
     others = pl.read_parquet(DATA / "acs_occ_300k.parquet").gather_every(10, 5)

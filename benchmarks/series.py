@@ -16,31 +16,15 @@ from typing import Any
 import polars as pl
 
 import shoal
+from experiments.overtime import TABLES
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+EVERY = {"acs": 10, "nlswork": 1}  # of the people of a table, every so many
 
 
-def acs(releases: int, every: int = 10) -> tuple[list[pl.DataFrame], dict[str, Any]]:
-    """Return releases of every tenth person of the ACS sample, who join and leave."""
-    rows = pl.read_parquet(DATA / "acs_occ_300k.parquet").gather_every(every)
-    when = pl.read_parquet(DATA / "acs_occ_releases.parquet").gather_every(every)
-    rows = rows.drop("income_gt50k").with_columns(when["row"].alias("id"))
-    quasi = [name for name in rows.columns if name not in ("occupation", "id")][:7]
-    there = [
-        rows.filter((when["first_release"] <= number) & (when["last_release"] >= number))
-        for number in range(1, releases + 1)
-    ]
-    roles = {"quasi": quasi, "sensitive": "occupation", "person": "id"}
-    return there, roles | {"hierarchies": str(DATA / "hierarchies" / "acs_occ")}
-
-
-def nlswork(releases: int) -> tuple[list[pl.DataFrame], dict[str, Any]]:
-    """Return waves of the NLS panel, whose people join, leave, return and change."""
-    rows = pl.read_csv(DATA / "nlswork.csv.gz")
-    years = rows["year"].unique().sort()[:releases]
-    quasi = ["birth_yr", "age", "race", "msp", "grade", "south", "c_city"]
-    kept = [rows.filter(pl.col("year") == y).select("idcode", *quasi, "occ_code") for y in years]
-    return kept, {"quasi": quasi, "sensitive": "occ_code", "person": "idcode"}
+def tables_of(name: str, releases: int) -> tuple[list[pl.DataFrame], dict[str, Any]]:
+    """Return the tables of a series, and their roles."""
+    return TABLES[name](DATA, releases, EVERY[name])
 
 
 def exposed(classes: list[pl.DataFrame], values: list[dict[str, set[str]]], m: int) -> int:
@@ -103,7 +87,7 @@ def alone(tables: list[pl.DataFrame], roles: dict[str, Any], m: int) -> Iterator
 
 def main(words: list[str]) -> None:
     """Print a line for each release of each series."""
-    tables, roles = {"acs": acs, "nlswork": nlswork}[words[0]](int(words[1]))
+    tables, roles = tables_of(words[0], int(words[1]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for m in [int(word) for word in words[2:]] or [2, 3, 5, 10]:

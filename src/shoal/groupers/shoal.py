@@ -166,7 +166,7 @@ def _starts(
     *,
     fast: bool,
 ) -> list[Ints]:
-    """Return the cheapest starts for trials: what the peel took off, and what others make."""
+    """Return starts for trials: what the peel took off, and what other methods make."""
     k, conditions, boxes, ladders = shape
     seeds = deepcopy(rng)  # a rival starts as it would by itself, so that it cannot lose less
     sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS

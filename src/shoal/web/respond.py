@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,6 +20,7 @@ from starlette.types import Scope
 
 from shoal import __version__
 from shoal.base.errors import ShoalError
+from shoal.web import reading
 from shoal.web.security import SMALL, Keys, TooLarge
 from shoal.web.state import OpenTable, WebRun, Workbench
 
@@ -211,6 +215,28 @@ def texts(form: FormData) -> dict[str, str]:
 def files(form: FormData, name: str) -> list[UploadFile]:
     """Return the files that were chosen in a field."""
     return [f for f in form.getlist(name) if isinstance(f, UploadFile) and f.filename]
+
+
+def shown_name(upload: UploadFile, other: str) -> str:
+    """Return the name of an uploaded file without its folders; ``other`` if it has none."""
+    return Path((upload.filename or other).replace("\\", "/")).name or other
+
+
+async def stored(upload: UploadFile, folder: Path, *, ending: str = "") -> Path:
+    """Keep an uploaded file under a name that nobody can guess.
+
+    Files of programs are told by the ending of their own name; ``ending`` is for all others.
+    """
+    folder.mkdir(mode=0o700, exist_ok=True)
+    kind = reading.kind_of(upload.filename or "") or ending
+    target = folder / f"{secrets.token_hex(8)}{kind}"
+
+    def keep() -> None:
+        with target.open("xb") as stream:
+            shutil.copyfileobj(upload.file, stream, 1 << 20)
+
+    await run_in_threadpool(keep)
+    return target
 
 
 async def on_http(request: Request, error: Exception) -> Response:

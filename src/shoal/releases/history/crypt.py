@@ -8,7 +8,6 @@ environment; a command line is seen by everybody on a machine.
 
 from __future__ import annotations
 
-import hmac
 import os
 import secrets
 from pathlib import Path
@@ -36,7 +35,7 @@ def history_key(file: str | Path | None = None) -> bytes | None:
             f"The history key has {len(key)} bytes, and needs {_LEAST} at least: a short one can "
             "be found by trying. Make one with: (umask 077; openssl rand -hex 32 > key.txt)"
         )
-    _library()  # what lacks is said before the work
+    _library("exceptions")  # what lacks is said before the work
     return key
 
 
@@ -68,9 +67,7 @@ def opened(content: bytes, key: bytes | None, file: Path) -> bytes:
     cipher = _cipher(key, salt)
     try:
         plain: bytes = cipher.decrypt(rest[:_NONCE], rest[_NONCE:], MAGIC + file.name.encode())
-    except Exception as fault:
-        if type(fault).__name__ not in ("InvalidTag", "ValueError"):
-            raise
+    except (ValueError, _library("exceptions").InvalidTag):
         raise InputError(
             f"{file} does not open with this key: the key is another one, or the file was changed, "
             "cut off or renamed. Nothing was written. Give the key that the series was begun with, "
@@ -80,9 +77,10 @@ def opened(content: bytes, key: bytes | None, file: Path) -> bytes:
 
 
 def _cipher(key: bytes, salt: bytes) -> Any:
-    derived = hmac.digest(hmac.digest(salt, key, "sha256"), b"shoal history 1\x01", "sha256")
-    return _library().AESGCM(derived)
+    kdf, hashes = _library("hazmat.primitives.kdf.hkdf"), _library("hazmat.primitives.hashes")
+    derived = kdf.HKDF(hashes.SHA256(), 32, salt, b"shoal history 1").derive(key)
+    return _library("hazmat.primitives.ciphers.aead").AESGCM(derived)
 
 
-def _library() -> Any:
-    return needed("cryptography.hazmat.primitives.ciphers.aead", "an encrypted history", "crypt")
+def _library(part: str) -> Any:
+    return needed(f"cryptography.{part}", "an encrypted history", "crypt")

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import shutil
-from pathlib import Path
-
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +9,16 @@ from starlette.responses import Response
 from shoal.base.errors import ShoalError
 from shoal.web import drafts, reading
 from shoal.web.pages.tables import table_of
-from shoal.web.respond import back, bench, error_page, files, form_of, texts
+from shoal.web.respond import (
+    back,
+    bench,
+    error_page,
+    files,
+    form_of,
+    shown_name,
+    stored,
+    texts,
+)
 from shoal.web.state import OpenTable
 
 _MOST = 20  # releases that can be named
@@ -41,20 +45,12 @@ async def change(request: Request) -> Response:
 
 async def _taken_in(request: Request, table: OpenTable, upload: UploadFile) -> str | None:
     """Keep an uploaded release, if it can be read as the decisions say; else return why not."""
-    shown = Path((upload.filename or "release").replace("\\", "/")).name or "release"
+    shown = shown_name(upload, "release")
     if shown in table.earlier:
         return f"{shown} is named already. Name every earlier release once."
     if len(table.earlier) >= _MOST:
         return f"{_MOST} earlier releases are named, and no more can be. Use shoal audit --against."
-    folder = table.folder / "earlier"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    target = folder / f"{secrets.token_hex(8)}{reading.kind_of(shown) or '.csv'}"
-
-    def keep() -> None:
-        with target.open("xb") as stream:
-            shutil.copyfileobj(upload.file, stream, 1 << 20)
-
-    await run_in_threadpool(keep)
+    target = await stored(upload, table.folder / "earlier", ending=".csv")
     try:
         plan = table.plan()
         hidden = [n for n, role in drafts.roles_of(table.draft).items() if role == "sensitive"]

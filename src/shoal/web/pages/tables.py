@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,6 +27,8 @@ from shoal.web.respond import (
     files,
     form_of,
     page,
+    shown_name,
+    stored,
     texts,
 )
 from shoal.web.state import OpenTable
@@ -77,19 +76,8 @@ async def take_in(request: Request) -> Response:
         return error_page(
             request, 400, "No file was chosen", "Choose the file of a table, such as patients.csv."
         )
-    upload = uploads[0]
-    shown = Path((upload.filename or "table").replace("\\", "/")).name or "table"
-    folder = state.folder / "uploads"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    # Files of programs are told by their names, all others by their first bytes.
-    target = folder / f"{secrets.token_hex(8)}{reading.kind_of(shown)}"
-
-    def keep() -> None:
-        with target.open("xb") as stream:
-            shutil.copyfileobj(upload.file, stream, 1 << 20)
-
-    await run_in_threadpool(keep)
-    table = state.add(target, shown)
+    target = await stored(uploads[0], state.folder / "uploads")
+    table = state.add(target, shown_name(uploads[0], "table"))
     return back(f"/tables/{table.number}/see")
 
 
