@@ -122,7 +122,7 @@ def _room(array: Ints, size: int) -> Ints:
 def _candidates(
     before: Regions,
     trees: Trees,
-    place: Ints,
+    position: Ints,
     lo: Places,
     hi: Places,
     mask: Masks,
@@ -157,9 +157,9 @@ def _candidates(
                 if not _meet(before, b, lo, hi, mask, 0):
                     continue
                 for run in range(before.starts[b], before.starts[b + 1]):
-                    if place[before.values[run]] >= 0:
+                    if position[before.values[run]] >= 0:
                         key, who = _room(key, many), _room(who, many)
-                        key[many] = place[before.values[run]] * releases + j
+                        key[many] = position[before.values[run]] * releases + j
                         who[many] = b
                         many += 1
     heads[:] = 0
@@ -175,13 +175,13 @@ def _candidates(
 
 
 @allocating
-def _shared(before: Regions, members: Ints, place: Ints, sure: Truths) -> None:
+def _shared(before: Regions, members: Ints, position: Ints, sure: Truths) -> None:
     """Say which values of a class all of some classes have."""
     hits = np.zeros(sure.size, np.int64)
     for b in members:
         for run in range(before.starts[b], before.starts[b + 1]):
-            if place[before.values[run]] >= 0:
-                hits[place[before.values[run]]] += 1
+            if position[before.values[run]] >= 0:
+                hits[position[before.values[run]]] += 1
     sure[:] = hits == members.size
 
 
@@ -211,17 +211,17 @@ def possible(
     hi = np.empty((releases + 1, columns), np.int32)
     mask = np.empty((releases + 1, words), np.uint64)
     at = np.empty(releases, np.int64)
-    place = np.full(span, -1, np.int64)
+    position = np.full(span, -1, np.int64)
     for c in range(begin, end):
         runs = now.starts[c + 1] - now.starts[c]
         for r in range(runs):
-            place[now.values[now.starts[c] + r]] = r
+            position[now.values[now.starts[c] + r]] = r
         lo[0], hi[0] = now.lo[c], now.hi[c]
         for s in range(now.sets.shape[1]):
             for w in range(now.words[s], now.words[s + 1]):
                 mask[0, w] = now.masks[now.sets[c, s], w]
         heads = np.empty(runs * releases + 1, np.int64)
-        members = _candidates(before, trees, place, lo, hi, mask, heads)
+        members = _candidates(before, trees, position, lo, hi, mask, heads)
         for r in range(runs):
             own = heads[r * releases : (r + 1) * releases + 1]
             in_some[now.starts[c] + r] = own[releases] > own[0]
@@ -229,6 +229,6 @@ def possible(
             turns = np.argsort(own[1:] - own[:-1])
             in_all[now.starts[c] + r] = _chain(before, own, members, turns, at, lo, hi, mask)
             first = pairs[c] + r * runs
-            _shared(before, members[own[0] : own[releases]], place, sure[first : first + runs])
+            _shared(before, members[own[0] : own[releases]], position, sure[first : first + runs])
         for r in range(runs):
-            place[now.values[now.starts[c] + r]] = -1
+            position[now.values[now.starts[c] + r]] = -1
