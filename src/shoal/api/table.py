@@ -272,7 +272,7 @@ class Table(Generic[FrameT]):
         return release if isinstance(history, History) else release.recorded(), made
 
     def anonymize_to_look_into(
-        self, progress: Progress, against: Sequence[Any] = ()
+        self, progress: Progress, against: Sequence[Any] = (), *, prove: bool = False
     ) -> tuple[Release[FrameT], Made]:
         """Anonymize as declared; return also what was made, for a steward who has the table.
 
@@ -283,7 +283,7 @@ class Table(Generic[FrameT]):
 
         plan = asked_for(self.plan).filled()
         clock = Clock(limited(progress, find_method(plan.method.name), None))
-        return self._carried_out(plan, clock, against=against)
+        return self._carried_out(plan, clock, against=against, prove=prove)
 
     @property
     def _kind(self) -> Native:

@@ -179,6 +179,8 @@ class _Told:
     def __call__(self, stage: str) -> bool:
         if stage != self.last:
             self.last = stage
+            if stage == "prove":  # what was enough was the refinement before it
+                self.enough.clear()
             _send(self.out, {"stage": stage})
         return self.enough.is_set()
 

@@ -205,8 +205,8 @@ def _occurring(hist: Histogram) -> Histogram:
     there = hist.whole > 0
     if there.all():
         return hist
-    place = np.cumsum(there) - 1
-    return replace(hist, values=place[hist.values], whole=hist.whole[there])
+    renumbered = np.cumsum(there) - 1
+    return replace(hist, values=renumbered[hist.values], whole=hist.whole[there])
 
 
 def _equal(hist: Histogram) -> Floats:

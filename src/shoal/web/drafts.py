@@ -68,7 +68,7 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
 
     Fields: ``role.3``, ``kind.3``, ``importance.3``, ``grid.3`` by the number of the column;
     ``rule.0.name``, ``rule.0.k`` by the place of the rule; ``method``, ``option.effort``;
-    ``typed``, ``csv_safe``, ``seed``.
+    ``prove``; ``typed``, ``csv_safe``, ``seed``.
     """
     columns: dict[str, dict[str, Any]] = {}
     for column in profile["columns"]:
@@ -94,17 +94,18 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
         "rules": _rules(form, [n for n, part in columns.items() if part["role"] == "sensitive"]),
         "method": _method(form, old),
         "release": {key: True for key in RELEASE if form.get(key)} | _budget(form),
+        **({"prove": True} if form.get("prove") else {}),
         **({"seed": number_of(seed, int)} if (seed := form.get("seed", "").strip()) else {}),
     }
 
 
 def _limits(form: Mapping[str, str], number: int) -> dict[str, Any]:
     """Read the limits of a column; what is no number is left to the plan to refuse."""
-    found: dict[str, Any] = {"within": True} if form.get(f"within.{number}") else {}
+    limits: dict[str, Any] = {"within": True} if form.get(f"within.{number}") else {}
     for key in LIMITS[1:]:
         if text := form.get(f"{key}.{number}", "").strip():
-            found[key] = limit_of(text)
-    return found
+            limits[key] = limit_of(text)
+    return limits
 
 
 def _budget(form: Mapping[str, str]) -> dict[str, Any]:
@@ -268,7 +269,14 @@ def said_of_files(text: str, named: Mapping[str, str]) -> str:
     return text
 
 
-def command(plan: Plan, profile: Mapping[str, Any], data: str, earlier: Sequence[str] = ()) -> str:
+def command(
+    plan: Plan,
+    profile: Mapping[str, Any],
+    data: str,
+    earlier: Sequence[str] = (),
+    *,
+    prove: bool = False,
+) -> str:
     """Return the command line that repeats a run; ``earlier``: releases from before.
 
     In flags where flags can say it all, else with the plan, which always can.
@@ -277,6 +285,7 @@ def command(plan: Plan, profile: Mapping[str, Any], data: str, earlier: Sequence
     # Reports show this command: where the seed is, not what it is.
     end = [*(["--seed-file", "seed.txt"] if plan.seeded else []), "-o", "release.csv"]
     end = [*(word for name in earlier for word in ("--against", name)), *end]
+    end = ["--prove", *end] if prove else end
     if not _flags_suffice(plan, profile):
         return shlex.join([*start, "--plan", "plan.toml", *end])
     words: list[str] = []

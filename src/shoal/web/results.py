@@ -154,12 +154,15 @@ def examples(opened: Opened) -> dict[str, Any]:
     }
 
 
-def script(plan: Plan, path: str, name: str, earlier: Sequence[str] = ()) -> str:
+def script(
+    plan: Plan, path: str, name: str, earlier: Sequence[str] = (), *, prove: bool = False
+) -> str:
     """Return a Python script that repeats a run, with its plan beside it."""
     # Where the seed is, not what it is: whoever knows it knows the order of the rows.
     seeded = plan.seed is not None
     seed = ', seed=int(Path("seed.txt").read_text())' if seeded else ""
     seed += f", against={[*earlier]!r}" if earlier else ""
+    seed += ", prove=True" if prove else ""
     return (
         f'"""Repeats a run of Shoal on {_plain_name(name)}, with plan.toml beside this file."""\n\n'
         + ("from pathlib import Path\n\n" if seeded else "")
@@ -207,7 +210,9 @@ def write(
         "release.csv.manifest.json": written(made),
         "result.json": written(release.to_dict() | {"manifest": figures(release.made, made)}),
         "command.txt": origin.command + "\n",
-        "repeat.py": script(asked, shown_path, origin.source, earlier),
+        "repeat.py": script(
+            asked, shown_path, origin.source, earlier, prove=release.proof is not None
+        ),
         "report.html": filled(
             release.page(
                 attacks=attacks or False, origin=origin, title=title, warnings=shown["skipped"]

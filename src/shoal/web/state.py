@@ -19,7 +19,7 @@ from shoal.web.jobs import Desk
 from shoal.web.private import safe_name
 from shoal.web.reading import WORKBOOKS, kind_of, on_the_page
 
-STAGES = ("read", "encode", "group", "recode", "verify", "attack", "measure", "write")
+STAGES = ("read", "encode", "group", "recode", "verify", "prove", "attack", "measure", "write")
 _PAST = 50  # changes of roles that can be taken back
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 
@@ -37,8 +37,10 @@ class WebRun:
     method: str
     rules: list[dict[str, Any]]
     earlier: dict[str, str] = field(default_factory=dict)
+    prove: bool = False
     status: str = WAITING
     stage: str = ""
+    far: str = ""
     compiling: bool = False
     enough: bool = False
     began: float = 0.0
@@ -57,6 +59,15 @@ class WebRun:
         if not self.began:
             return 0.0
         return (self.ended or time.monotonic()) - self.began
+
+    def hear(self, name: str) -> None:
+        """Take in how far it is: a stage, with a colon and how far that is, if anything."""
+        self.compiling = name == "compile"
+        if self.compiling:
+            return
+        stage, _, far = name.partition(": ")
+        self.enough &= stage != "prove" or self.stage == stage  # that was said of the groups
+        self.stage, self.far = stage, far
 
 
 @dataclass
@@ -174,14 +185,15 @@ class Workbench:
 
         try:
             if kind_of(table.name) in WORKBOOKS:
-                found = await self.desk.ask("sheets", path=str(table.path))
-                table.sheets = found["names"]
+                sheets = await self.desk.ask("sheets", path=str(table.path))
+                table.sheets = sheets["names"]
             table.profile = await self.desk.ask("look", stage, table=table.described())
             old = table.draft
             table.draft = drafts.first_draft(table.profile)
             table.past.clear()
             if old:
-                table.draft |= {key: old[key] for key in ("rules", "method", "release")}
+                kept = ("rules", "method", "release", "prove")
+                table.draft |= {key: old[key] for key in kept if key in old}
         except Refused as error:
             table.error = on_the_page(str(error).replace(str(table.path), table.name))
         except Died as error:
@@ -206,25 +218,31 @@ class Workbench:
         del table.runs[run.number]
         shutil.rmtree(run.folder, ignore_errors=True)
 
-    def order(self, table: OpenTable, plan: Plan) -> WebRun:
-        """Put a run into the queue."""
+    def order(self, table: OpenTable, plan: Plan, prove: bool | None = None) -> WebRun:
+        """Put a run into the queue; ``prove`` as decided, unless it is said."""
         from shoal.catalog import find_method
 
         table.ordered += 1  # a number is never used again, or a link could lead to another run
         number = table.ordered
         full = plan.filled()
+        prove = bool(table.draft.get("prove")) if prove is None else prove
         run = WebRun(
             number=number,
             title=title(full),
             toml=plan.to_toml(),
             command=drafts.command(
-                plan, table.profile or {"columns": []}, table.shown_path, [*table.earlier]
+                plan,
+                table.profile or {"columns": []},
+                table.shown_path,
+                [*table.earlier],
+                prove=prove,
             ),
             folder=table.folder / f"run-{number}",
             anytime=find_method(plan.method.name).anytime,
             method=plan.method.name,
             rules=[rule.spec for rule in full.rules],
             earlier=dict(table.earlier),
+            prove=prove,
         )
         table.runs[number] = run
         self._queue.put_nowait((table, run))
@@ -248,14 +266,10 @@ class Workbench:
         frozen = table.folder / f"plan-{run.number}"
         shutil.copytree(table.folder / "hierarchies", frozen / "hierarchies", dirs_exist_ok=True)
 
-        def stage(name: str) -> None:
-            run.compiling = name == "compile"
-            run.stage = run.stage if run.compiling else name
-
         try:
             run.view = await self.press.ask(
                 "run",
-                stage,
+                run.hear,
                 table=table.described(),
                 plan=run.toml,
                 folder=str(frozen),
@@ -264,6 +278,7 @@ class Workbench:
                 name=table.name,
                 shown_path=table.shown_path,
                 earlier=run.earlier,
+                prove=run.prove,
             )
             run.status = DONE
         except Refused as error:
@@ -285,8 +300,8 @@ class Workbench:
             run.status = CANCELLED
 
     def enough(self, run: WebRun) -> None:
-        """Have a run take the best release it has found so far."""
-        if run.status == RUNNING and run.stage == "refine":
+        """Have a run take the best release it has found so far, or what is proved of it."""
+        if run.status == RUNNING and run.stage in ("refine", "prove"):
             run.enough = True
             self.press.enough()
 

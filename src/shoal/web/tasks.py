@@ -17,6 +17,7 @@ from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_method
 from shoal.coding.encode import encode_hidden
+from shoal.measures.proof import check_provable
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
 from shoal.releases.reading import open_published
@@ -24,6 +25,7 @@ from shoal.tables.gathering import gather
 from shoal.tables.prepare import load, resolve
 from shoal.tables.schema import Schema
 from shoal.tables.workbooks import sheet_names
+from shoal.verbs.fitting import check_limits
 from shoal.verbs.inspect import inspect, standing
 from shoal.web import hierarchies
 from shoal.web.feasible import feasibility
@@ -82,7 +84,13 @@ def look(tell: Tell, *, table: Mapping[str, Any], have: Sequence[str] = ()) -> d
 
 
 def check(
-    _tell: Tell, *, table: Mapping[str, Any], plan: str, folder: str, method: str
+    _tell: Tell,
+    *,
+    table: Mapping[str, Any],
+    plan: str,
+    folder: str,
+    method: str,
+    prove: bool = False,
 ) -> dict[str, Any]:
     """Say what stands in the way of a plan, what singles rows out, and what the table allows."""
     frame = frame_of(table)
@@ -107,7 +115,7 @@ def check(
     if schema is not None:
         whole = _whole(frame, schema)
         rules = feasibility(asked, schema.sensitive, whole)
-        faults += _fit(asked, schema, method)
+        faults += _fit(asked, schema, method, prove)
     names = {role: [n for n in asked.names(role) if n in frame.columns] for role in Role}
     return {
         "faults": faults,
@@ -118,11 +126,15 @@ def check(
     }
 
 
-def _fit(plan: Plan, schema: Schema, method: str) -> list[str]:
+def _fit(plan: Plan, schema: Schema, method: str, prove: bool) -> list[str]:
     try:
-        specs = [rule.spec for rule in plan.filled().rules]
-        check_fit(find_method(method), build_rules(specs, schema.sensitive), schema.person)
-        check_weighs(find_method(method), {n: schema[n].importance for n in schema.quasi})
+        entry, specs = find_method(method), [rule.spec for rule in plan.filled().rules]
+        rules = build_rules(specs, schema.sensitive)
+        check_fit(entry, rules, schema.person)
+        check_weighs(entry, {n: schema[n].importance for n in schema.quasi})
+        if prove:
+            check_provable(entry, rules)
+            check_limits(plan, entry, schema, prove=True)
     except ShoalError as error:
         return str(error).splitlines()
     return []
@@ -162,15 +174,15 @@ def _belief(frame: pl.DataFrame, quasi: Sequence[str], sensitive: str) -> dict[s
         cells = pl.DataFrame([*known, frame[sensitive].alias("value")]).drop_nulls("value")
         every = cells.with_columns(pl.lit(0).alias("all"))
         counted = every.group_by([*by, "all", "value"]).len("rows")
-        found = counted.group_by([*by, "all"]).agg(
+        belief = counted.group_by([*by, "all"]).agg(
             size=pl.col("rows").sum(), most=pl.col("rows").max(), values=pl.len()
         )
         rows = max(cells.height, 1)
         likeliest = counted.group_by("value").agg(pl.col("rows").sum())["rows"].to_numpy()
         kept[key] = {
             "column": sensitive,
-            "alone": int(found.filter(pl.col("values") == 1)["size"].sum()) / rows,
-            "belief": int(found["most"].sum()) / rows,
+            "alone": int(belief.filter(pl.col("values") == 1)["size"].sum()) / rows,
+            "belief": int(belief["most"].sum()) / rows,
             "guess": int(likeliest.max(initial=0)) / rows,
         }
     return kept[key]
@@ -205,6 +217,7 @@ def run(
     name: str,
     shown_path: str,
     earlier: Mapping[str, str],
+    prove: bool = False,
 ) -> dict[str, Any]:
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
     from shoal.api.opening import read
@@ -216,7 +229,7 @@ def run(
     frame = frame_of(table)
     asked = Plan.from_toml(plan, "plan.toml", Path(folder))
     opened = read(frame, asked)
-    release, made = opened.anonymize_to_look_into(tell, [*earlier.values()])
+    release, made = opened.anonymize_to_look_into(tell, [*earlier.values()], prove=prove)
     release = release.beside(opened)
     tell("attack")
     attacks, why = try_attacks(release.here, opened.frame)

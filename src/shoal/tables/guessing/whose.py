@@ -37,7 +37,7 @@ def repeating(schema: Schema, frame: pl.DataFrame) -> tuple[int, str]:
 
     Of several, the one with most.
     """
-    found: list[tuple[int, str]] = []
+    candidates: list[tuple[int, str]] = []
     for name in frame.columns:
         if not plain(frame[name].dtype):
             continue
@@ -45,8 +45,8 @@ def repeating(schema: Schema, frame: pl.DataFrame) -> tuple[int, str]:
         if name in schema.identifier or _of_a_person(name, known):
             codes = as_text(known.unique()).str.contains("[0-9@]")
             if len(codes) < len(known) and codes.sum() > len(codes) / 2:
-                found.append((len(codes), name))
-    return max(found, default=(0, ""))
+                candidates.append((len(codes), name))
+    return max(candidates, default=(0, ""))
 
 
 def _of_a_person(name: str, known: pl.Series) -> bool:

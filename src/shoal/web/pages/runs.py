@@ -71,7 +71,8 @@ def told(run: WebRun) -> dict[str, Any]:
     """Return how far a run is, and its main figures once it is done."""
     view = run.view or {}
     summary = view.get("summary")
-    stages_done = STAGES.index("group" if run.stage == "refine" else run.stage) if run.stage else 0
+    stages = [stage for stage in STAGES if run.prove or stage != "prove"]
+    stages_done = stages.index("group" if run.stage == "refine" else run.stage) if run.stage else 0
     return {
         "number": run.number,
         "title": run.title,
@@ -79,10 +80,13 @@ def told(run: WebRun) -> dict[str, Any]:
         "weighs": METHODS[run.method].weighs,
         "status": run.status,
         "stage": run.stage,
-        "stages": list(STAGES),
+        "stages": stages,
+        "far": run.far,
         "place": stages_done,
         "compiling": run.compiling,
-        "can_stop": run.anytime and run.stage == "refine" and not run.enough,
+        "can_stop": not run.enough
+        and ((run.anytime and run.stage == "refine") or run.stage == "prove"),
+        "stop": "Keep what is proved so far" if run.stage == "prove" else "Take the best so far",
         "enough": run.enough,
         "seconds": round(run.seconds, 1),
         "error": run.error,
@@ -136,14 +140,14 @@ def _advice(table: OpenTable) -> dict[str, Any]:
         for label, run in weighed.items()
     ]
     limit = float(THRESHOLD.default)
-    found = Comparison(tuple(settings), Axes("highest", "loss", limit), 0, (), (), limit)
-    chosen = found.recommended
+    comparison = Comparison(tuple(settings), Axes("highest", "loss", limit), 0, (), (), limit)
+    chosen = comparison.recommended
     links = {label: f"/tables/{table.number}/runs/{run.number}" for label, run in weighed.items()}
     return {
-        "advice": found.why if settings else "",
+        "advice": comparison.why if settings else "",
         "recommended": None if chosen is None else weighed[chosen.label].number,
         "unweighed": [run.number for run in done if _view(run)["exact"]],
-        "frontier": found.plot(links).html() if len(settings) > 1 else None,
+        "frontier": comparison.plot(links).html() if len(settings) > 1 else None,
     }
 
 
@@ -244,7 +248,7 @@ def _reweigh(request: Request, table: OpenTable, run: WebRun, column: str, do: s
         for name, each in plan.columns.items()
     }
     columns[column]["importance"] = weight
-    bench(request).order(table, plan.with_columns(columns))
+    bench(request).order(table, plan.with_columns(columns), run.prove)
     # The next decision goes on from here.
     if table.draft["columns"].get(column, {}).get("role") == Role.QUASI:
         table.draft["columns"][column]["importance"] = weight

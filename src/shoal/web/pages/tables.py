@@ -208,6 +208,7 @@ async def checked(request: Request, table: OpenTable, plan: Plan) -> dict[str, A
         plan=plan.to_toml(),
         folder=str(table.folder),
         method=plan.method.name,
+        prove=bool(table.draft.get("prove")),
     )
     return answer
 
@@ -299,6 +300,7 @@ def _decisions(
         "sensitive": _named(table, "sensitive"),
         "method": forms.method_box(table.draft),
         "release": table.draft["release"],
+        "prove": table.draft.get("prove", False),
         "seed": table.draft.get("seed", ""),
         "faults": said["faults"],
         "ready": said["ready"],
@@ -335,6 +337,7 @@ async def use_plan(request: Request) -> Response:
         "method": plan.filled().method.model_dump(),
         "release": {key: True for key in drafts.RELEASE if getattr(plan.release, key)},
         **({} if plan.seed is None else {"seed": plan.seed}),
+        **{key: table.draft[key] for key in ("prove",) if key in table.draft},  # no plan says it
     }
     missing = tuple(dict.fromkeys(["", *plan.data.missing]))
     if missing != table.missing:
