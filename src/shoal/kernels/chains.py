@@ -59,7 +59,7 @@ class Common(NamedTuple):
     mask: Masks
 
 
-class Choice(NamedTuple):
+class ChainSearch(NamedTuple):
     """Room for the search of one chain.
 
     The candidates of release ``j`` are ``members[heads[j]:heads[j + 1]]``. By level: which releases
@@ -119,7 +119,7 @@ def _covers(boxes: Regions, b: int, box: Common, depth: int) -> bool:
 
 
 @inner
-def _narrow(boxes: Regions, search: Choice, box: Common, depth: int) -> int:
+def _narrow(boxes: Regions, search: ChainSearch, box: Common, depth: int) -> int:
     """Return the release with the fewest candidates for a box: the next to choose from.
 
     Candidates that do not meet the box are dropped, and so are releases with one that covers all of
@@ -144,7 +144,7 @@ def _narrow(boxes: Regions, search: Choice, box: Common, depth: int) -> int:
 
 
 @inner
-def _chain(boxes: Regions, search: Choice, box: Common) -> bool:
+def _chain(boxes: Regions, search: ChainSearch, box: Common) -> bool:
     """Say whether one class can be chosen in every release so that all share a point."""
     for j in range(search.heads.size - 1):
         search.open[0, j] = True
@@ -294,7 +294,7 @@ def possible(
             in_some[now.starts[c] + r] = own[releases] > own[0]
             mine = members[own[0] : own[releases]]
             alive = np.empty((releases + 2, mine.size), np.bool_)
-            search = Choice(own - own[0], mine, still, alive, turn, at)
+            search = ChainSearch(own - own[0], mine, still, alive, turn, at)
             in_all[now.starts[c] + r] = _chain(before, search, box)
             first = pairs[c] + r * runs
             _shared(before, mine, position, sure[first : first + runs])
