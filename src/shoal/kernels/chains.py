@@ -51,7 +51,7 @@ class Trees(NamedTuple):
     hi: Places
 
 
-class Box(NamedTuple):
+class Common(NamedTuple):
     """What the classes chosen so far share, a level for each of them; level 0 is where to start."""
 
     lo: Places
@@ -59,7 +59,7 @@ class Box(NamedTuple):
     mask: Masks
 
 
-class Search(NamedTuple):
+class ChainSearch(NamedTuple):
     """Room for the search of one chain.
 
     The candidates of release ``j`` are ``members[heads[j]:heads[j + 1]]``. By level: which releases
@@ -87,7 +87,7 @@ def _apart(lo: Places, hi: Places, other_lo: Places, other_hi: Places) -> bool:
 
 
 @inner
-def _meet(boxes: Regions, b: int, box: Box, depth: int) -> bool:
+def _meet(boxes: Regions, b: int, box: Common, depth: int) -> bool:
     """Write what a box and class ``b`` share one level deeper; say whether that is anything."""
     lo, hi, mask = box.lo, box.hi, box.mask
     for j in range(lo.shape[1]):
@@ -106,7 +106,7 @@ def _meet(boxes: Regions, b: int, box: Box, depth: int) -> bool:
 
 
 @inner
-def _covers(boxes: Regions, b: int, box: Box, depth: int) -> bool:
+def _covers(boxes: Regions, b: int, box: Common, depth: int) -> bool:
     """Say whether class ``b`` covers the whole of a box."""
     for j in range(box.lo.shape[1]):
         if boxes.lo[b, j] > box.lo[depth, j] or boxes.hi[b, j] < box.hi[depth, j]:
@@ -119,7 +119,7 @@ def _covers(boxes: Regions, b: int, box: Box, depth: int) -> bool:
 
 
 @inner
-def _narrow(boxes: Regions, search: Search, box: Box, depth: int) -> int:
+def _narrow(boxes: Regions, search: ChainSearch, box: Common, depth: int) -> int:
     """Return the release with the fewest candidates for a box: the next to choose from.
 
     Candidates that do not meet the box are dropped, and so are releases with one that covers all of
@@ -144,7 +144,7 @@ def _narrow(boxes: Regions, search: Search, box: Box, depth: int) -> int:
 
 
 @inner
-def _chain(boxes: Regions, search: Search, box: Box) -> bool:
+def _chain(boxes: Regions, search: ChainSearch, box: Common) -> bool:
     """Say whether one class can be chosen in every release so that all share a point."""
     for j in range(search.heads.size - 1):
         search.open[0, j] = True
@@ -188,7 +188,7 @@ def _candidates(
     before: Regions,
     trees: Trees,
     position: Ints,
-    box: Box,
+    box: Common,
     heads: Ints,
 ) -> Ints:
     """Return the classes that meet a box, by value and release, each as often as it has values.
@@ -271,7 +271,7 @@ def possible(
     releases = trees.depth.size
     columns, words = now.lo.shape[1], now.masks.shape[1]
     # One level more than there are releases: to try a candidate writes a level deeper.
-    box = Box(
+    box = Common(
         np.empty((releases + 2, columns), np.int32),
         np.empty((releases + 2, columns), np.int32),
         np.empty((releases + 2, words), np.uint64),
@@ -294,7 +294,7 @@ def possible(
             in_some[now.starts[c] + r] = own[releases] > own[0]
             mine = members[own[0] : own[releases]]
             alive = np.empty((releases + 2, mine.size), np.bool_)
-            search = Search(own - own[0], mine, still, alive, turn, at)
+            search = ChainSearch(own - own[0], mine, still, alive, turn, at)
             in_all[now.starts[c] + r] = _chain(before, search, box)
             first = pairs[c] + r * runs
             _shared(before, mine, position, sure[first : first + runs])
