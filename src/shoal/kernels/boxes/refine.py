@@ -13,10 +13,17 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
-from shoal.kernels.boxes.candidate_groups import KEEP, find_candidates, mark_again
+from shoal.kernels.boxes.candidate_groups import (
+    KEEP,
+    find_candidates,
+    mark_again,
+    may_join,
+    may_leave,
+)
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import Extents, Ints, loss_with
+from shoal.kernels.boxes.groups import count_again
 from shoal.kernels.boxes.regrow import Pool, draw, regrow
 from shoal.kernels.boxes.shard import LIFE, WINDOW, Shard, Work
 from shoal.kernels.boxes.try_moves import Moves, Touched, try_moves
@@ -40,8 +47,8 @@ def trials(
         if state.cost[a] <= 0.0 or state.size[a] > most or state.live[0] < 5:
             continue
         ruins, freed, old = _free(shard, pool, here, ruined)
-        n, gaps = _spare(shard, pool, here, freed)
-        _look_up(shard, pool, freed, now)
+        n, gaps = _spare(shard, rule, pool, here, freed)
+        _look_up(shard, rule, pool, freed, now)
         lean = draw(work.seed, 1024) / 1023.0
         made, new = _grow_anew(shard, rule, pool, freed, n, ruins, lean, gaps, old)
         count, new, lost = _plan(shard, pool, freed, n, new, new > old, moves)
@@ -60,6 +67,8 @@ def trials(
                 state.live[0] += 1
             for i in range(n):
                 mark_again(shard.boxes, shard.covered, state, touched.group[i], most)
+                if rule is not None and len(shard.tally) > 0:
+                    count_again(rule, shard.sens, state.chains, touched.group[i], shard.tally)
     return gain, stayed
 
 
@@ -133,7 +142,9 @@ def _free(shard: Shard, pool: Pool, here: int, ruined: Ints) -> tuple[int, int, 
 
 
 @inlined
-def _spare(shard: Shard, pool: Pool, here: int, freed: int) -> tuple[int, bool]:
+def _spare(
+    shard: Shard, rule: Conditions | None, pool: Pool, here: int, freed: int
+) -> tuple[int, bool]:
     """Add rows that other groups of the class can spare.
 
     Returns how many rows the pool has, and whether one of them misses a value.
@@ -145,6 +156,10 @@ def _spare(shard: Shard, pool: Pool, here: int, freed: int) -> tuple[int, bool]:
             continue
         g = state.chains.group[classes.rows[i]]
         if pool.mark[g] != shard.work.stamps[2] and shard.k < state.size[g] <= shard.most:
+            if rule is not None and not may_leave(
+                rule, shard.sens, classes.rows[i], shard.tally, g
+            ):
+                continue
             pool.given[g] = 0
             pool.row[n], pool.credit[n] = classes.rows[i], state.cost[g] / state.size[g]
             n += 1
@@ -158,7 +173,7 @@ def _spare(shard: Shard, pool: Pool, here: int, freed: int) -> tuple[int, bool]:
 
 
 @inlined
-def _look_up(shard: Shard, pool: Pool, freed: int, now: int) -> None:
+def _look_up(shard: Shard, rule: Conditions | None, pool: Pool, freed: int, now: int) -> None:
     """Find the cheapest group elsewhere for every freed row; candidates live for some rounds."""
     boxes, codes, state, work = shard.boxes, shard.codes, shard.state, shard.work
     size, cost = state.size, state.cost
@@ -167,8 +182,10 @@ def _look_up(shard: Shard, pool: Pool, freed: int, now: int) -> None:
         own = state.chains.group[r]
         cap = 3.0 * cost[own] / size[own] + 0.5
         if now - work.born[r] > LIFE:
+            room = (work.words, work.candidates, work.price)
+            asked = (rule, shard.sens, shard.tally)
             work.stamps[3] += find_candidates(
-                boxes, shard.covered, state, codes, r, cap, work.words, work.candidates, work.price
+                boxes, shard.covered, state, codes, r, cap, *room, *asked
             )
             work.born[r] = now
         pool.away[i], pool.credit[i] = -1, cap
@@ -178,6 +195,8 @@ def _look_up(shard: Shard, pool: Pool, freed: int, now: int) -> None:
                 limit = cost[h] + pool.credit[i]
                 d = loss_with(boxes, state.extents, h, size[h], codes, r, limit) - cost[h]
                 if d < pool.credit[i]:
+                    if rule is not None and not may_join(rule, shard.sens, r, shard.tally, h):
+                        continue
                     pool.away[i], pool.credit[i] = h, d
 
 
