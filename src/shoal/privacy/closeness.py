@@ -139,8 +139,14 @@ class BetaLikeness:
         return passed
 
     def caps(self) -> None:
-        """Each value has a limit of its own."""
+        """Each value has a limit of its own, which only the table tells: :meth:`most`."""
         return
+
+    def most(self, q: Floats) -> Floats:
+        """Return the largest share in a class that values with shares ``q`` may have; 1 at most."""
+        known = np.where(q > 0.0, q, 1.0)
+        bound = np.minimum(self.beta, _own_bound(known)) if self.enhanced else self.beta
+        return np.asarray(np.minimum((1.0 + bound) * known, 1.0))
 
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """No larger gain."""
