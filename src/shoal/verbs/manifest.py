@@ -39,9 +39,9 @@ _COLUMN_LISTS = ("hierarchy", "missing", "order", "domain")
 _LIBRARIES = ("shoal", "numpy", "numba", "polars", "pyarrow")
 
 
-def beside(place: object) -> Path | None:
+def beside(path: object) -> Path | None:
     """Return where the manifest of a release goes: ``x.csv`` -> ``x.csv.manifest.json``."""
-    return place.with_name(place.name + SUFFIX) if isinstance(place, Path) else None
+    return path.with_name(path.name + SUFFIX) if isinstance(path, Path) else None
 
 
 def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -> dict[str, Any]:
@@ -256,12 +256,12 @@ def beside_another(released: Path) -> list[str]:
 
 def changed_figures(made: Mapping[str, Any], verdict: Verdict) -> list[str]:
     """Say what an audit found otherwise than the manifest tells."""
-    found = {rule.promise: dict(rule.achieved) for rule in verdict.rules}
+    figures = {rule.promise: dict(rule.achieved) for rule in verdict.rules}
     return [
         f"The manifest says that this was reached: {rule['promise']} ({rule['reached']}); the "
-        f"audit found {found[rule['promise']]}."
+        f"audit found {figures[rule['promise']]}."
         for rule in made["rules"]
-        if rule["promise"] in found and plain(found[rule["promise"]]) != rule["reached"]
+        if rule["promise"] in figures and plain(figures[rule["promise"]]) != rule["reached"]
     ]
 
 
@@ -276,9 +276,9 @@ def plan_of(made: Mapping[str, Any], own: Plan | None, folder: Path) -> Plan:
         return plan
     given = own.public()
     for key in made["withheld"]:
-        part, name, leaf = _keys(key)
-        if value := (given[part].get(name, {}) if name else given[part]).get(leaf):
-            (tree[part][name] if name else tree[part])[leaf] = value
+        table, name, leaf = _keys(key)
+        if value := (given[table].get(name, {}) if name else given[table]).get(leaf):
+            (tree[table][name] if name else tree[table])[leaf] = value
     if given["data"].get("hierarchies"):
         tree["data"]["hierarchies"] = given["data"]["hierarchies"]
     return Plan.from_public(tree, folder).read_as(own)
@@ -299,9 +299,9 @@ def lacking(made: Mapping[str, Any], own: Plan) -> list[str]:
 
 def _keys(key: str) -> tuple[str, str, str]:
     """Split ``columns.NAME.order`` and ``data.missing``; a name may hold dots."""
-    part, _, rest = key.partition(".")
+    table, _, rest = key.partition(".")
     name, _, leaf = rest.rpartition(".")
-    return part, name, leaf
+    return table, name, leaf
 
 
 def other_versions(made: Mapping[str, Any]) -> list[str]:
