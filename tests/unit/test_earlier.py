@@ -83,7 +83,7 @@ def measured(history: Sequence[Rows], *rules: shoal.Rule) -> Earlier:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(releases())
 def test_the_figures_are_those_of_plain_sets(history: list[Rows]) -> None:
     found = measured(history, KAnonymity(2), LDiversity(2, "ill"))
@@ -102,7 +102,7 @@ def test_the_figures_are_those_of_plain_sets(history: list[Rows]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(releases())
 def test_what_is_left_for_certain_is_left_in_every_chain(history: list[Rows]) -> None:
     found = measured(history).for_certain
@@ -132,7 +132,7 @@ def test_what_is_left_for_certain_is_left_in_every_chain(history: list[Rows]) ->
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(releases(), st.randoms(use_true_random=False))
 def test_people_known_by_a_pseudonym_are_followed(history: list[Rows], rng: object) -> None:
     people = [list(range(12)) for _ in history]

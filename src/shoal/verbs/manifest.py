@@ -11,10 +11,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from shoal.base.errors import InputError, OutputError, ParameterError
 from shoal.base.plain import plain
 from shoal.base.roles import Role
 from shoal.engines.marks import SUFFIX
-from shoal.engines.run import Run
+from shoal.engines.run import Run, versions
 from shoal.plan.plan import Plan
 from shoal.releases.history.store import History
 from shoal.releases.verdict import Verdict
@@ -75,8 +73,7 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
         },
         "seeded": run.plan.seeded,
         "keyed": {"how": "HMAC-SHA256", **marks.told()},
-        "versions": {name: version(name) for name in _LIBRARIES}
-        | {"python": platform.python_version()},
+        "versions": versions(*_LIBRARIES),
         "plan": plan,
         "withheld": withheld,
     } | ({"tied": dict(run.tied)} if run.tied else {})
@@ -175,7 +172,8 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     if tree["shoal_manifest"] > FORMAT:
         raise InputError(
             f"{path} is a manifest of format {tree['shoal_manifest']}, and this version of Shoal "
-            f"({version('shoal')}) reads up to {FORMAT}. Update: pip install --upgrade shoal"
+            f"({versions('shoal')['shoal']}) reads up to {FORMAT}. Update: pip install --upgrade "
+            "shoal"
         )
     if lost := [k for k in ("files", "rules", "plan", "keyed", "withheld") if k not in tree]:
         raise InputError(f"The manifest {path} lacks {', '.join(lost)}. Copy it again.")
@@ -308,7 +306,7 @@ def _keys(key: str) -> tuple[str, str, str]:
 
 def other_versions(made: Mapping[str, Any]) -> list[str]:
     """Return what was another version then: bytes may differ by it."""
-    now = {name: version(name) for name in _LIBRARIES} | {"python": platform.python_version()}
+    now = versions(*_LIBRARIES)
     then: Mapping[str, str] = made.get("versions", {})
     return [f"{n} {then[n]} then, {now[n]} now" for n in now if then.get(n, now[n]) != now[n]]
 
