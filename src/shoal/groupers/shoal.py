@@ -63,6 +63,9 @@ LATTICE = 1e6
 """Patterns up to which the whole lattice is walked."""
 WALK = 200
 """Entries visited, per entry, before a larger lattice is left for proposals."""
+VISITS = 2_000
+"""Entries visited, per entry, under a rule without a form in sizes and shares: what few patterns
+serve is not found by more of them."""
 MANY = 0.02
 """Share of the rows that may be left without a class before the table is grouped another way."""
 RIVALS = 200_000
@@ -172,7 +175,8 @@ def _starts(
     sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
     starts, placed = [], None
     if not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains):
-        labels = peel_off(data, rule, k, conditions, boxes, ladders, effort.visits, rng)
+        visits = effort.visits if rule.caps() is not None else min(effort.visits, VISITS)
+        labels = peel_off(data, rule, k, conditions, boxes, ladders, visits, rng)
         placed = place_rest(data, conditions, boxes, labels, rule, rng)
     if placed is not None:
         starts.append(repair(data, placed, rule).labels())
