@@ -16,6 +16,7 @@ import numpy.typing as npt
 from shoal.base.pace import under_way
 from shoal.base.threads import workers
 from shoal.coding.encode import Encoded
+from shoal.coding.tuples import entries
 from shoal.groupers.conditions import sensitive_of
 from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
 from shoal.kernels.boxes.classes import Classes, by_class, new_hashed, signatures
@@ -148,8 +149,9 @@ def refine(
     luck = int(rng.integers(1, 2**62))
     covered = new_covered(boxes, state.size.size)
     mark_all(boxes, covered, state, most)
-    work = new_work(boxes, most, n, state.size.size, room(conditions), luck)
-    shard = Shard(boxes, data.codes, sensitive, k, most, state, covered, classes, work)
+    distinct, entry, _ = entries(data.codes)
+    work = new_work(boxes, most, len(distinct), state.size.size, room(conditions), luck)
+    shard = Shard(boxes, data.codes, entry, sensitive, k, most, state, covered, classes, work)
     best, labels = state.cost.sum(), state.chains.group.copy()
     heat = effort.heat * best / n
     per_round = max(50, n // k // 2)

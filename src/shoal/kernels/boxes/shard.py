@@ -15,8 +15,10 @@ WINDOW = 24
 """How far on either side a class is looked through for neighbours."""
 TOUCH = 256
 """Groups that one trial may touch."""
+TRIES = 8
+"""How often groups that take a row at little cost are drawn, less two, to find neighbours."""
 LIFE = 30
-"""Rounds for which a row's candidates are remembered."""
+"""Rounds for which candidates are remembered."""
 
 
 class Work(NamedTuple):
@@ -44,9 +46,9 @@ class Work(NamedTuple):
     """New losses of the groups touched."""
     price: Floats
     candidates: Ints
-    """``[all rows, KEEP]``: the cheapest groups elsewhere."""
+    """``[entries, KEEP]``: the cheapest groups for rows that are equal."""
     born: Ints
-    """The round in which a row's candidates were looked up."""
+    """The round in which an entry's candidates were looked up."""
     seen: Ints
     stamps: Ints
     """Running numbers, the last of them the groups and rows that trials have looked at."""
@@ -54,15 +56,15 @@ class Work(NamedTuple):
     words: Words
 
 
-def new_work(boxes: Boxes, most: int, rows: int, groups: int, hist: Ints, seed: int) -> Work:
+def new_work(boxes: Boxes, most: int, entries: int, groups: int, hist: Ints, seed: int) -> Work:
     """Return room for trials.
 
     Parameters
     ----------
     most
         Rows of a group that a trial may take apart.
-    rows, groups
-        Number of rows and of group numbers.
+    entries, groups
+        Number of distinct rows and of group numbers.
     hist
         An empty histogram.
     """
@@ -80,8 +82,8 @@ def new_work(boxes: Boxes, most: int, rows: int, groups: int, hist: Ints, seed: 
         part=np.empty((columns, room)),
         cost=np.empty(TOUCH),
         price=np.empty(KEEP),
-        candidates=np.full((rows, KEEP), -1),
-        born=np.full(rows, -1 - LIFE),
+        candidates=np.full((entries, KEEP), -1),
+        born=np.full(entries, -1 - LIFE),
         seen=new_seen(boxes),
         stamps=np.zeros(4, np.int64),
         hist=hist,
@@ -94,6 +96,8 @@ class Shard(NamedTuple):
 
     boxes: Boxes
     codes: Codes
+    entry: Ints
+    """Which rows are equal: the number of the distinct row that each is."""
     sens: Codes
     k: int
     most: int
