@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
+from shoal.kernels.boxes.conditions import Conditions, passes_with
 from shoal.kernels.boxes.geometry import (
     SET,
     Boxes,
@@ -132,10 +133,14 @@ def find_candidates(
     words: Words,
     candidates: Ints,
     price: Floats,
+    rule: Conditions | None,
+    sens: Codes,
+    tally: Ints,
 ) -> int:
     """Price the groups that row r widens in fewest columns; candidates[e] = the KEEP cheapest.
 
-    None is dearer than ``cap``. Returns how many groups were priced.
+    None is dearer than ``cap``, nor, where there is a ``tally`` of every group, one that would
+    break the rule with it. Returns how many groups were priced.
     """
     size, cost, seen = state.size, state.cost, 0
     for i in range(KEEP):
@@ -160,6 +165,8 @@ def find_candidates(
                 limit = cost[g] + price[KEEP - 1]
                 d = loss_with(boxes, state.extents, g, size[g], codes, r, limit) - cost[g]
                 if d < price[KEEP - 1]:
+                    if rule is not None and not may_join(rule, sens, r, tally, g):
+                        continue
                     i = KEEP - 1
                     while i > 0 and price[i - 1] > d:
                         candidates[e, i], price[i] = candidates[e, i - 1], price[i - 1]
@@ -168,6 +175,18 @@ def find_candidates(
         if u >= 1 and candidates[e, 1] >= 0:
             break
     return seen
+
+
+@inner
+def may_join(rule: Conditions, sens: Codes, r: int, tally: Ints, g: int) -> bool:
+    """Whether group g would still meet the rule with row r; True where nothing is tallied."""
+    return len(tally) == 0 or passes_with(rule, sens, r, 1, tally[g])
+
+
+@inner
+def may_leave(rule: Conditions, sens: Codes, r: int, tally: Ints, g: int) -> bool:
+    """Whether group g would still meet the rule without row r; True where nothing is tallied."""
+    return len(tally) == 0 or passes_with(rule, sens, r, -1, tally[g])
 
 
 @inner
