@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.base.partition import Partition
-from shoal.groupers import k_member, patterns, shoal
+from shoal.groupers import k_member, patterns, peeling, shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
 from shoal.groupers.patterns import make_ladders
@@ -138,7 +138,6 @@ def test_peel_equals_its_twin(rule, seed):
     assert classes(got) == classes(np.array(expected))
 
 
-@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
 def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):
@@ -153,7 +152,6 @@ def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):
     assert losses[1] < losses[0]
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("seed", range(3))
 def test_the_state_stays_true_while_it_changes(seed):
     """After many trials the sizes, boxes and costs are those of the groups there are."""
@@ -178,7 +176,6 @@ def test_the_state_stays_true_while_it_changes(seed):
     assert rule.holds(data.stats(part)).all()
 
 
-@pytest.mark.compiled
 def test_it_loses_less_than_greedy_growth():
     data = table(1, n=600, kinds="ttoo")
     ours = shoal.group(data, KAnonymity(5), np.random.default_rng(0))
@@ -241,8 +238,8 @@ def test_shards_and_threads_change_nothing_but_time(monkeypatch):
 @pytest.mark.slow
 def test_a_lattice_too_large_to_walk_is_asked_of_the_rows(monkeypatch):
     data = table(9, n=400, kinds="ttoo")
-    monkeypatch.setattr(shoal, "LATTICE", 1)
-    monkeypatch.setattr(shoal, "WALK", 1)
+    monkeypatch.setattr(peeling, "LATTICE", 1)
+    monkeypatch.setattr(peeling, "WALK", 1)
     asked = shoal.group(data, KAnonymity(4), np.random.default_rng(0))
     greedy = k_member.group(data, KAnonymity(4), np.random.default_rng(0))
     assert asked.sizes.min() >= 4

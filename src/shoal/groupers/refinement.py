@@ -157,8 +157,10 @@ def refine(
     mark_all(boxes, covered, state, most)
     hidden = _hidden(data, conditions, state)
     tags = int(hidden.alike.max(initial=-1)) + 1
-    work = new_work(boxes, most, n, state.size.size, room(conditions), tags, luck)
-    shard = Shard(boxes, data.codes, hidden, k, most, state, covered, classes, work)
+    distinct, entry, _ = entries(np.hstack((data.codes, hidden.sens)))
+    hist = room(conditions)
+    work = new_work(boxes, most, len(distinct), state.size.size, hist, tags, luck)
+    shard = Shard(boxes, data.codes, entry, hidden, k, most, state, covered, classes, work)
     best, labels = state.cost.sum(), state.chains.group.copy()
     heat = effort.heat * best / n
     per_round = max(50, n // each // 2)

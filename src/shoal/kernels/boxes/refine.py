@@ -1,11 +1,11 @@
 """Refine: take a few neighbouring groups apart and put their rows together in a better way.
 
-One trial frees the rows of up to three groups that meet in a class of some pattern, knows for every
-freed row the cheapest *candidate group* elsewhere that would take it, grows new groups from random
-freed rows, preferring rows whose candidates are dear, with rows that other groups can spare as
-fillers, and sends what is left to its candidates. The exact change of loss, and the rule on every
-group touched, decide whether it stays. Moves, swaps, re-splits and the dissolving of bad groups are
-all cases of this.
+One trial frees the rows of up to three groups that meet in a class of some pattern or would take a
+row of each other at little cost, knows for every freed row the cheapest *candidate group*
+elsewhere, grows new groups from random freed rows, preferring rows whose candidates are dear, with
+rows that other groups can spare as fillers, and sends what is left to its candidates. The exact
+change of loss, and the rule on every group touched, decide whether it stays. Moves, swaps,
+re-splits and the dissolving of bad groups are all cases of this.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import Extents, Ints, loss_with
 from shoal.kernels.boxes.regrow import Pool, draw, regrow
-from shoal.kernels.boxes.shard import LIFE, WINDOW, Shard, Work
+from shoal.kernels.boxes.shard import LIFE, TRIES, WINDOW, Shard, Work
 from shoal.kernels.boxes.try_moves import Moves, Touched, try_moves
 
 
@@ -45,7 +45,7 @@ def trials(
         a = state.chains.group[shard.classes.rows[here]]
         if state.cost[a] <= 0.0 or state.size[a] > most or state.live[0] < 5:
             continue
-        ruins, freed, old = _free(shard, pool, here, ruined)
+        ruins, freed, old = _free(shard, rule, pool, here, ruined, now)
         n, gaps = _spare(shard, rule, pool, here, freed)
         _look_up(shard, rule, pool, freed, now)
         lean = draw(work.seed, 1024) / 1023.0
@@ -116,8 +116,10 @@ def _gather(after: Ints, r: int, pool: Ints, n: int) -> int:
 
 
 @inlined
-def _free(shard: Shard, pool: Pool, here: int, ruined: Ints) -> tuple[int, int, float]:
-    """Free the rows of a group and of up to two that it meets in its class.
+def _free(
+    shard: Shard, rule: Conditions | None, pool: Pool, here: int, ruined: Ints, now: int
+) -> tuple[int, int, float]:
+    """Free the rows of a group and of up to two near it: in its class, or candidates of its rows.
 
     Returns how many groups and how many rows that is, and what the groups lose.
     """
@@ -127,12 +129,18 @@ def _free(shard: Shard, pool: Pool, here: int, ruined: Ints) -> tuple[int, int, 
     wanted = 1 + draw(shard.work.seed, 3)
     ruined[0], mark[a], ruins, old = a, t, 1, state.cost[a]
     freed = _gather(chains.after, chains.first[a], pool.row, 0)
+    near, seed = draw(shard.work.seed, 2) == 0, shard.work.seed
     for w in range(2, 2 * WINDOW + 2):
-        i = _neighbour(classes, here, w)
-        if ruins == wanted or i < 0:
-            continue
-        g = chains.group[classes.rows[i]]
-        if mark[g] != t and state.cost[g] > 0.0 and state.size[g] <= shard.most:
+        if ruins == wanted or (near and w == TRIES):
+            break
+        if near:  # the groups that would take one of these rows at the least cost
+            r = pool.row[draw(seed, freed)]
+            renew(shard, rule, r, now)
+            g = shard.work.candidates[shard.entry[r], draw(seed, KEEP)]
+        else:
+            i = _neighbour(classes, here, w)
+            g = chains.group[classes.rows[i]] if i >= 0 else -1
+        if g >= 0 and mark[g] != t and state.cost[g] > 0.0 and state.size[g] <= shard.most:
             ruined[ruins], mark[g] = g, t
             ruins += 1
             old += state.cost[g]
@@ -169,25 +177,33 @@ def _spare(
     return n, gaps
 
 
+@inner
+def renew(shard: Shard, rule: Conditions | None, r: int, now: int) -> None:
+    """Look for the candidates of a row, and of all rows equal to it, unless they are young."""
+    state, work, e = shard.state, shard.work, shard.entry[r]
+    if now - work.born[e] > LIFE:
+        own = state.chains.group[r]
+        cap = 3.0 * state.cost[own] / state.size[own] + 0.5
+        room = (work.words, work.candidates, work.price)
+        asked = (rule, shard.hidden)
+        work.stamps[3] += find_candidates(
+            shard.boxes, shard.covered, state, shard.codes, r, e, cap, *room, *asked
+        )
+        work.born[e] = now
+
+
 @inlined
 def _look_up(shard: Shard, rule: Conditions | None, pool: Pool, freed: int, now: int) -> None:
-    """Find the cheapest group elsewhere for every freed row; candidates live for some rounds."""
+    """Find the cheapest group elsewhere for every freed row."""
     boxes, codes, state, work = shard.boxes, shard.codes, shard.state, shard.work
     size, cost = state.size, state.cost
     for i in range(freed):
         r = pool.row[i]
         own = state.chains.group[r]
-        cap = 3.0 * cost[own] / size[own] + 0.5
-        if now - work.born[r] > LIFE:
-            room = (work.words, work.candidates, work.price)
-            asked = (rule, shard.hidden)
-            work.stamps[3] += find_candidates(
-                boxes, shard.covered, state, codes, r, cap, *room, *asked
-            )
-            work.born[r] = now
-        pool.away[i], pool.credit[i] = -1, cap
+        renew(shard, rule, r, now)
+        pool.away[i], pool.credit[i] = -1, 3.0 * cost[own] / size[own] + 0.5
         for x in range(KEEP):
-            h = work.candidates[r, x]
+            h = work.candidates[shard.entry[r], x]
             if h >= 0 and pool.mark[h] != work.stamps[2] and 0 < size[h] <= shard.most:
                 limit = cost[h] + pool.credit[i]
                 d = loss_with(boxes, state.extents, h, size[h], codes, r, limit) - cost[h]

@@ -15,8 +15,10 @@ WINDOW = 24
 """How far on either side a class is looked through for neighbours."""
 TOUCH = 256
 """Groups that one trial may touch."""
+TRIES = 8
+"""How often groups that take a row at little cost are drawn, less two, to find neighbours."""
 LIFE = 30
-"""Rounds for which a row's candidates are remembered."""
+"""Rounds for which candidates are remembered."""
 
 
 class Work(NamedTuple):
@@ -44,9 +46,9 @@ class Work(NamedTuple):
     """New losses of the groups touched."""
     price: Floats
     candidates: Ints
-    """``[all rows, KEEP]``: the cheapest groups elsewhere."""
+    """``[entries, KEEP]``: the cheapest groups for rows that are equal."""
     born: Ints
-    """The round in which a row's candidates were looked up."""
+    """The round in which an entry's candidates were looked up."""
     seen: Ints
     stamps: Ints
     """Running numbers; number 3 counts the groups and rows that trials have looked at."""
@@ -58,7 +60,7 @@ class Work(NamedTuple):
 
 
 def new_work(
-    boxes: Boxes, most: int, rows: int, groups: int, hist: Ints, tags: int, seed: int
+    boxes: Boxes, most: int, entries: int, groups: int, hist: Ints, tags: int, seed: int
 ) -> Work:
     """Return room for trials.
 
@@ -66,8 +68,8 @@ def new_work(
     ----------
     most
         Rows of a group that a trial may take apart.
-    rows, groups
-        Number of rows and of group numbers.
+    entries, groups
+        Number of distinct rows and of group numbers.
     hist
         An empty histogram.
     tags
@@ -87,8 +89,8 @@ def new_work(
         part=np.empty((columns, room)),
         cost=np.empty(TOUCH),
         price=np.empty(KEEP),
-        candidates=np.full((rows, KEEP), -1),
-        born=np.full(rows, -1 - LIFE),
+        candidates=np.full((entries, KEEP), -1),
+        born=np.full(entries, -1 - LIFE),
         seen=new_seen(boxes),
         stamps=np.zeros(5, np.int64),
         hist=hist,
@@ -102,6 +104,8 @@ class Shard(NamedTuple):
 
     boxes: Boxes
     codes: Codes
+    entry: Ints
+    """Which rows are equal, sensitive values included: the number of what each row is."""
     hidden: Hidden
     k: int
     most: int
