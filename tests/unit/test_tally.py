@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from shoal.coding.tuples import entries
 from shoal.groupers import refinement
 from shoal.groupers import shoal as method
 from shoal.groupers.boxes import make_boxes
@@ -15,7 +16,7 @@ from shoal.kernels.boxes import regrow
 from shoal.privacy import All, BetaLikeness, EntropyLDiversity, KAnonymity, TCloseness
 from tests.tables import encoded
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.slow
 
 RULES = [
     All((KAnonymity(3), TCloseness(0.3, "s0"))),
@@ -103,7 +104,7 @@ def test_rows_with_the_same_values_are_asked_about_once_a_step(in_python):
     data = table(5)
     _, conditions = conditions_of(data, RULES[0])
     sens = np.column_stack(list(data.sensitive.values())).astype(np.int32)
-    alike = method.entries(sens)[1]
+    alike = entries(sens)[1]
     work = type("Work", (), {})()
     work.asked, work.stamps = np.full(alike.max() + 1, -1), np.zeros(5, np.int64)
     shard = type("Shard", (), {"work": work, "sens": sens, "alike": alike})()
