@@ -57,6 +57,9 @@ POLISH = 0.25
 """The share of trials that is left to do after that."""
 TINY = 12
 """Rows up to which every subset is looked at; each one more takes three times as long."""
+VISITS = 2_000
+"""Entries visited, per entry, under a rule without a form in sizes and shares: what few patterns
+serve is not found by more of them."""
 MANY = 0.02
 """Share of the rows that may be left without a class before the table is grouped another way."""
 RIVALS = 200_000
@@ -168,7 +171,8 @@ def _starts(
     sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
     starts, placed = [], None
     if not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains):
-        labels = peel_off(data, rule, k, conditions, boxes, ladders, effort.visits, rng)
+        visits = effort.visits if rule.caps() is not None else min(effort.visits, VISITS)
+        labels = peel_off(data, rule, k, conditions, boxes, ladders, visits, rng)
         placed = place_rest(data, conditions, boxes, labels, rule, rng)
     if placed is not None:
         starts.append(repair(data, placed, rule).labels())
