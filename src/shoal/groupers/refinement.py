@@ -87,12 +87,15 @@ def refined(
     with ThreadPoolExecutor(workers()) as pool, under_way("trials", lambda: made[0] / wanted):
         for turn in range(effort.passes):
             shards = _cut(data.codes, labels, max(effort.shard, GROUPS * k), rng)
-            jobs = []
-            for rows, own in zip(shards, rng.spawn(len(shards)), strict=True):
-                part = data.take(rows)
+
+            def work(rows: Ints, own: np.random.Generator, turn: int = turn) -> tuple[Ints, int]:
+                part = data.take(rows)  # no other shard reads or writes the labels of these rows
                 state = start_state(boxes, part.codes, renumbered(labels[rows]))
                 task = (part, k, conditions, boxes, ladders, state, effort, turn, own, stop, made)
-                jobs.append(pool.submit(refine, *task))
+                return refine(*task)
+
+            draws = rng.spawn(len(shards))
+            jobs = [pool.submit(work, *each) for each in zip(shards, draws, strict=True)]
             start = 0
             for rows, job in zip(shards, jobs, strict=True):
                 found, seen = job.result()

@@ -121,7 +121,8 @@ def group(
     if not starts or not all(isinstance(domain, Taxonomy) for domain in data.domains):
         # Equal parts of numbers are not the only nodes: other methods cut where rows are.
         starts += _starts(data, rule, shape, chosen, rng, fast=effort == "fast")
-        starts.sort(key=partial(cost, data, boxes))
+        if len(starts) > 1:  # pricing a million rows takes as long as peeling them
+            starts.sort(key=partial(cost, data, boxes))
         del starts[PROMISING:]
     plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
     plain &= k < LARGE  # prices find no better nodes than the search
@@ -147,7 +148,9 @@ def group(
     if sets and effort == "normal":
         chosen = replace(chosen, trials=SETS * chosen.trials, shard=2 * chosen.shard)
     found = refined(data, *shape, starts[0].copy(), chosen, rng, stop)
-    labels = min((found, best), key=partial(cost, data, boxes))
+    # Trials that never accept a worse group cannot end with more than they began with.
+    same = starts[0] is best and chosen.heat == 0.0
+    labels = found if same else min((found, best), key=partial(cost, data, boxes))
     if data.rows <= FEW and effort != "fast":
         labels = _restarted(data, shape, labels, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
