@@ -13,7 +13,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,9 @@ from shoal.kernels.boxes.peel import Entries, new_workspace, peel
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
 
+if TYPE_CHECKING:
+    from shoal.kernels.prices.reopen import NodeRows
+
 Ints = npt.NDArray[np.int64]
 
 EFFORTS = {
@@ -48,9 +51,6 @@ EFFORTS = {
     "normal": Effort(merge=0.35, visits=8_000, trials=8, heat=0.0, shard=16_000, passes=2),
     "max": Effort(merge=0.0, visits=100_000, trials=1_500, heat=0.7, shard=40_000, passes=6),
 }
-PRICED = replace(EFFORTS["max"], trials=1_100)
-"""The same with a start from prices, which takes the time of the other trials."""
-
 LARGE = 100
 """The k from which whole nodes are searched (:mod:`shoal.groupers.opening`)."""
 SEARCHES = {"fast": (10, 0.1), "normal": (24, 0.12), "max": (160, 0.15)}
@@ -129,16 +129,15 @@ def group(
         del starts[PROMISING:]
     plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
     plain &= k < LARGE  # prices find no better nodes than the search
-    if effort == "max" and plain and (found := _priced(data, k, stop)) is not None:
-        rest = place_rest(data, conditions, boxes, found, rule, rng)
-        if rest is not None:
-            starts.append(repair(data, rest, rule).labels())
-            chosen = PRICED
+    nodes = None
+    if effort == "max" and plain and (priced := _priced(data, rule, shape, rng, stop)) is not None:
+        starts.append(priced[0])
+        nodes = priced[1]
     best = starts[0]
     if len(starts) > 1 and effort != "fast":
         # What a start loses tells less than what it loses once the first trials have been made.
         before = [cost(data, boxes, labels) for labels in starts]
-        trials = SECOND if chosen is PRICED else FIRST
+        trials = FIRST if nodes is None else SECOND
         first = replace(chosen, trials=trials, heat=0.0, passes=1)
         starts = [refined(data, *shape, labels, first, rng, stop) for labels in starts]
         after = [cost(data, boxes, labels) for labels in starts]
@@ -150,7 +149,12 @@ def group(
         starts = [starts[max(near, key=lambda at: before[at] - after[at])]]
     if sets and effort == "normal":
         chosen = replace(chosen, trials=SETS * chosen.trials, shard=2 * chosen.shard)
-    found = refined(data, *shape, starts[0].copy(), chosen, rng, stop)
+    if nodes is None:
+        found = refined(data, *shape, starts[0].copy(), chosen, rng, stop)
+    else:
+        from shoal.groupers.prices.chains import chained
+
+        found = chained(data, shape, starts[0], nodes, chosen, rng, stop)
     labels = min((found, best), key=partial(cost, data, boxes))
     if data.rows <= FEW and effort != "fast":
         labels = _restarted(data, shape, labels, rng, stop)
@@ -185,10 +189,26 @@ def _starts(
     return starts
 
 
-def _priced(data: Encoded, k: int, stop: Callable[[], bool] | None) -> Ints | None:
-    from shoal.groupers.prices.greedy import priced_start  # for the highest effort alone
+def _priced(
+    data: Encoded,
+    rule: Rule,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None,
+) -> tuple[Ints, NodeRows] | None:
+    """Return a start from prices, and the nodes that they name; for the highest effort alone."""
+    from shoal.groupers.prices.chains import reopened
+    from shoal.groupers.prices.greedy import priced_start
 
-    return priced_start(data, k, stop)
+    k, conditions, boxes, _ = shape
+    if (found := priced_start(data, k, stop)) is None:
+        return None
+    labels, nodes = found
+    rest = place_rest(data, conditions, boxes, labels, rule, rng)
+    if rest is None:
+        return None
+    labels = repair(data, rest, rule).labels()
+    return reopened(data, k, conditions, boxes, labels, nodes, rng), nodes
 
 
 def _restarted(
