@@ -78,6 +78,7 @@ def command(
     if fetch:
         data = fetch_adult(kept, say.note)
     sources = find_sources(data, hierarchies, shared_folder() if data is None else None)
+    sources.frame("adult")  # refused before anything is measured
     try:
         with Crew(jobs) as crew:
             for name in papers:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+# What a seed or a password stands for takes a tenth of a second on purpose, and a run asks twice.
+# Tests take the same few again and again: each is computed once per process, to the same bits.
+hashlib.scrypt = cache(hashlib.scrypt)
 
 # A busy machine must not turn a slow example into a failed test; the same examples every time, so
 # more of them would tell no more from the second run on.
@@ -40,10 +46,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marked ``deep``, which ``make test-deep`` runs.
     """
     for item in items:
-        path = item.path.relative_to(HERE)
-        if path.parts[0] in SLOW:
+        folder, deep = _place(item.path)
+        if folder in SLOW:
             item.add_marker(pytest.mark.slow)
-        if any(path.match(one) for one in DEEP) or "cluster" in getattr(item, "fixturenames", ()):
+        if deep or "cluster" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.deep)
     items.sort(key=_turn)
 
@@ -64,9 +70,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByFile(config, log)
 
 
+@cache
+def _place(file: Path) -> tuple[str, bool]:
+    """Return the folder of a file of tests, and whether all of them are deep."""
+    path = file.relative_to(HERE)
+    return path.parts[0], any(path.match(one) for one in DEEP)
+
+
 def _turn(item: pytest.Item) -> int:
-    folder = item.path.relative_to(HERE).parts[0]
-    if item.path == HERE / FIRST:
+    folder, _ = _place(item.path)
+    if folder == "contracts" and item.path == HERE / FIRST:
         return -1
     if folder in SLOW:
         return 1 + SLOW.index(folder)

@@ -8,11 +8,13 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from tests import inprocess
 from tests.cli.conftest import QUASI, Run
 
 pytestmark = pytest.mark.compiled
@@ -80,8 +82,11 @@ def test_the_figures_hold_what_they_should_and_no_secret(shoal: Run, folder: Pat
 
 
 def test_a_seed_repeats_the_bytes_and_no_seed_does_not(command: Run, folder: Path) -> None:
-    for name, seed in (("a", ["--seed", "7"]), ("b", ["--seed", "7"]), ("c", []), ("d", [])):
-        assert command(*HEAD, "--k", "4", *seed, "-o", f"{name}.csv").returncode == 0
+    """In another process as well."""
+    again, seed = partial(inprocess.shoal, folder), ("--seed", "7")
+    for name, run, more in (("a", command, seed), ("b", again, seed), ("c", again, ())):
+        assert run(*HEAD, "--k", "4", *more, "-o", f"{name}.csv").returncode == 0
+    assert again(*HEAD, "--k", "4", "-o", "d.csv").returncode == 0
     a, b, c, d = ((folder / f"{name}.csv").read_bytes() for name in "abcd")
     assert a == b
     assert c != d
@@ -196,7 +201,7 @@ def test_values_cannot_steer_a_terminal(shoal: Run, folder: Path) -> None:
     assert "\\x1b[31mred" in done.stdout
 
 
-def test_demo_shows_and_keeps(command: Run, folder: Path) -> None:
+def test_demo_shows_and_keeps(command: Run, shoal: Run, folder: Path) -> None:
     done = command("demo", "--out", "demo")
     assert done.returncode == 0, done.stderr
     for words in ("Before", "After", "Loss", "Verified", "5,000 synthetic patients"):
@@ -206,13 +211,13 @@ def test_demo_shows_and_keeps(command: Run, folder: Path) -> None:
     classes = Counter(tuple(row[name] for name in columns) for row in released)
     assert len(released) == 5000
     assert min(classes.values()) >= 5
-    audit = command("audit", "demo/release.csv", "--plan", "demo/plan.toml")
+    audit = shoal("audit", "demo/release.csv", "--plan", "demo/plan.toml")
     assert audit.returncode == 0
-    again = command("anonymize", "demo/patients.csv", "--plan", "demo/plan.toml", "-o", "again.csv")
+    again = shoal("anonymize", "demo/patients.csv", "--plan", "demo/plan.toml", "-o", "again.csv")
     assert again.returncode == 0, again.stderr
     # One plan repeats a run, byte for byte.
     assert (folder / "again.csv").read_bytes() == (folder / "demo/release.csv").read_bytes()
-    assert "already exists" in command("demo", "--out", "demo").stderr
+    assert "already exists" in shoal("demo", "--out", "demo").stderr
 
 
 def test_methods_lists_the_catalog(shoal: Run) -> None:

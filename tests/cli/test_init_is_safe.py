@@ -88,7 +88,7 @@ def test_tables_that_gave_people_away(shoal: Run, folder: Path, table) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_shared_tables(shoal: Run, folder: Path, name: str) -> None:
     frame = read_table(SHARED / name)
-    assert attacked(shoal, folder, frame.head(2_000)) <= 1 / K
+    assert attacked(shoal, folder, frame.head(1_000)) <= 1 / K
 
 
 def test_what_is_undecided_is_named_with_the_reason(shoal: Run, folder: Path) -> None:

@@ -86,9 +86,14 @@ def stop(
     return process.returncode, errors
 
 
-@pytest.mark.parametrize("hold", [WRITING, GROUPING], ids=["writing", "grouping"])
 @pytest.mark.parametrize(
-    ("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-C", "terminate"]
+    ("hold", "sign", "code"),
+    [
+        (WRITING, signal.SIGINT, 130),
+        (WRITING, signal.SIGTERM, 143),
+        (GROUPING, signal.SIGINT, 130),
+    ],
+    ids=["ctrl-C while writing", "terminated while writing", "ctrl-C while grouping"],
 )
 def test_a_stop_ends_cleanly(folder: Path, hold: str, sign: signal.Signals, code: int) -> None:
     returned, errors = stop(folder, hold, sign)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 from shoal.plan import plan as plans
 from shoal.tables import files
 from shoal.tables.sources import reading
-from tests.cli.conftest import QUASI, Run
+from tests import inprocess
+from tests.cli.conftest import PEOPLE, QUASI, Run
 
 SENSITIVE = ("--sensitive", "disease")
 ALL = (*QUASI, *SENSITIVE)
@@ -63,15 +65,23 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {
 }
 
 
-@pytest.fixture
-def made(shoal: Run, folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A generalized release and one of Anatomy next to the table."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "people.csv").write_text(PEOPLE + "\n")
     frequency = ("--method", "anatomy", "--l", "2", "--l-kind", "frequency")
     for name, words in (("release.csv", ("--k", "3")), ("a.csv", frequency)):
-        done = shoal("anonymize", "people.csv", *ALL, *words, "-o", name)
+        done = inprocess.shoal(folder, "anonymize", "people.csv", *ALL, *words, "-o", name)
         assert done.returncode == 0, done.stderr
     (folder / "sex.csv").write_text("f;*\nm;*\n")
     return folder
+
+
+@pytest.fixture
+def made(once: Path, folder: Path) -> Path:
+    """The same files in the folder of the test."""
+    return Path(shutil.copytree(once, folder, dirs_exist_ok=True))
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -128,7 +128,7 @@ def test_same_seed_same_partition(name):
 @pytest.mark.parametrize("name", GROUPERS)
 def test_row_order_carries_nothing(name):
     rule = rule_for(name)
-    data = table(n=200)
+    data = table(n=120)
     order = np.random.default_rng(5).permutation(data.rows)
     shuffled = replace(
         data,

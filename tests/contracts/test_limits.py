@@ -174,3 +174,27 @@ def test_limits_are_kept_whatever_they_are(data):
         release.frame, plan=release.plan, original=frame, hierarchies={"town": TREE}
     )
     assert not [fault for fault in opened.audit().faults if "Column" in fault]
+
+
+@pytest.mark.filterwarnings("ignore:.*read off its cells")
+@pytest.mark.parametrize(
+    ("unit", "part", "span"),
+    [("week", "1w", 200), ("month", "1mo", 600), ("quarter", "1q", 1_500), ("year", "1y", 3_000)],
+)
+def test_limits_on_dates_are_parts_of_the_calendar(unit, part, span):
+    rng = np.random.default_rng(3)
+    days = pl.Series(rng.integers(0, span, 120)).cast(pl.Int32).cast(pl.Date)
+    born = pl.DataFrame({"born": days, "sex": rng.choice(["f", "m"], 120)})
+    ends = pl.col("born_lo"), pl.col("born_hi")
+
+    coarse = shoal.anonymize(
+        born, quasi=["born", "sex"], k=3, coarsest={"born": unit}, suppress=0.9, typed=True
+    ).frame
+    shown = coarse.drop_nulls("born_lo")
+    assert shown.select((ends[0].dt.truncate(part) == ends[1].dt.truncate(part)).all()).item()
+
+    fine = shoal.anonymize(born, quasi=["born", "sex"], k=3, finest={"born": unit}, typed=True)
+    shown = fine.frame.drop_nulls("born_lo")
+    whole = ends[0].dt.truncate(part) == ends[0], ends[1].dt.offset_by("1d").dt.truncate(part)
+    assert shown.height and shown.select(whole[0].all()).item()
+    assert shown.select((whole[1] == ends[1].dt.offset_by("1d")).all()).item()

@@ -118,7 +118,7 @@ ROWS = st.lists(st.tuples(CELLS, CELLS, st.sampled_from(["x", "y", "z", "*", Non
 @pytest.mark.slow
 @BOTH
 @given(rows=ROWS, k=st.integers(2, 4), l=st.integers(2, 3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_the_examples_say_what_an_audit_says(made, rows, k, l):  # noqa: E741 -- the papers' letter
     table = pl.DataFrame(rows, schema=dict.fromkeys(["p", "q", "s"], pl.String), orient="row")
     quasi = ["p", "q"]

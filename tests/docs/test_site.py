@@ -19,15 +19,11 @@ NAV = (ROOT / "mkdocs.yml").read_text()
 SITE = find_spec("mkdocs") is not None
 
 
-# The tutorial with every test; the how-tos, each a dozen commands more, with the deep ones.
-PAGES = [
-    pytest.param(page, marks=[pytest.mark.deep] if page.parent.name == "howto" else [])
-    for page in run_docs.PAGES
-]
-
-
+# Each page is a dozen commands in processes of their own, like the tour of the README, which every
+# test run takes (test_docs.py).
+@pytest.mark.deep
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in run_docs.PAGES])
+@pytest.mark.parametrize("page", run_docs.PAGES, ids=lambda page: page.stem)
 def test_a_page_shows_what_its_commands_say(page: Path) -> None:
     now = run_docs.filled(page)
     assert run_docs.alike(now, page.read_text()), f"run: make docs\n{now}"
@@ -38,6 +34,7 @@ def test_pages_are_compared_but_for_figures() -> None:
     assert not run_docs.alike("905 classes", "905 groups")
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 @pytest.mark.skipif(SITE, reason="the site is built below, which runs the notebooks too")
 @pytest.mark.parametrize("notebook", site.NOTEBOOKS, ids=lambda path: path.stem)

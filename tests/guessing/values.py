@@ -233,7 +233,7 @@ def _coded(form: str) -> Callable[[np.random.Generator], list[str | None]]:
     def codes(rng: np.random.Generator) -> list[str | None]:
         draws = {"9": "0123456789", "?": "ABCDEFGHJKLMNPRSTUVWXYZ", "x": "abcdefghijklmnoprstuvwz"}
         return [
-            "".join(str(rng.choice([*draws[c]])) if c in draws else c for c in form)
+            "".join(draws[c][rng.integers(len(draws[c]))] if c in draws else c for c in form)
             for _ in range(ROWS)
         ]
 

@@ -42,7 +42,7 @@ people = st.tuples(
 
 @pytest.mark.compiled
 @pytest.mark.slow
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.lists(people, min_size=2, max_size=14), st.integers(1, 3), st.randoms())
 def test_the_loop_finds_the_same(table, m, random):
     if all(row[2] is None for row in table):
@@ -104,7 +104,7 @@ SHAPES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(st.integers(0, 1000))
 def test_what_every_release_promises(shape, seed):
     method, rules = SHAPES[shape]

@@ -49,7 +49,7 @@ def test_opening_a_node_equals_its_twin(seed):
         reopen.look_around(shard, room)
         before, new = group.tolist(), int(shard.state.free[shard.state.live[0] - 1])
         told = [room.pays[place].tolist() for place in range(3)]
-        near = shard.work.candidates.tolist()
+        near = shard.work.candidates[shard.entry].tolist()
         wanted = (before, cost, K, shard.most, told, near, measure, new, reopen.MARGIN)
         nodes = reopen.NodeRows(np.array([0, rows.size]), rows, np.array([cost]))
         change, opened = reopen.open_nodes(shard, nodes, np.zeros(1, np.int64), room, 0.0)

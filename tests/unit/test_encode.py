@@ -283,13 +283,13 @@ def test_order_of_positions_is_order_of_values(cells: list[float | None]) -> Non
 
 @pytest.mark.compiled
 @pytest.mark.slow
-def test_a_million_distinct_values() -> None:
-    n = 1_000_000
+def test_many_distinct_values() -> None:
+    n = 300_000
     order = np.random.default_rng(3).permutation(n)
     frame = pl.DataFrame({"n": order, "t": pl.Series(order).cast(pl.String) + "x"})
     start = time.process_time()
     data = encode(frame, declare(frame, quasi=["n", "t"]))
-    assert time.process_time() - start < 15
+    assert time.process_time() - start < 5
     assert [domain.size for domain in data.domains] == [n, n]
     assert np.array_equal(data.codes[:, 0], order)
     assert len(np.unique(data.codes[:, 1])) == n

@@ -75,7 +75,7 @@ def test_kaim_loses_no_more_than_table_3_whatever_the_seed(weights):
     frame, schema, taxonomies, theirs = patients()
     data = encode(frame, schema, taxonomies)
     group, most = METHODS["kaim"].load(), iloss(data, theirs).rate + 1e-12
-    for seed in range(200):
+    for seed in range(200 if weights == "unit" else 60):  # balanced starts anew for each
         part = group(data, KAnonymity(2), np.random.default_rng(seed), weights=weights)
         assert iloss(data, part).rate <= most, seed
         if weights == "unit":

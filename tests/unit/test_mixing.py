@@ -1,12 +1,14 @@
-"""Groups with the table's mix from the start, for t-closeness; and nobody beats the default."""
+"""Groups with the table's mix from the start: t-closeness, beta-likeness; nobody beats us there."""
 
 from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
 
+from shoal.base.partition import Partition
 from shoal.coding.space import make_space
 from shoal.groupers import k_member, mixing, mondrian, shoal
+from shoal.groupers.boxes import make_boxes
 from shoal.groupers.growth import grow_members
 from shoal.groupers.limits import limits_of
 from shoal.kernels import limits as kernel
@@ -74,6 +76,37 @@ def test_grown_groups_are_near_the_table_before_any_repair(distance):
             counts = np.bincount(data.sensitive["s0"][group], minlength=4)
             quota = mixing.shares(data, "s0")
             assert far_from(counts, quota, distance == "ordered") <= 0.2 + 1e-9
+
+
+@pytest.mark.parametrize("enhanced", [False, True])
+def test_rare_values_wait_for_a_group_that_can_hide_them(enhanced):
+    data, rule = table(3, 400), BetaLikeness(0.7, "s0", enhanced)
+    codes = data.sensitive["s0"]
+    codes[:] = np.repeat([0, 1, 2, 3], [200, 130, 66, 4])[np.random.default_rng(4).permutation(400)]
+    quota = {"s0": mixing.shares(data, "s0")}
+    most = [q * (1 + min(0.7, -np.log(q) if enhanced else 0.7)) for q in (0.5, 0.325, 0.165, 0.01)]
+    assert np.allclose(rule.most(quota["s0"]), most)
+    size = mixing._least_size(data, rule)
+    assert sum(int(share * size + 1e-9) for share in most) >= size
+    assert sum(int(share * (size - 1) + 1e-9) for share in most) < size - 1
+    rare, needed = mixing._rare(data, rule, quota, np.arange(400), 8)
+    assert (rare == (codes == 3)).all() and needed == np.ceil(4 / most[3] - 1e-9)
+    limits, tags = limits_of(data.take(np.flatnonzero(~rare)), rule, 8, quota)
+    kept = data.take(np.flatnonzero(~rare))
+    members = grow_members(kept, make_space(kept), limits, tags, np.arange(kept.rows))
+    assert members.shape[0] > 10
+    for group in members:
+        counts = np.bincount(kept.sensitive["s0"][group], minlength=4)
+        assert (counts <= np.array(most) * 8 + 1e-9).all()
+
+
+def test_of_too_many_groups_the_cheapest_stay():
+    data = table(5)
+    boxes, members = make_boxes(data, data.weights, "ncp"), np.arange(60).reshape(12, 5)
+    lost = [iloss(data.take(rows), Partition.one(5)).rate for rows in members]
+    kept = mixing._cheapest(data, boxes, members, 7)
+    assert {tuple(group) for group in kept} == {tuple(members[i]) for i in np.argsort(lost)[:7]}
+    assert (mixing._cheapest(data, boxes, members, 12) == members).all()
 
 
 RULES = [

@@ -62,7 +62,7 @@ def rarest_first(frame, sensitive, l):  # noqa: E741 -- the papers' own letter
 
 @pytest.mark.compiled
 @pytest.mark.slow
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(ROWS, st.sampled_from([["text"], ["number"], ["text", "number"]]))
 def test_the_same_figures_as_pycanon_on_complete_tables(rows, sensitive):
     frame = pd.DataFrame(rows, columns=NAMES)

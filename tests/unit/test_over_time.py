@@ -117,6 +117,7 @@ def test_halves_have_one_row_of_every_value_and_are_narrow():
     rng = np.random.default_rng(4)
     codes = np.concatenate((rng.integers(0, 5, (8, 2)), rng.integers(50, 55, (8, 2))))
     codes = codes.astype(np.int32)
+    codes.setflags(write=False)  # as those of a table, for which the kernel is compiled
     rows = np.array([[0, 8, 1, 9, 2, 10, 3, 11], [4, 12, 5, 13, 6, 14, 7, 15]])
     halve(codes, rows, np.array([60, 60]))
     assert sorted(rows[0].tolist()) == [0, 1, 2, 3, 8, 9, 10, 11]
@@ -128,6 +129,7 @@ def test_halves_have_one_row_of_every_value_and_are_narrow():
 def test_the_closest_pairs_are_those_of_a_loop():
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 9, (14, 2)).astype(np.int32)
+    codes.setflags(write=False)
     size = np.array([8, 8])  # the position after the last is a gap
     rows, places = np.arange(6), np.arange(6, 14)
 

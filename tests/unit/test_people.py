@@ -229,6 +229,14 @@ def visits(name, codes=None):
     return VISITS.select(pl.Series(name, codes or [5000 + i // 2 for i in range(30)]), "age")
 
 
+def test_remarks_that_repeat_number_nobody():
+    # Of a column of remarks what repeats has no number, and what has a number is there once.
+    remark = ["none"] * 10 + [f"see file {i}" for i in range(20)]
+    table = pl.DataFrame({"age": [30, 40] * 15, "remark": remark})
+    release = shoal.anonymize(table, quasi="age", identifier="remark", k=5)
+    assert not any("several rows" in text for text in release.warnings)
+
+
 @pytest.mark.parametrize(
     "name", ["patient_nbr", "PatientID", "Subject", "client no", "Kundennummer", "id", "paciente"]
 )

@@ -99,7 +99,7 @@ def test_the_start_that_refines_better_is_taken(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [4, 16])
 def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):
-    data, heard = encoded(np.random.default_rng(2), 200, "to" * (columns // 2)), []
+    data, heard = encoded(np.random.default_rng(2), 100, "to" * (columns // 2)), []
 
     def listening(*args):
         heard.append(grow_groups(*args))
@@ -116,7 +116,7 @@ def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):
 @pytest.mark.parametrize("effort", ["fast", "normal"])
 @pytest.mark.parametrize("kinds", ["sss", "sos", "tss"])
 def test_k_member_never_loses_less_where_columns_are_sets(effort, kinds):
-    data = encoded(np.random.default_rng(3), 400, kinds)
+    data = encoded(np.random.default_rng(3), 200, kinds)
     for k in (2, 5, 11):
         rule = KAnonymity(k)
         theirs = k_member.group(data, rule, np.random.default_rng(k))

@@ -128,7 +128,7 @@ def test_a_level_with_nodes_of_all_widths_is_not_lost():
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
 @pytest.mark.parametrize("seed", range(3))
 def test_peel_equals_its_twin(rule, seed):
-    data = table(seed, n=40, kinds=["tot", "ts", "oo"][seed], gaps=0.15)
+    data = table(seed, n=30, kinds=["tot", "ts", "oo"][seed], gaps=0.15)
     k, conditions = conditions_of(data, rule)
     ladders = make_ladders(data, data.weights, k, 0.0)
     boxes = make_boxes(data, data.weights)
@@ -144,7 +144,7 @@ def test_peel_equals_its_twin(rule, seed):
 def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):
     data = table(8, n=500, kinds="ttos")  # smaller ones start again until nothing improves
     losses = []
-    for trials in (0.1, 60):
+    for trials in (0.1, 20):
         monkeypatch.setitem(shoal.EFFORTS, "test", effort(trials=trials))
         part = shoal.group(data, rule, np.random.default_rng(2), effort="test")
         assert rule.holds(data.stats(part)).all()

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import time
 
+import polars as pl
 import pytest
 
-from tests.web.test_flow import KEYS, Steward, patients, steward
+from shoal.tables import demo
+from tests.web.test_flow import KEYS, Steward, steward
 
-__all__ = ["patients", "steward"]
+__all__ = ["steward"]
+
+
+@pytest.fixture(scope="module")
+def patients(steward, tmp_path_factory) -> str:
+    """Open every fifth patient of the demo: a dozen runs follow."""
+    some = tmp_path_factory.mktemp("demo") / "patients.csv.gz"
+    pl.read_csv(demo.TABLE, infer_schema=False).gather_every(5).write_csv(some, compression="gzip")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo, "TABLE", some)
+        steward.post("/open", demo="yes")
+    steward.until("/tables/1/see", lambda seen: "profile" in seen)
+    return "/tables/1"
 
 
 CHOSEN = {"rule.0.l": "3", "option.cuts": "relaxed", "option.small": "refuse"}

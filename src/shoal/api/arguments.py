@@ -209,18 +209,18 @@ class Attacked(_Released, Tried, total=False):
     control: Any
 
 
-def check_known(given: Mapping[str, Any], of: Any) -> None:
+def check_known(arguments: Mapping[str, Any], of: Any) -> None:
     """Refuse an argument that nobody declared, as Python does where they are written out."""
-    if unknown := sorted(given.keys() - of.__optional_keys__):
+    if unknown := sorted(arguments.keys() - of.__optional_keys__):
         raise TypeError(f"got an unexpected keyword argument {unknown[0]!r}")
 
 
-def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def parted(arguments: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Part arguments into those of opening and those of the verb."""
     opening = of.__optional_keys__
     return (
-        {key: value for key, value in given.items() if key in opening},
-        {key: value for key, value in given.items() if key not in opening},
+        {key: value for key, value in arguments.items() if key in opening},
+        {key: value for key, value in arguments.items() if key not in opening},
     )
 
 
@@ -248,9 +248,9 @@ def promised(**flags: Any) -> list[dict[str, Any]]:
     return rules_asked({name.replace("_", "-"): value for name, value in flags.items()})
 
 
-def several(given: Any) -> list[Any]:
+def several(value: Any) -> list[Any]:
     """Take one value for a list of one."""
-    return [given] if isinstance(given, (str, int, float)) else list(given)
+    return [value] if isinstance(value, (str, int, float)) else list(value)
 
 
 def grid_of(

@@ -45,15 +45,15 @@ def _dated(release: Any, releases: Sequence[Any], tables: Sequence[Any]) -> list
             "Name a release (--against, against=[...]) for each, in the same order."
         )
     dated = []
-    for place, one in enumerate(releases):
-        given = tables[place] if place < len(tables) else getattr(one, "original", None)
-        if given is None:
+    for number, one in enumerate(releases):
+        original = tables[number] if number < len(tables) else getattr(one, "original", None)
+        if original is None:
             raise ParameterError(
-                f"Earlier release {place + 1} has no original beside it, so nobody can say who was "
-                "in it. Name the table that each was made from, in the same order, with "
+                f"Earlier release {number + 1} has no original beside it, so nobody can say who "
+                "was in it. Name the table that each was made from, in the same order, with "
                 "--against-original (against_original=[...])."
             )
-        rows = release.rows_of(given)
+        rows = release.rows_of(original)
         opened = foreign.beside(release.alike(one), rows)
-        dated.append(Dated(opened, rows, f"earlier release {place + 1}"))
+        dated.append(Dated(opened, rows, f"earlier release {number + 1}"))
     return dated

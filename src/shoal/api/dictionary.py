@@ -67,10 +67,10 @@ def _middle(name: str, low: pl.Series, high: pl.Series) -> pl.Series:
 
 def _level(column: pl.Series, levels: dict[str, int]) -> pl.Series:
     """Return at which level every cell stands, as an ordered category."""
-    found = sorted(set(levels.values()))
-    words = {level: "exact" if level == 0 else f"level {level}" for level in found}
+    numbers = sorted(set(levels.values()))
+    words = {level: "exact" if level == 0 else f"level {level}" for level in numbers}
     named = {label: words[level] for label, level in levels.items()}
     texts = read_labels(as_text(column)).replace_strict(
         list(named), list(named.values()), default=None, return_dtype=pl.String
     )
-    return texts.cast(pl.Enum([words[level] for level in found])).alias(f"{column.name}_level")
+    return texts.cast(pl.Enum([words[level] for level in numbers])).alias(f"{column.name}_level")

@@ -74,8 +74,8 @@ def plan_like(
             "values of the table from it. Name the figures of its run (--json) with --like, or "
             "give the plan of the run with --plan (plan=...)."
         )
-    given = any(part for part in (hierarchies, *reading.values()))
-    return plan_of(made, own if given else None, manifest.parent)
+    declared = any(part for part in (hierarchies, *reading.values()))
+    return plan_of(made, own if declared else None, manifest.parent)
 
 
 def _manifest(path: Path) -> Path | None:

@@ -98,8 +98,8 @@ def anonymize(data: Any = None, **given: Any) -> Release[Any]:
 
 def _planned(like: Any, declared: Mapping[str, Any]) -> Any:
     """Return the plan that a call declares, or that of the release it is to be like."""
-    given = {key: declared.get(key) for key in ("hierarchies", "missing", "delimiter")}
-    return plan_like(like, declared.get("plan"), named=declared.get("quasi") is not None, **given)
+    hints = {key: declared.get(key) for key in ("hierarchies", "missing", "delimiter")}
+    return plan_like(like, declared.get("plan"), named=declared.get("quasi") is not None, **hints)
 
 
 def _on_spark(
@@ -165,7 +165,7 @@ def _before(released: Any, against: Any, opening: Mapping[str, Any]) -> list[Rel
     alike = {key: value for key, value in opening.items() if key not in ("original", "st")}
     before = several(against)
     check_named_once([released, *before])
-    return [_released(place, alike) for place in before]
+    return [_released(release, alike) for release in before]
 
 
 def _beside_manifest(

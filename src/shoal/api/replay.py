@@ -110,7 +110,7 @@ def replay(
             release.write(Path(folder) / name)
             faults = changed_files(made, Path(folder), None)
     key, taken = seed_key(seed), table.taken
-    found = {
+    outcome = {
         "table": keyed(key, "table", of_frame(table.frame)),
         "plan": keyed(key, "plan", of_plan(release.plan)),
         "hierarchies": {
@@ -121,7 +121,7 @@ def replay(
     return Replayed(
         tuple(made["files"]),
         tuple(faults),
-        (*differing(made, found), *_others(made, release.made.tied)) if faults else (),
+        (*differing(made, outcome), *_others(made, release.made.tied)) if faults else (),
         tuple(other_versions(made)),
     )
 

@@ -84,17 +84,17 @@ class Address:
         return self.shown
 
 
-def is_address(given: object) -> bool:
+def is_address(value: object) -> bool:
     """Tell whether a text names a database and not a file."""
-    match = _SCHEME.match(given) if isinstance(given, str) else None
-    if not match or not isinstance(given, str):
+    match = _SCHEME.match(value) if isinstance(value, str) else None
+    if not match or not isinstance(value, str):
         return False
-    return match[1].lower() in SYSTEMS or given[match.end() :].startswith("//")
+    return match[1].lower() in SYSTEMS or value[match.end() :].startswith("//")
 
 
-def is_database(given: object) -> bool:
+def is_database(value: object) -> bool:
     """Tell whether a text is the address of a database that we know."""
-    match = _SCHEME.match(given) if isinstance(given, str) else None
+    match = _SCHEME.match(value) if isinstance(value, str) else None
     return match is not None and match[1].lower() in SYSTEMS
 
 
@@ -119,9 +119,9 @@ def refuse_pairs(text: object) -> None:
         )
 
 
-def _masked(found: re.Match[str]) -> str:
-    user, colon, password = found[2].partition(":")
-    return f"{found[1]}{user}:{HIDDEN}@" if colon and password else found[0]
+def _masked(match: re.Match[str]) -> str:
+    user, colon, password = match[2].partition(":")
+    return f"{match[1]}{user}:{HIDDEN}@" if colon and password else match[0]
 
 
 def parse(text: str) -> tuple[Address, str | None]:

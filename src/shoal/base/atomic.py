@@ -137,8 +137,8 @@ class Batch:
             return None
         stream = self._staged[path].stream
         stream.seek(0)
-        found = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
-        return found, stream.seek(0, os.SEEK_END)
+        checksum = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+        return checksum, stream.seek(0, os.SEEK_END)
 
     def publish(self) -> None:
         """Force all files to the disk and give them their names."""

@@ -29,14 +29,14 @@ def now() -> tuple[int, int] | None:
 
 def called(function: FunctionType) -> set[FunctionType]:
     """Return a kernel's function and those of all that it calls, however indirectly."""
-    found, waiting = set(), [function]
+    reached, waiting = set(), [function]
     while waiting:
         function = waiting.pop()
-        if function not in found:
-            found.add(function)
+        if function not in reached:
+            reached.add(function)
             named = map(function.__globals__.get, function.__code__.co_names)
             waiting += [value.py_func for value in named if value and hasattr(value, "py_func")]
-    return found
+    return reached
 
 
 def _of(event: Any) -> set[FunctionType]:

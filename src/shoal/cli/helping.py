@@ -149,17 +149,23 @@ def text(command: Any, ctx: Any, *, rare: bool) -> str:
     BAR.stop()
     width = min(shutil.get_terminal_size().columns, _WIDEST)
     paragraphs = [
-        " ".join(part.split())
-        for part in re.split(r"\n\s*\n", inspect.cleandoc(command.help or ""))
+        " ".join(paragraph.split())
+        for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(command.help or ""))
     ]
-    examples = [part.partition(": ")[2] for part in paragraphs if part.startswith("Example: ")]
-    prose = [part for part in paragraphs if part and not part.startswith("Example: ")]
+    examples = [
+        paragraph.partition(": ")[2]
+        for paragraph in paragraphs
+        if paragraph.startswith("Example: ")
+    ]
+    prose = [
+        paragraph for paragraph in paragraphs if paragraph and not paragraph.startswith("Example: ")
+    ]
     lines = [f"Usage: {_usage(command, ctx)}", ""]
     for example in examples:
         lines += [f"  {row}" for row in _commanded(example, width - 2)]
     lines += [""] * bool(examples)
-    for part in prose:
-        lines += [*textwrap.wrap(part, width, break_on_hyphens=False), ""]
+    for paragraph in prose:
+        lines += [*textwrap.wrap(paragraph, width, break_on_hyphens=False), ""]
     members = getattr(command, "commands", {})
     if members:
         lines += ["Commands"]
@@ -198,14 +204,14 @@ def _grouped(params: Iterable[Any]) -> dict[str, list[tuple[Any, bool]]]:
     """Return every parameter in its group, each with whether few people need it."""
     places = _placed()
     order = {word: at for at, word in enumerate(places)}
-    found: dict[str, list[tuple[Any, bool]]] = {group: [] for group in GROUPS}
+    by_group: dict[str, list[tuple[Any, bool]]] = {group: [] for group in GROUPS}
     rest = len(order)
     for param in sorted(params, key=lambda one: order.get(_key(one), rest)):
         if getattr(param, "hidden", False):
             continue
         group, rare = places.get(_key(param), (OWN, False))
-        found[group].append((param, rare))
-    return {group: members for group, members in found.items() if members}
+        by_group[group].append((param, rare))
+    return {group: members for group, members in by_group.items() if members}
 
 
 def _key(param: Any) -> str:

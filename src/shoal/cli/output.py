@@ -201,7 +201,7 @@ class Output:
         from shoal.engines.marks import SUFFIX
         from shoal.verbs.manifest import read_manifest, tied_of
 
-        found = []
+        names = []
         for file in sorted(self.manifest.parent.glob(f"*{SUFFIX}")):
             try:
                 told = read_manifest(file)
@@ -212,8 +212,8 @@ class Output:
             same = isinstance(method, dict) and method.get("name") == plan.method.name
             matters = "series" in tied_of(told) if begins else same
             if matters and isinstance(columns, dict) and columns.keys() == plan.columns.keys():
-                found.append(file.name.removesuffix(SUFFIX))
-        return found
+                names.append(file.name.removesuffix(SUFFIX))
+        return names
 
     def write(self, release: Release[pl.DataFrame], started: float, page: str = "") -> None:
         """Write everything or nothing; a file that is replaced with --force is gone at once.

@@ -117,8 +117,8 @@ def planned(
     from shoal.api.following import plan_like
     from shoal.tables.prepare import merge
 
-    given: dict[str, Any] = {"hierarchies": hierarchies, "missing": missing, "delimiter": delimiter}
-    return merge(plan_like(like, None, named=quasi is not None, **given))
+    hints: dict[str, Any] = {"hierarchies": hierarchies, "missing": missing, "delimiter": delimiter}
+    return merge(plan_like(like, None, named=quasi is not None, **hints))
 
 
 def inputs_of(like: Path | None) -> list[Path | Source]:

@@ -81,7 +81,7 @@ def command(
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the run of then has told them
-        found = replay(
+        outcome = replay(
             manifest,
             data,
             seed=secret,
@@ -96,13 +96,13 @@ def command(
             out=out,
             force=force,
         )
-    for fault in found.faults:
+    for fault in outcome.faults:
         say.line(f"Differs  {fault}")
-    for part in found.others:
+    for part in outcome.others:
         say.line(f"Other    {part} is not the one that the release was made from.")
-    if found.versions:
-        say.line(f"Versions {'; '.join(found.versions)}")
-    if not found.same:
+    if outcome.versions:
+        say.line(f"Versions {'; '.join(outcome.versions)}")
+    if not outcome.same:
         say.line("The release could not be repeated: the bytes differ.")
         raise typer.Exit(1)
-    say.line(f"The same bytes: {', '.join(found.files)}.")
+    say.line(f"The same bytes: {', '.join(outcome.files)}.")

@@ -73,9 +73,9 @@ def raised(seen: Encoded, floors: dict[int, Floor], partition: Partition) -> Par
     groups, m = partition.groups, len(seen.domains)
     own = partition.cover or Cover.none(groups, m)
     cover = Cover(own.lo.copy(), own.hi.copy(), own.node.copy())
-    found = joins(seen, partition)
+    covers = joins(seen, partition)
     for j, floor in floors.items():
-        join, domain = found[j], seen.domains[j]
+        join, domain = covers[j], seen.domains[j]
         at = np.flatnonzero(join.hi < domain.size)
         if isinstance(domain, Taxonomy) and floor.node is not None:
             least, many = floor.node[join.lo[at]], domain.hi - domain.lo

@@ -135,12 +135,12 @@ def _joins(data: Encoded, partition: Partition) -> tuple[Join, ...]:
     return tuple(share(one, range(len(data.domains))))
 
 
-def merge(found: tuple[Join, ...], partition: Partition) -> Ints:
+def merge(covers: tuple[Join, ...], partition: Partition) -> Ints:
     """Number the equivalence classes: groups that are published alike have the same number."""
     classes = np.zeros(partition.groups, np.int64)
     if partition.cover is not None and partition.cover.said is not None:
         classes = partition.cover.said.which + 1  # told apart by cells, not by what they cover
-    for join in found:
+    for join in covers:
         _, which = join.distinct
         span = int(which.max(initial=0)) + 1
         _, classes = np.unique(classes * span + which, return_inverse=True)

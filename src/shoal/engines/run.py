@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -103,13 +104,14 @@ class Run:
             "earlier": dict(self.verdict.models.get("earlier", {})),
             "seeded": self.plan.seeded,
             "seconds": {name: round(value, 6) for name, value in self.seconds.items()},
-            "versions": _versions(),
+            "versions": dict(versions("shoal", "numpy", "numba", "polars")),
             "plan": self.plan.public(),
         }
 
     to_json = as_json
 
 
-def _versions() -> dict[str, str]:
-    names = ("shoal", "numpy", "numba", "polars")
+@cache
+def versions(*names: str) -> Mapping[str, str]:
+    """Return the versions of some libraries and of Python."""
     return {name: version(name) for name in names} | {"python": platform.python_version()}

@@ -38,9 +38,9 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partiti
     shuffled = order(rng, data.rows)
     # Rows of one bucket stand together, in random order; buckets too, so that ties are random.
     names = order(rng, max(len(data.sensitive_names[column]), 1))
-    place = np.empty_like(names)
-    place[names] = np.arange(names.size)
-    bucket = np.where(codes >= 0, place[codes], names.size)
+    rank = np.empty_like(names)
+    rank[names] = np.arange(names.size)
+    bucket = np.where(codes >= 0, rank[codes], names.size)
     rows = shuffled[np.argsort(bucket[shuffled], kind="stable")]
     count = np.bincount(bucket, minlength=names.size + 1).astype(np.int64)
     first = np.cumsum(count) - count

@@ -60,12 +60,12 @@ def cut_blocks(
     block_of = _cut(data.domains, space, codes, most)
     place, chosen = _listed(block_of)
     local = np.empty(count.size, np.int64)
-    local[place] = np.concatenate([np.arange(part.size) for part in chosen])
+    local[place] = np.concatenate([np.arange(block.size) for block in chosen])
     _, owned = _listed(block_of[entry])
 
     def one(pair: tuple[Ints, Ints]) -> Block:
-        part, own = pair
-        return Block(rows[own], local[entry[own]], codes[part], tag[part], count[part])
+        block, own = pair
+        return Block(rows[own], local[entry[own]], codes[block], tag[block], count[block])
 
     return share(one, zip(chosen, owned, strict=True))
 
@@ -82,18 +82,18 @@ def _cut(domains: tuple[Domain, ...], space: Space, codes: Codes, most: int) -> 
     todo, made = [np.arange(codes.shape[0])], 0
     while todo:
         chosen = todo.pop()
-        part = codes[chosen]
+        own_codes = codes[chosen]
         best = (-1.0, 0.0, 0, 0)
         if chosen.size > most:
             for j, domain in enumerate(domains):
-                price, size, place = _dearest(domain, space, j, part[:, j])
-                best = max(best, (price, size, -j, place))
-        price, _, j, place = best
+                price, size, split = _dearest(domain, space, j, own_codes[:, j])
+                best = max(best, (price, size, -j, split))
+        price, _, j, split = best
         if price < 0.0:
             block_of[chosen] = made
             made += 1
             continue
-        below = part[:, -j] < place
+        below = own_codes[:, -j] < split
         todo += [chosen[~below], chosen[below]]
     return block_of
 

@@ -312,14 +312,14 @@ def _weaker(bounds: Bounds, rule: Rule) -> list[str]:
     ways = []
     if len(wholes) == np.unique(bounds.parts).size:
         for one in flatten([rule]):
-            found: dict[str, list[float]] = {}
+            nearest: dict[str, list[float]] = {}
             for whole in wholes:
                 for limit in one.limits(whole):
-                    found.setdefault(limit.param, []).append(limit.value)
+                    nearest.setdefault(limit.param, []).append(limit.value)
             for param in one.params:
-                if param.safer is None or param.name not in found:
+                if param.safer is None or param.name not in nearest:
                     continue
-                best = worse(param.safer, *found[param.name])
+                best = worse(param.safer, *nearest[param.name])
                 if param.low is None or best >= param.low:
                     ways.append(f"{one.name} with {param.name} = {said(best)}")
     return ways

@@ -45,15 +45,15 @@ def make_boxes(data: Encoded, weights: Floats, objective: str = "ncp") -> Boxes:
     """Return the boxes of all columns."""
     kinds, parts = [], []
     for j, (domain, weight) in enumerate(zip(data.domains, weights, strict=True)):
-        kind, part = _part(domain, data.codes[:, j], objective)
+        kind, widths = _part(domain, data.codes[:, j], objective)
         if kind == CLIMB:  # of each node only its width; parents and positions stay as they are
-            part[0] *= weight
-            part[1::3] *= weight
+            widths[0] *= weight
+            widths[1::3] *= weight
         else:
-            part *= weight
+            widths *= weight
         kinds.append(kind)
-        parts.append(part)
-    off = np.concatenate(([0], np.cumsum([part.size for part in parts[:-1]]))).astype(np.int64)
+        parts.append(widths)
+    off = np.concatenate(([0], np.cumsum([widths.size for widths in parts[:-1]]))).astype(np.int64)
     size = np.array([domain.size for domain in data.domains], np.int64)
     return Boxes(np.array(kinds, np.int64), size, off, np.concatenate(parts))
 

@@ -21,10 +21,10 @@ def best_labels(data: Encoded, rule: Rule, boxes: Boxes) -> Ints:
     subset, row = np.nonzero(np.arange(1 << data.rows)[:, None] >> np.arange(data.rows) & 1)
     sizes = np.bincount(subset, minlength=1 << data.rows).astype(np.int64)
     allowed = np.flatnonzero(sizes >= judge.least)
-    place = np.full(sizes.size, -1)
-    place[allowed] = np.arange(allowed.size)
-    kept = place[subset] >= 0
-    row, label = row[kept], place[subset[kept]]
+    number = np.full(sizes.size, -1)
+    number[allowed] = np.arange(allowed.size)
+    kept = number[subset] >= 0
+    row, label = row[kept], number[subset[kept]]
     loss = start_state(boxes, np.ascontiguousarray(data.codes[row]), label).cost[: allowed.size]
     cost = np.full(sizes.size, np.inf)
     cost[allowed] = np.where(judge.passes(sizes[allowed], row, label), loss, np.inf)

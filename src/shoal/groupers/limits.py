@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from shoal.coding.encode import Encoded
 from shoal.kernels.limits import Limits
-from shoal.privacy import Caps, ColumnCaps, Rule, TCloseness, flatten, joint
+from shoal.privacy import BetaLikeness, Caps, ColumnCaps, Rule, TCloseness, flatten, joint
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,12 +33,19 @@ def limits_of(
 
     Parts of a rule without a numeric form set no limits; the caller repairs what they ask for.
     ``quota``, the table's shares of the values of some columns, lets groups of at least ``size``
-    rows keep t-closeness from their first row on.
+    rows keep t-closeness and beta-likeness from their first row on. Values too rare for a group of
+    that size must not be among the rows.
     """
     caps, near = rule.caps() or _known_caps(rule), {}
+    # A group smaller than 1 / share could not hold even one row of a guarded value.
+    least = [math.ceil(1.0 / cap.least_share - 1e-9) for cap in caps.columns.values()]
     for part in flatten([rule]) if quota else ():
         if isinstance(part, TCloseness) and part.column in (quota or {}):
             near[part.column] = (part.t, float(part.distance == "ordered"))
+        if isinstance(part, BetaLikeness) and part.column in (quota or {}):
+            most = part.most((quota or {})[part.column])
+            names = zip(data.sensitive_names[part.column], most.tolist(), strict=True)
+            caps = joint([caps, Caps(1, {part.column: ColumnCaps(values=dict(names))})])
     caps = joint([caps, Caps(size, {name: ColumnCaps() for name in near})])
     columns = list(caps.columns)
     if columns:
@@ -53,8 +60,6 @@ def limits_of(
         for value in data.sensitive_names[name]
     ]
     share = np.array(shares, np.float64)
-    # A group smaller than 1 / share could not hold even one row of a guarded value.
-    least = [math.ceil(1.0 / cap.least_share - 1e-9) for cap in caps.columns.values()]
     distinct = [cap.distinct for cap in caps.columns.values()]
     limits = Limits(
         target=min(max(caps.size, 1, *distinct, *least), data.rows),

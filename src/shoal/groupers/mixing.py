@@ -1,10 +1,15 @@
-"""Groups that have the table's mix of sensitive values from the beginning, for t-closeness.
+"""Groups that have the table's mix of values from the beginning: t-closeness, beta-likeness.
 
 Classes that are cheap by their quasi-identifiers alone are far from the table's shares, and joining
 them until they are near enough costs most of what they had kept. Here every group of a fixed size
 takes of each value its part of the table, as SABRE does it (Cao, Karras, Kalnis, Tan 2011), but for
 the distance t, which it may spend where it likes: a row may join while the group can still end
 within t.
+
+Under beta-likeness a class takes of each value at most its part and beta times as much (BUREL: Cao,
+Karras 2012). A rare value needs a large class, and whoever is in one of those for its sake is lost
+to the small ones. BUREL makes all classes of one size; here the cheapest groups of common values
+stay small, as many as leave enough rows to hide the rare ones among.
 """
 
 from __future__ import annotations
@@ -24,9 +29,10 @@ from shoal.groupers.repair import repair
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import start_state
-from shoal.privacy import Rule, TCloseness, flatten
+from shoal.privacy import BetaLikeness, Rule, TCloseness, flatten
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 TIMES = (1.0, 2.0, 4.0, 8.0)
 """Sizes of groups to try, in least sizes: small groups are cheap, of larger ones fewer rows are
@@ -45,7 +51,7 @@ def balanced(
     boxes: Boxes,
     rng: np.random.Generator,
 ) -> list[Partition]:
-    """Return the cheapest groups of those sizes, none for a rule without t-closeness.
+    """Return the cheapest groups of those sizes, none for a rule that asks for no mix.
 
     In a large table a sample of its rows says which size that is.
     """
@@ -70,16 +76,18 @@ def mixed(
     rng: np.random.Generator,
     size: int,
 ) -> Partition:
-    """Return groups of ``size`` rows that keep t-closeness, then larger ones of the rows left."""
-    quota = {p.column: shares(data, p.column) for p in flatten([rule]) if isinstance(p, TCloseness)}
+    """Return groups of ``size`` rows that have the mix, then larger ones of the rows left."""
+    quota = {part.column: shares(data, part.column) for part in _asking(rule)}
     labels, groups = np.full(data.rows, -1, np.int64), 0
     rest = np.arange(data.rows)
     while rest.size >= size:
-        part = data.take(rest)
+        rare, needed = _rare(data, rule, quota, rest, size)
+        part = data.take(rest[~rare])
         limits, tags = limits_of(part, rule, size, quota)
-        seeds = rng.permutation(rest.size)
-        members = grow_members(part, make_space(part), limits, tags, seeds)
-        labels[rest[members]] = groups + np.arange(members.shape[0])[:, None]
+        seeds = rng.permutation(part.rows)
+        members = rest[~rare][grow_members(part, make_space(part), limits, tags, seeds)]
+        members = _cheapest(data, boxes, members, (rest.size - needed) // limits.target)
+        labels[members] = groups + np.arange(members.shape[0])[:, None]
         groups += members.shape[0]
         rest = np.flatnonzero(labels < 0)
         size = 2 * limits.target
@@ -90,6 +98,38 @@ def mixed(
     return repair(data, Partition.from_labels(labels), rule)
 
 
+def _rare(
+    data: Encoded, rule: Rule, quota: dict[str, Floats], rest: Ints, size: int
+) -> tuple[npt.NDArray[np.bool_], int]:
+    """Say which rows have a value too rare for a group of this size, and how many rows hide them.
+
+    Those are the ones, as many of each value as there are, that the largest group has to have.
+    """
+    rare, needed = np.zeros(rest.size, np.bool_), 0.0
+    for part in _asking(rule):
+        if isinstance(part, BetaLikeness):
+            codes, most = data.sensitive[part.column][rest], part.most(quota[part.column])
+            out = (most * size < 1.0 - 1e-9)[codes] & (codes >= 0)
+            hidden = np.bincount(codes[out], minlength=most.size)
+            needed = max(needed, float((hidden / most).max(initial=0.0)))
+            rare |= out
+    return rare, min(int(np.ceil(needed - 1e-9)), rest.size)
+
+
+def _cheapest(data: Encoded, boxes: Boxes, members: Ints, count: int) -> Ints:
+    """Return so many of the groups, those that lose least."""
+    if members.shape[0] <= count:
+        return members
+    labels = np.repeat(np.arange(members.shape[0]), members.shape[1])
+    loss = start_state(boxes, data.codes[members.ravel()], labels).cost[: members.shape[0]]
+    return members[np.sort(np.argsort(loss, kind="stable")[:count])]
+
+
+def _asking(rule: Rule) -> list[TCloseness | BetaLikeness]:
+    """Return the parts of a rule that ask for the table's mix."""
+    return [part for part in flatten([rule]) if isinstance(part, TCloseness | BetaLikeness)]
+
+
 def shares(data: Encoded, column: str) -> Floats:
     """Return the share of each value among the known ones of the table."""
     whole = data.whole().histograms[column].whole[: len(data.sensitive_names[column])]
@@ -97,35 +137,41 @@ def shares(data: Encoded, column: str) -> Floats:
 
 
 def _sizes(data: Encoded, rule: Rule, k: int) -> list[int]:
-    """Return the sizes of groups to try, none for a rule without t-closeness.
+    """Return the sizes of groups to try, none for a rule that asks for no mix.
 
-    Except for k itself they depend on t alone: what is tried for some k is tried for a smaller one.
+    Except for k itself they depend on t and beta alone: what is tried for some k is tried for a
+    smaller one.
     """
-    if not any(isinstance(part, TCloseness) for part in flatten([rule])):
+    if not _asking(rule):
         return []
     least = _least_size(data, rule)
     return sorted({min(max(k, int(least * times)), data.rows) for times in TIMES})
 
 
 def _least_size(data: Encoded, rule: Rule) -> int:
-    """Return the least size of a group that can be as near to the table as is asked.
-
-    Values equally far apart: each count is its part rounded down, and the largest rests get one row
-    more. In their order: running counts are rounded.
-    """
+    """Return the least size of a group that can have the mix that is asked for."""
     size = 1
-    for part in flatten([rule]):
-        if not isinstance(part, TCloseness):
-            continue
+    for part in _asking(rule):
         share = shares(data, part.column)
         share = share[share > 0]
-        while size < LARGEST and _best(share, size, part.distance == "ordered") > part.t + 1e-9:
+        while size < LARGEST and not _possible(part, share, size):
             size += 1
     return size
 
 
+def _possible(part: TCloseness | BetaLikeness, share: Floats, size: int) -> bool:
+    """Say whether so many rows can be as near to the table's shares as is asked."""
+    if isinstance(part, BetaLikeness):
+        return bool(np.floor(part.most(share) * size + 1e-9).sum() >= size)
+    return _best(share, size, part.distance == "ordered") <= part.t + 1e-9
+
+
 def _best(share: Floats, size: int, ordered: bool) -> float:
-    """Return the least distance from the shares that so many rows can have."""
+    """Return the least distance from the shares that so many rows can have.
+
+    Values equally far apart: each count is its part rounded down, and the largest rests get one row
+    more. In their order: running counts are rounded.
+    """
     if ordered:
         running = np.cumsum(share) * size
         return float(np.abs(np.round(running) - running).sum() / (max(share.size - 1, 1) * size))

@@ -117,9 +117,9 @@ def _divided(work: _Work, chosen: Ints, parts: Ints, room: Scratch) -> _Work:
         np.empty((work.table.shape[0], count), np.int32),
         np.empty(int(parts.sum()) + 1, np.int64),
     )
-    place = np.empty(int(parts.max(initial=0)) + room.side.size, np.int64)
+    renamed = np.empty(int(parts.max(initial=0)) + room.side.size, np.int64)
     divide(
-        *(work.table, work.rows, work.starts, chosen, parts, room.side, place),
+        *(work.table, work.rows, work.starts, chosen, parts, room.side, renamed),
         *(new.table, new.rows, new.starts),
     )
     return new

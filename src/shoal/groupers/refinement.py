@@ -16,12 +16,13 @@ import numpy.typing as npt
 from shoal.base.pace import under_way
 from shoal.base.threads import workers
 from shoal.coding.encode import Encoded
+from shoal.coding.tuples import entries
 from shoal.groupers.conditions import sensitive_of
 from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
 from shoal.kernels.boxes.classes import Classes, by_class, new_hashed, signatures
 from shoal.kernels.boxes.conditions import Conditions, room, stated
 from shoal.kernels.boxes.geometry import Boxes
-from shoal.kernels.boxes.groups import State, start_state
+from shoal.kernels.boxes.groups import State, count_all, start_state
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.refine import trials
 from shoal.kernels.boxes.shard import Shard, new_work
@@ -31,6 +32,10 @@ Floats = npt.NDArray[np.float64]
 
 GROUPS = 1_500
 """Groups that a shard has room for, whatever their size: among few, trials find no better place."""
+PARTS = 4
+"""Where groups have to be larger than k, trials are made as if k were such a part of their size."""
+TALLIED = 8_000_000
+"""Pairs of a group and a sensitive value up to which those of every group are kept count of."""
 
 
 @dataclass(frozen=True)
@@ -142,18 +147,28 @@ def refine(
     """
     n = data.rows
     columns = np.ascontiguousarray(data.codes.T)
-    sensitive = sensitive_of(data, conditions)
+    sensitive, alike = sensitive_of(data, conditions), np.empty(0, np.int64)
+    if sensitive.shape[1]:
+        alike = entries(sensitive)[1]
     hashed, classes = new_hashed(n), Classes(np.zeros(n, np.int64), np.zeros(n, np.int64))
-    most = 4 * k + 60  # larger groups, all of one tuple as a rule, stay as they are
+    # A rule on sensitive values makes groups larger than k, and those are to be refined.
+    typical = max(k, n // int((state.size > 0).sum())) if conditions.code.size else k
+    each = max(k, typical // PARTS)
+    most = 4 * typical + 60  # larger groups, all of one tuple as a rule, stay as they are
     luck = int(rng.integers(1, 2**62))
     covered = new_covered(boxes, state.size.size)
     mark_all(boxes, covered, state, most)
-    work = new_work(boxes, most, n, state.size.size, room(conditions), luck)
-    shard = Shard(boxes, data.codes, sensitive, k, most, state, covered, classes, work)
+    tags = int(alike.max(initial=-1)) + 1
+    distinct, entry, _ = entries(np.hstack((data.codes, sensitive)))
+    hist = room(conditions)
+    work = new_work(boxes, most, len(distinct), state.size.size, hist, tags, luck)
+    tally = _tallied(conditions, sensitive, state)
+    hidden = (entry, sensitive, alike, tally)
+    shard = Shard(boxes, data.codes, *hidden, k, most, state, covered, classes, work)
     best, labels = state.cost.sum(), state.chains.group.copy()
     heat = effort.heat * best / n
-    per_round = max(50, n // k // 2)
-    rounds = max(1, round(effort.trials / effort.passes * n / k / per_round))
+    per_round = max(50, n // each // 2)
+    rounds = max(1, round(effort.trials / effort.passes * n / each / per_round))
     for now in range(rounds):
         per_row = (state.cost / np.maximum(state.size, 1))[state.chains.group]
         running = np.cumsum(per_row)
@@ -172,11 +187,21 @@ def refine(
         warmth = cooling((turn + now / rounds) / effort.passes)
         trials(shard, stated(conditions), picks, now, heat * warmth)
         if made is not None:
-            made += per_round
+            made += per_round * each // k
         loss = state.cost.sum()
         if loss < best or heat * warmth > 0.0:
             best, labels = loss, state.chains.group.copy()
     return renumbered(labels), int(work.stamps[3])
+
+
+def _tallied(conditions: Conditions, sensitive: npt.NDArray[np.int32], state: State) -> Ints:
+    """Return the sensitive values of every group, nothing where they are too many to hold."""
+    values = room(conditions).size if conditions.code.size else 0
+    groups = state.size.size if 0 < values * state.size.size <= TALLIED else 0
+    tally = np.zeros((groups, values), np.int64)
+    if groups:
+        count_all(conditions, sensitive, state.chains, tally)
+    return tally
 
 
 def cooling(part: float) -> float:

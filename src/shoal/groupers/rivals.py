@@ -47,6 +47,8 @@ def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Part
         return
     from shoal.groupers import l_clustering
 
-    # L-clustering makes groups of l rows. On their way to a k far above l they swallow each other.
-    if l_clustering.group_size(rule) < FAR * l_clustering.diversity(rule)[1]:
+    # L-clustering makes groups of l rows. On their way to a k far above l they lose more than other
+    # methods; but those know no better where l says nothing of how often a value may occur.
+    far = l_clustering.group_size(rule) >= FAR * l_clustering.diversity(rule)[1]
+    if rule.caps() is None or not far:
         yield l_clustering.group(data, rule, deepcopy(rng))

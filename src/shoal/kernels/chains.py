@@ -51,6 +51,33 @@ class Trees(NamedTuple):
     hi: Places
 
 
+class Common(NamedTuple):
+    """What the classes chosen so far share, a level for each of them; level 0 is where to start."""
+
+    lo: Places
+    hi: Places
+    mask: Masks
+
+
+class ChainSearch(NamedTuple):
+    """Room for the search of one chain.
+
+    The candidates of release ``j`` are ``members[heads[j]:heads[j + 1]]``. By level: which releases
+    are still to be chosen from (``open``), which candidates met the level before (``alive``), the
+    release chosen from (``turn``) and its next candidate (``at``).
+    """
+
+    heads: Ints
+    members: Ints
+    open: Truths
+    alive: Truths
+    turn: Ints
+    at: Ints
+
+
+_ALL, _NONE = -1, -2  # no release is left to choose from; one of them has nothing to choose
+
+
 @inner
 def _apart(lo: Places, hi: Places, other_lo: Places, other_hi: Places) -> bool:
     apart = False
@@ -60,8 +87,9 @@ def _apart(lo: Places, hi: Places, other_lo: Places, other_hi: Places) -> bool:
 
 
 @inner
-def _meet(boxes: Regions, b: int, lo: Places, hi: Places, mask: Masks, depth: int) -> bool:
+def _meet(boxes: Regions, b: int, box: Common, depth: int) -> bool:
     """Write what a box and class ``b`` share one level deeper; say whether that is anything."""
+    lo, hi, mask = box.lo, box.hi, box.mask
     for j in range(lo.shape[1]):
         lo[depth + 1, j] = max(lo[depth, j], boxes.lo[b, j])
         hi[depth + 1, j] = min(hi[depth, j], boxes.hi[b, j])
@@ -78,34 +106,71 @@ def _meet(boxes: Regions, b: int, lo: Places, hi: Places, mask: Masks, depth: in
 
 
 @inner
-def _chain(
-    boxes: Regions,
-    heads: Ints,
-    members: Ints,
-    turns: Ints,
-    at: Ints,
-    lo: Places,
-    hi: Places,
-    mask: Masks,
-) -> bool:
-    """Say whether one class can be chosen in every release so that all share a point.
+def _covers(boxes: Regions, b: int, box: Common, depth: int) -> bool:
+    """Say whether class ``b`` covers the whole of a box."""
+    for j in range(box.lo.shape[1]):
+        if boxes.lo[b, j] > box.lo[depth, j] or boxes.hi[b, j] < box.hi[depth, j]:
+            return False
+    for s in range(boxes.sets.shape[1]):
+        for w in range(boxes.words[s], boxes.words[s + 1]):
+            if box.mask[depth, w] & ~boxes.masks[boxes.sets[b, s], w]:
+                return False
+    return True
 
-    The candidates of release ``j`` are ``members[heads[j]:heads[j + 1]]``; releases are tried in
-    the order of ``turns``. Level 0 of ``lo``, ``hi`` and ``mask`` is the box to start from.
+
+@inner
+def _narrow(boxes: Regions, search: ChainSearch, box: Common, depth: int) -> int:
+    """Return the release with the fewest candidates for a box: the next to choose from.
+
+    Candidates that do not meet the box are dropped, and so are releases with one that covers all of
+    it: they rule nothing out. -1 if no release is left, -2 if one has no candidate.
     """
-    depth = 0
-    at[0] = heads[turns[0]]
-    while depth >= 0:
-        if at[depth] == heads[turns[depth] + 1]:
-            depth -= 1
+    fewest, best = search.members.size + 1, _ALL
+    for j in range(search.heads.size - 1):
+        if not search.open[depth, j]:
             continue
-        b = members[at[depth]]
-        at[depth] += 1
-        if _meet(boxes, b, lo, hi, mask, depth):
-            if depth + 1 == turns.size:
-                return True
-            depth += 1
-            at[depth] = heads[turns[depth]]
+        count = 0
+        for i in range(search.heads[j], search.heads[j + 1]):
+            b = search.members[i]
+            search.alive[depth + 1, i] = search.alive[depth, i] and _meet(boxes, b, box, depth)
+            if search.alive[depth + 1, i]:
+                count += 1
+                if _covers(boxes, b, box, depth):
+                    search.open[depth, j] = False
+                    break
+        if search.open[depth, j] and count < fewest:
+            fewest, best = count, j
+    return best if fewest > 0 else _NONE
+
+
+@inner
+def _chain(boxes: Regions, search: ChainSearch, box: Common) -> bool:
+    """Say whether one class can be chosen in every release so that all share a point."""
+    for j in range(search.heads.size - 1):
+        search.open[0, j] = True
+    for i in range(search.members.size):
+        search.alive[0, i] = True
+    depth = 0
+    while depth >= 0:
+        release = _narrow(boxes, search, box, depth)
+        if release == _ALL:
+            return True
+        if release == _NONE:
+            depth -= 1
+        else:
+            search.turn[depth], search.at[depth] = release, search.heads[release]
+        while depth >= 0:  # on to the next candidate, if need be of an earlier choice
+            release, i = search.turn[depth], search.at[depth]
+            if i == search.heads[release + 1]:
+                depth -= 1
+                continue
+            search.at[depth] += 1
+            if search.alive[depth + 1, i]:
+                _meet(boxes, search.members[i], box, depth)
+                for j in range(search.heads.size - 1):
+                    search.open[depth + 1, j] = search.open[depth, j] and j != release
+                depth += 1
+                break
     return False
 
 
@@ -122,15 +187,13 @@ def _room(array: Ints, size: int) -> Ints:
 def _candidates(
     before: Regions,
     trees: Trees,
-    place: Ints,
-    lo: Places,
-    hi: Places,
-    mask: Masks,
+    position: Ints,
+    box: Common,
     heads: Ints,
 ) -> Ints:
     """Return the classes that meet a box, by value and release, each as often as it has values.
 
-    ``place``: the number of a value among those of the box, -1 if it has it not. ``heads`` gets
+    ``position``: the number of a value among those of the box, -1 if it has it not. ``heads`` gets
     where the candidates of value ``r`` and release ``j`` begin, at ``r * releases + j``.
     """
     releases = trees.depth.size
@@ -144,7 +207,7 @@ def _candidates(
             top -= 1
             h = stack[top]
             node = trees.root[j] + h
-            if _apart(lo[0], hi[0], trees.lo[node], trees.hi[node]):
+            if _apart(box.lo[0], box.hi[0], trees.lo[node], trees.hi[node]):
                 continue
             leaf = h - (1 << trees.depth[j])
             if leaf < 0:
@@ -154,12 +217,12 @@ def _candidates(
             first = trees.first[j] + ((size * leaf) >> trees.depth[j])
             last = trees.first[j] + ((size * (leaf + 1)) >> trees.depth[j])
             for b in range(first, last):
-                if not _meet(before, b, lo, hi, mask, 0):
+                if not _meet(before, b, box, 0):
                     continue
                 for run in range(before.starts[b], before.starts[b + 1]):
-                    if place[before.values[run]] >= 0:
+                    if position[before.values[run]] >= 0:
                         key, who = _room(key, many), _room(who, many)
-                        key[many] = place[before.values[run]] * releases + j
+                        key[many] = position[before.values[run]] * releases + j
                         who[many] = b
                         many += 1
     heads[:] = 0
@@ -175,13 +238,13 @@ def _candidates(
 
 
 @allocating
-def _shared(before: Regions, members: Ints, place: Ints, sure: Truths) -> None:
+def _shared(before: Regions, members: Ints, position: Ints, sure: Truths) -> None:
     """Say which values of a class all of some classes have."""
     hits = np.zeros(sure.size, np.int64)
     for b in members:
         for run in range(before.starts[b], before.starts[b + 1]):
-            if place[before.values[run]] >= 0:
-                hits[place[before.values[run]]] += 1
+            if position[before.values[run]] >= 0:
+                hits[position[before.values[run]]] += 1
     sure[:] = hits == members.size
 
 
@@ -207,28 +270,33 @@ def possible(
     """
     releases = trees.depth.size
     columns, words = now.lo.shape[1], now.masks.shape[1]
-    lo = np.empty((releases + 1, columns), np.int32)
-    hi = np.empty((releases + 1, columns), np.int32)
-    mask = np.empty((releases + 1, words), np.uint64)
-    at = np.empty(releases, np.int64)
-    place = np.full(span, -1, np.int64)
+    # One level more than there are releases: to try a candidate writes a level deeper.
+    box = Common(
+        np.empty((releases + 2, columns), np.int32),
+        np.empty((releases + 2, columns), np.int32),
+        np.empty((releases + 2, words), np.uint64),
+    )
+    turn, at = np.empty(releases + 1, np.int64), np.empty(releases + 1, np.int64)
+    still = np.empty((releases + 1, releases), np.bool_)
+    position = np.full(span, -1, np.int64)
     for c in range(begin, end):
         runs = now.starts[c + 1] - now.starts[c]
         for r in range(runs):
-            place[now.values[now.starts[c] + r]] = r
-        lo[0], hi[0] = now.lo[c], now.hi[c]
+            position[now.values[now.starts[c] + r]] = r
+        box.lo[0], box.hi[0] = now.lo[c], now.hi[c]
         for s in range(now.sets.shape[1]):
             for w in range(now.words[s], now.words[s + 1]):
-                mask[0, w] = now.masks[now.sets[c, s], w]
+                box.mask[0, w] = now.masks[now.sets[c, s], w]
         heads = np.empty(runs * releases + 1, np.int64)
-        members = _candidates(before, trees, place, lo, hi, mask, heads)
+        members = _candidates(before, trees, position, box, heads)
         for r in range(runs):
             own = heads[r * releases : (r + 1) * releases + 1]
             in_some[now.starts[c] + r] = own[releases] > own[0]
-            # Few candidates first: a release that has none ends the search at once.
-            turns = np.argsort(own[1:] - own[:-1])
-            in_all[now.starts[c] + r] = _chain(before, own, members, turns, at, lo, hi, mask)
+            mine = members[own[0] : own[releases]]
+            alive = np.empty((releases + 2, mine.size), np.bool_)
+            search = ChainSearch(own - own[0], mine, still, alive, turn, at)
+            in_all[now.starts[c] + r] = _chain(before, search, box)
             first = pairs[c] + r * runs
-            _shared(before, members[own[0] : own[releases]], place, sure[first : first + runs])
+            _shared(before, mine, position, sure[first : first + runs])
         for r in range(runs):
-            place[now.values[now.starts[c] + r]] = -1
+            position[now.values[now.starts[c] + r]] = -1

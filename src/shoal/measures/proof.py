@@ -159,8 +159,8 @@ def lower_bound(data: Encoded, k: int, tell: Callable[[float], bool] = lambda ra
         ended = tell(value / problem.units)
         return ended
 
-    found = best_prices(make_nodes(problem), passes, lambda best: stop(best.value))
-    rate = proved(problem, found.of) / problem.units
+    prices = best_prices(make_nodes(problem), passes, lambda best: stop(best.value))
+    rate = proved(problem, prices.of) / problem.units
     return Bound(rate, k, "prices", done, ended, intervals=intervals)
 
 

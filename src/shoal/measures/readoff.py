@@ -180,15 +180,15 @@ def _found(opened: Opened, rows: pl.DataFrame, original: pl.DataFrame) -> tuple[
 
 def tight(opened: Opened, name: str) -> bool:
     """Tell whether the cells of a column are as narrow as they can be, but for slack."""
-    part = opened.plan.columns.get(name)
+    settings = opened.plan.columns.get(name)
     # What no cell may be finer than says nothing of who occurs.
-    raised = part is not None and part.limits.keys() & {"finest", "top", "bottom"}
+    raised = settings is not None and settings.limits.keys() & {"finest", "top", "bottom"}
     return not raised and name not in opened.spellings and METHODS[opened.plan.method.name].tight
 
 
 def _told(opened: Opened, name: str) -> Told:
     column = opened.column(name)
-    part = opened.plan.columns.get(name)
+    settings = opened.plan.columns.get(name)
     texts = cell_texts(opened.published.cells, name, opened.taxonomies.get(name))
     shown = texts.unique(maintain_order=True)
     index = pl.DataFrame({"text": shown, "at": np.arange(len(shown))})
@@ -197,7 +197,7 @@ def _told(opened: Opened, name: str) -> Told:
         facts = _of_nodes(notation.read_labels(shown), opened.taxonomies[name])
     else:
         # A plan that says nothing leaves the step to the table, which may have given it one.
-        gridded = opened.complete and part is not None and part.grid != OFF
+        gridded = opened.complete and settings is not None and settings.grid != OFF
         dtype = pl.Float64() if column.kind is Kind.ORDERED else pl.String()
         facts = [_of_cell(cell, gridded, dtype) for cell in shown]
     wide = np.array([not exact for exact, _ in facts], np.bool_)

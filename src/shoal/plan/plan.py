@@ -147,22 +147,22 @@ class Plan(Part):
         """Whether the plan is the caller's own word, and not a file that others may have made."""
         return self._origin.trusted
 
-    def path(self, given: str) -> Path:
+    def path(self, name: str) -> Path:
         """Return a path of the plan as seen from where the program runs.
 
         One that leads out of the plan's folder, also by a link, is refused unless the plan is
         trusted or the caller named it.
         """
         origin = self._origin
-        place = origin.folder / given
-        free = origin.trusted or given in origin.named
+        place = origin.folder / name
+        free = origin.trusted or name in origin.named
         if not free and leads_out(place, origin.folder):
-            raise mistrust(f"The plan names {given!r}, which lies outside its own folder")
+            raise mistrust(f"The plan names {name!r}, which lies outside its own folder")
         return place
 
-    def relative(self, given: str | Path) -> str:
+    def relative(self, path: str | Path) -> str:
         """Return a path as the plan writes it: as seen from the plan's own folder."""
-        return Path(os.path.relpath(given, self._origin.folder)).as_posix()
+        return Path(os.path.relpath(path, self._origin.folder)).as_posix()
 
     def override(
         self,

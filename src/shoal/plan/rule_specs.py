@@ -154,7 +154,7 @@ def build_rules(specs: Sequence[Mapping[str, Any]], sensitive: Sequence[str]) ->
 
 def _build(spec: Mapping[str, Any], sensitive: Sequence[str], own: Collection[str]) -> list[Rule]:
     entry = find_rule(spec["name"])
-    given = {key: value for key, value in spec.items() if key not in ("name", "column")}
+    numbers = {key: value for key, value in spec.items() if key not in ("name", "column")}
     column = spec.get("column")
     if not entry.sensitive:
         if column is not None:
@@ -162,7 +162,7 @@ def _build(spec: Mapping[str, Any], sensitive: Sequence[str], own: Collection[st
                 f"The rule {entry.name!r} takes no 'column': it holds for the whole class. "
                 "Leave the key out."
             )
-        return [entry.load()(**check_options(given, entry.params, entry.name))]
+        return [entry.load()(**check_options(numbers, entry.params, entry.name))]
     columns = [name for name in sensitive if name not in own] if column is None else [column]
     if not columns and not own:
         raise ParameterError(
@@ -176,7 +176,7 @@ def _build(spec: Mapping[str, Any], sensitive: Sequence[str], own: Collection[st
                 f"sensitive; sensitive columns: {', '.join(map(repr, sensitive)) or 'none'}."
                 f"{nearest(name, sensitive)}"
             )
-    options = check_options(given, entry.params, entry.name)
+    options = check_options(numbers, entry.params, entry.name)
     make = entry.load()
     return [make(column=name, **own) for name in columns for own in _apart(options, entry)]
 
@@ -203,8 +203,8 @@ def rule_spec(rule: Rule) -> dict[str, Any] | None:
         return None
     entry = RULES[rule.name]
     column = {"column": rule.column} if entry.sensitive else {}
-    given = {param.name: getattr(rule, param.name) for param in entry.params}
-    return {"name": rule.name, **column, **{k: v for k, v in given.items() if v is not None}}
+    numbers = {param.name: getattr(rule, param.name) for param in entry.params}
+    return {"name": rule.name, **column, **{k: v for k, v in numbers.items() if v is not None}}
 
 
 def crowd(specs: Iterable[Mapping[str, Any]]) -> int:

@@ -139,8 +139,14 @@ class BetaLikeness:
         return passed
 
     def caps(self) -> None:
-        """Each value has a limit of its own."""
+        """Each value has a limit of its own, which only the table tells: :meth:`most`."""
         return
+
+    def most(self, q: Floats) -> Floats:
+        """Return the largest share in a class that values with shares ``q`` may have; 1 at most."""
+        known = np.where(q > 0.0, q, 1.0)
+        bound = np.minimum(self.beta, _own_bound(known)) if self.enhanced else self.beta
+        return np.asarray(np.minimum((1.0 + bound) * known, 1.0))
 
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """No larger gain."""
@@ -199,8 +205,8 @@ def _occurring(hist: Histogram) -> Histogram:
     there = hist.whole > 0
     if there.all():
         return hist
-    place = np.cumsum(there) - 1
-    return replace(hist, values=place[hist.values], whole=hist.whole[there])
+    renumbered = np.cumsum(there) - 1
+    return replace(hist, values=renumbered[hist.values], whole=hist.whole[there])
 
 
 def _equal(hist: Histogram) -> Floats:

@@ -69,11 +69,11 @@ def cell_texts(
         return texts
     nodes = pl.DataFrame({"lo": reach[0], "hi": reach[1], "label": taxonomy.labels})
     pairs = pl.DataFrame({end: cells[name + end].cast(pl.Float64) for end in ENDS})
-    found = pairs.join(
+    texts_of = pairs.join(
         nodes.with_columns(pl.col("lo", "hi").cast(pl.Float64)),
         left_on=list(ENDS),
         right_on=["lo", "hi"],
         how="left",
         maintain_order="left",
     )["label"]
-    return found.fill_null(texts)
+    return texts_of.fill_null(texts)

@@ -133,8 +133,8 @@ def _column(
     texts = as_text(known) if tree is None else pl.Series(tree.labels, dtype=pl.String)
     values = {STAR, *texts}
     read = _reader(known.dtype) if kind is Kind.ORDERED else None
-    part = opened.plan.columns.get(name)
-    coded = part is not None and (part.top is not None or part.bottom is not None)
+    settings = opened.plan.columns.get(name)
+    coded = settings is not None and (settings.top is not None or settings.bottom is not None)
     ours: dict[str, str] = {}
     lost = []
     for cell in cells:
@@ -220,10 +220,10 @@ def _set(cell: str, texts: pl.Series) -> str | None:
     if not at:
         bare = cell[1:-1] if cell.startswith("{") and cell.endswith("}") else cell
         elements = [element.strip() for element in re.split("[,;|]", bare)]
-        place = {text: number for number, text in enumerate(texts)}
-        if len(elements) < 2 or not all(element in place for element in elements):
+        position = {text: number for number, text in enumerate(texts)}
+        if len(elements) < 2 or not all(element in position for element in elements):
             return None
-        at = sorted({place[element] for element in elements})
+        at = sorted({position[element] for element in elements})
     if len(at) == 1:
         return _quoted(texts[at[0]])
     return str(notation.sets(texts.to_list(), np.array([0, len(at)]), np.array(at))[0])

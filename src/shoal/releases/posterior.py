@@ -53,10 +53,12 @@ class Posterior:
         """Return the probabilities of some rows, ``[rows, values]``."""
         wanted = self.labels[np.asarray(rows, np.int64)]
         counts = (self.starts[1:] - self.starts[:-1])[wanted]
-        place = np.repeat(self.starts[:-1][wanted] - (np.cumsum(counts) - counts), counts)
-        place += np.arange(counts.sum())
+        positions = np.repeat(self.starts[:-1][wanted] - (np.cumsum(counts) - counts), counts)
+        positions += np.arange(counts.sum())
         full = np.zeros((wanted.size, self.size))
-        full[np.repeat(np.arange(wanted.size), counts), self.values[place]] = self.share[place]
+        full[np.repeat(np.arange(wanted.size), counts), self.values[positions]] = self.share[
+            positions
+        ]
         return full
 
     def top(self) -> Floats:

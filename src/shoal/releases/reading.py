@@ -73,15 +73,15 @@ def declared_columns(plan: Plan, frame: pl.DataFrame) -> list[Column]:
 
 
 def side_tables(
-    released: Any, published: pl.DataFrame, given: Any = None, how: Mapping[str, Any] | None = None
+    released: Any, published: pl.DataFrame, sides: Any = None, how: Mapping[str, Any] | None = None
 ) -> dict[str, pl.DataFrame]:
     """Return the other tables of a release, by name, as far as its first one has their marks.
 
     Anatomy's second table: the one given, or the one next to the first. The domains from which sets
     were drawn, and the counterfeits of its classes, if they stand next to it.
     """
-    if given is not None:
-        return {"st": _read(place(given), how) if is_path(given) else from_native(given)}
+    if sides is not None:
+        return {"st": _read(place(sides), how) if is_path(sides) else from_native(sides)}
     if not is_path(released):
         return {}
     names = (*(("st",) if GROUP in published.columns else ()), DOMAIN, COUNTERFEITS)

@@ -145,15 +145,15 @@ def _questions(
     certain = read_off(subject.opened)
     singled = f"Highest risk of a row: {say(highest, 'share')}. "
     singled += certain.describe() if certain is not None else "No cell is generalized."
-    found: dict[str, list[str]] = {}
+    answers: dict[str, list[str]] = {}
     for one in attacks.results if attacks is not None else ():
         column = f" ({one.column})" if one.column else ""
-        found.setdefault(one.name, []).append(
+        answers.setdefault(one.name, []).append(
             f"{one.name}{column}: {say(one.success, 'share')} of {one.attempts:,} tried, a guess "
             f"{say(one.baseline, 'share')}, the control {say(one.control, 'share')}"
         )
     untried = "Not measured: the attack needs the original (--original, or a report of the run)."
-    learnt = [text for name, texts in found.items() if name != "linkage" for text in texts]
+    learnt = [text for name, texts in answers.items() if name != "linkage" for text in texts]
     if not subject.opened.sensitive:
         learnt = ["Not measured: no column is declared sensitive."]
     return [
@@ -167,7 +167,7 @@ def _questions(
             "name": "Linkability",
             "asks": "Can records of one person be joined, here or with another table?",
             "by": "the attack linkage",
-            "found": "; ".join(found.get("linkage", [])) or untried,
+            "found": "; ".join(answers.get("linkage", [])) or untried,
         },
         {
             "name": "Inference",

@@ -32,9 +32,9 @@ def _batches(held: mmap.mmap) -> Iterator[int]:
     tail = len(held) - len(_MAGIC) - 4
     footer = _table(held, tail - _number(held, "<i", tail))
     for field in (2, 3):
-        place = _field(held, footer, field)
-        if place is not None:
-            vector = _table(held, place)
+        offset = _field(held, footer, field)
+        if offset is not None:
+            vector = _table(held, offset)
             for i in range(_number(held, "<I", vector)):
                 yield _number(held, "<q", vector + 4 + 24 * i)
 
@@ -65,16 +65,16 @@ def _batch(held: mmap.mmap, start: int) -> int:
     return total
 
 
-def _number(held: mmap.mmap, form: str, place: int) -> int:
-    if place < 0:
+def _number(held: mmap.mmap, form: str, offset: int) -> int:
+    if offset < 0:
         raise ValueError
-    (number,) = struct.unpack_from(form, held, place)
+    (number,) = struct.unpack_from(form, held, offset)
     return int(number)
 
 
-def _table(held: mmap.mmap, place: int) -> int:
+def _table(held: mmap.mmap, offset: int) -> int:
     """Follow an offset to a table or vector."""
-    return place + _number(held, "<I", place)
+    return offset + _number(held, "<I", offset)
 
 
 def _field(held: mmap.mmap, table: int, number: int) -> int | None:

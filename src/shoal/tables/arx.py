@@ -106,12 +106,13 @@ def _read(path: Path, box: zipfile.ZipFile) -> Project:
     return Project("ARX", columns, rules, data, trees, tuple(notes), _TABLE, release)
 
 
-def _tree(path: Path, box: zipfile.ZipFile, part: str) -> Xml.Element:
+def _tree(path: Path, box: zipfile.ZipFile, member: str) -> Xml.Element:
     try:
-        raw = box.read(part)
+        raw = box.read(member)
     except KeyError:
         raise InputError(
-            f"{path} is no project of ARX: it holds no {part}. Give a file that ARX saved (.deid)."
+            f"{path} is no project of ARX: it holds no {member}. Give a file that ARX saved "
+            "(.deid)."
         ) from None
     return Xml.fromstring(raw)  # noqa: S314 -- expat bounds entities
 
@@ -164,10 +165,10 @@ def _columns(
 def _hierarchy(path: Path, box: zipfile.ZipFile, one: Xml.Element, name: str) -> bytes | None:
     """Return the hierarchy of an attribute, checked, or None if it has none of two levels."""
     ref = one.findtext("ref")
-    part = f"input/{ref}"
-    if ref is None or part not in box.namelist():
+    member = f"input/{ref}"
+    if ref is None or member not in box.namelist():
         return None
-    raw = box.read(part)
+    raw = box.read(member)
     first = raw.splitlines()[0] if raw.strip() else b""
     if not re.search(rb"[;,\t]", first):
         return None  # a value on every line: nothing is generalized
@@ -179,7 +180,7 @@ def _hierarchy(path: Path, box: zipfile.ZipFile, one: Xml.Element, name: str) ->
         except (InputError, SchemaError) as fault:
             raise InputError(
                 f"The hierarchy of {name!r} in {path} cannot be used: "
-                f"{str(fault).replace(str(file), part)}"
+                f"{str(fault).replace(str(file), member)}"
             ) from None
     return raw
 
@@ -203,12 +204,12 @@ def _rules(
     for one in config.iter("criterion"):
         text = (one.text or "").strip()
         for form, fixed in _MODELS:
-            if found := re.match(form, text):
-                given = {key: _value(key, value) for key, value in found.groupdict().items()}
-                if "column" in given and given["column"] not in columns:
+            if match := re.match(form, text):
+                numbers = {key: _value(key, value) for key, value in match.groupdict().items()}
+                if "column" in numbers and numbers["column"] not in columns:
                     notes.append(f"{text}: there is no such attribute.")
                     break
-                rules.append({**fixed, **given})
+                rules.append({**fixed, **numbers})
                 break
         else:
             notes.append(f"{text}: no counterpart; not promised.")

@@ -120,14 +120,14 @@ def countries(values: Values, column: str = "values") -> Taxonomy:
     for row in _listed("countries.csv").iter_rows(named=True):
         for key in ("alpha2", "alpha3", "english", "german"):
             known[row[key].casefold()] = (row["region"], row["continent"])
-    found = [known.get(text.strip().casefold()) for text in texts]
+    regions_of = [known.get(text.strip().casefold()) for text in texts]
     _refuse(
-        [text for text, place in zip(texts, found, strict=True) if place is None],
+        [text for text, place in zip(texts, regions_of, strict=True) if place is None],
         column,
         "country of ISO 3166 (DE, DEU, Germany, Deutschland)",
     )
-    regions = pl.Series([place[0] if place else "" for place in found])
-    continents = pl.Series([place[1] if place else "" for place in found])
+    regions = pl.Series([place[0] if place else "" for place in regions_of])
+    continents = pl.Series([place[1] if place else "" for place in regions_of])
     return build([texts, _apart(regions, texts), _apart(continents, regions)], column)
 
 

@@ -31,7 +31,7 @@ def _given(value: Taxonomy | str | Path | Mapping[Any, Sequence[Any]], name: str
 
 
 def gather(
-    plan: Plan, columns: Sequence[str], given: Hierarchies | None = None
+    plan: Plan, columns: Sequence[str], hierarchies: Hierarchies | None = None
 ) -> dict[str, Taxonomy]:
     """Read the hierarchies of the plan and of the call; the call's come last and win."""
     quasi = [name for name in plan.names(Role.QUASI) if name in columns]
@@ -42,10 +42,10 @@ def gather(
     for name, column in plan.columns.items():
         if column.hierarchy is not None:
             trees[name] = read_hierarchy(plan.path(column.hierarchy), name)
-    if isinstance(given, Mapping):  # a folder stands in the plan already
-        if unknown := [name for name in given if name not in columns]:
+    if isinstance(hierarchies, Mapping):  # a folder stands in the plan already
+        if unknown := [name for name in hierarchies if name not in columns]:
             raise SchemaError([unknown_column(name, columns) for name in unknown])
-        trees |= {name: _given(value, name) for name, value in given.items()}
+        trees |= {name: _given(value, name) for name, value in hierarchies.items()}
     # A column that the plan declares ordered or a set stays so, whatever the folder holds.
     kinds = {name: part.kind for name, part in plan.columns.items()}
     if unused := [name for name in trees if kinds.get(name) is Kind.SET]:

@@ -44,14 +44,14 @@ def limit_of(text: Any) -> Any:
     return int(number) if number.is_integer() else number
 
 
-def limits_by_column(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def limits_by_column(flags: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return limits as settings of columns; ``within`` may be a name or a list of names."""
-    found = {key: given[key] for key in LIMITS if given.get(key)}
-    if isinstance(names := found.get("within", {}), str):
+    asked = {key: flags[key] for key in LIMITS if flags.get(key)}
+    if isinstance(names := asked.get("within", {}), str):
         names = [names]
     if not isinstance(names, Mapping):
-        found["within"] = dict.fromkeys(names, True)
-    return found
+        asked["within"] = dict.fromkeys(names, True)
+    return asked
 
 
 def share_of(text: float | str | None) -> float | None:
@@ -187,8 +187,8 @@ def coded_node(tree: Taxonomy, together: Bools) -> int | None:
     places = np.flatnonzero(together)
     just = (tree.lo == places[0]) & (tree.hi == places[-1])
     just[: tree.size] = False
-    found = np.flatnonzero(just & (places[-1] - places[0] + 1 == places.size))
-    return int(found[0]) if found.size else None
+    covering = np.flatnonzero(just & (places[-1] - places[0] + 1 == places.size))
+    return int(covering[0]) if covering.size else None
 
 
 def _ordered_fault(column: Column, values: pl.Series) -> str | None:
@@ -228,9 +228,9 @@ def _fills(small: Any, large: Any) -> bool:
 def _grid(column: Column, values: pl.Series) -> str | float:
     """Return the step of the ends that its limits are multiples of."""
     asked = (column.finest, column.coarsest, column.top, column.bottom)
-    given = [limit for limit in asked if limit is not None]
+    limits = [limit for limit in asked if limit is not None]
     whole = values.dtype.is_integer()
-    if whole and any(isinstance(limit, float) and not limit.is_integer() for limit in given):
+    if whole and any(isinstance(limit, float) and not limit.is_integer() for limit in limits):
         raise SchemaError(f"{_where(column)} it holds whole numbers, so a limit is one too.")
     if column.finest is not None:
         if column.grid not in (AUTO, OFF, column.finest):
@@ -243,11 +243,11 @@ def _grid(column: Column, values: pl.Series) -> str | float:
         return AUTO
     else:
         step = column.grid
-    return _checked(column, step, given)
+    return _checked(column, step, limits)
 
 
-def _checked(column: Column, step: str | float, given: list[Any]) -> str | float:
-    if step != OFF and (wrong := [limit for limit in given if not _fills(step, limit)]):
+def _checked(column: Column, step: str | float, limits: list[Any]) -> str | float:
+    if step != OFF and (wrong := [limit for limit in limits if not _fills(step, limit)]):
         raise SchemaError(
             f"{_where(column)} ends of intervals are multiples of {step!r}, and {wrong[0]!r} is "
             f"none. Give limits that are multiples of {step!r}, or another grid (--grid)."
@@ -261,8 +261,8 @@ def fitted(column: Column, step: str | float | None, *, whole: bool) -> str | fl
     The largest one of at most ``step`` that all limits are multiples of; None: ends stay data.
     """
     asked = (column.coarsest, column.top, column.bottom)
-    given = [limit for limit in asked if limit is not None]
-    if column.within or column.finest is not None or not given or step is None:
+    limits = [limit for limit in asked if limit is not None]
+    if column.within or column.finest is not None or not limits or step is None:
         return step
     if isinstance(step, str):
         inside = _NESTED[str(column.coarsest)]
@@ -273,7 +273,7 @@ def fitted(column: Column, step: str | float | None, *, whole: bool) -> str | fl
     able = [
         one
         for one in tried
-        if all(_fills(one, limit) for limit in given) and (not whole or one == int(one) > 1)
+        if all(_fills(one, limit) for limit in limits) and (not whole or one == int(one) > 1)
     ]
     near = [one for one in able if one <= step] or able
     return (max(near) if able and near[0] <= step else min(near)) if able else None

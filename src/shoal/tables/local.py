@@ -47,8 +47,8 @@ def local(column: pl.Series, dates: str | None = None, decimal: str | None = Non
     return column
 
 
-def _dates(column: pl.Series, known: pl.Series, given: str | None) -> pl.Series:
-    forms = DATES[:-1] if given is None else (given,)
+def _dates(column: pl.Series, known: pl.Series, pattern: str | None) -> pl.Series:
+    forms = DATES[:-1] if pattern is None else (pattern,)
     fitting = [form for form in forms if _read(known, form).null_count() == 0]
     if len(fitting) == 1:
         return _read(column.str.strip_chars(), fitting[0])

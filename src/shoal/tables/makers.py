@@ -185,22 +185,22 @@ def _equal_widths(
     # Rounding puts 0.3 into [0.3-0.4) although 0.3 / 0.1 is a little less than 3. The greatest
     # value of a division by steps belongs to the last interval. Coarser levels count in whole
     # multiples of the finest one, so that levels always nest.
-    place = np.floor(np.round((points - origin) / finest, 9))
-    place = place if last is None else np.minimum(place, last)
-    return [_intervals(place // ratio, origin, finest * ratio, whole, last) for ratio in ratios]
+    bins = np.floor(np.round((points - origin) / finest, 9))
+    bins = bins if last is None else np.minimum(bins, last)
+    return [_intervals(bins // ratio, origin, finest * ratio, whole, last) for ratio in ratios]
 
 
 def _intervals(
-    place: Floats, origin: float, width: float, whole: bool, last: int | None
+    bins: Floats, origin: float, width: float, whole: bool, last: int | None
 ) -> pl.Series:
-    low, high = origin + place * width, origin + (place + 1) * width
+    low, high = origin + bins * width, origin + (bins + 1) * width
     if whole and float(width).is_integer():
         first, end = as_text(pl.Series(low)), as_text(pl.Series(high - 1))
         return _format(first, end, "]").zip_with(first != end, first)
     # 12 digits: 0.1 + 0.2 must not show as 0.30000000000000004.
     digits = 12 - math.floor(math.log10(max(np.abs(low).max(), np.abs(high).max())))
     first, end = (as_text(pl.Series(np.round(edge, digits))) for edge in (low, high))
-    closed = pl.Series(place == place.max()) if last is not None else None
+    closed = pl.Series(bins == bins.max()) if last is not None else None
     half = _format(first, end, ")")
     return half if closed is None else _format(first, end, "]").zip_with(closed, half)
 
@@ -294,14 +294,14 @@ def frequencies(values: pl.Series | Sequence[Any], column: str = "values") -> Ta
     counted = known.value_counts(name="count").sort(["count", "value"], descending=[True, False])
     leaves = counted["value"].to_list()
     taken = set(leaves)
-    groups = [[place] for place in range(len(leaves))]
+    groups = [[leaf] for leaf in range(len(leaves))]
     levels = [counted["value"]]
     while len(groups) >= 2 * _TOGETHER:
         edges = np.linspace(0, len(groups), len(groups) // _TOGETHER + 1).astype(int)
         groups = [list(itertools.chain(*groups[a:b])) for a, b in itertools.pairwise(edges)]
         labels: list[str] = []
         for group in groups:
-            labels += [_named([leaves[place] for place in group], taken)] * len(group)
+            labels += [_named([leaves[leaf] for leaf in group], taken)] * len(group)
         levels.append(pl.Series(labels, dtype=pl.String))
     return build(levels, column)
 

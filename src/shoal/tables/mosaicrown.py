@@ -125,10 +125,10 @@ def _beside(job: Path, named: str) -> Path | None:
     """
     home = job.absolute().parent
     last = Path(*Path(named).parts[-2:])
-    for place in (home / named, home.parent / named, home / last, home.parent / last):
-        found = place.resolve()
-        if found.is_relative_to(home.parent.resolve()) and found.is_file():
-            return found
+    for candidate in (home / named, home.parent / named, home / last, home.parent / last):
+        path = candidate.resolve()
+        if path.is_relative_to(home.parent.resolve()) and path.is_file():
+            return path
     return None
 
 

@@ -101,11 +101,11 @@ def merge(
     asked |= {"person_rows": person_rows, "pseudonym": pseudonym, "mid": mid}
     asked["suppress"] = share_of(suppress)
     release = {key: value for key, value in asked.items() if value is not None}
-    given = {key: value for key, value in parts.items() if value} | (
+    changes = {key: value for key, value in parts.items() if value} | (
         {"seed": parts["seed"]} if parts.get("seed") is not None else {}
     )
-    if data or release or given:
-        base = base.override(data=data, release=release, **given)
+    if data or release or changes:
+        base = base.override(data=data, release=release, **changes)
     settings: dict[str, Mapping[str, Any]] = {
         "kind": kinds or {},
         "importance": importance or {},
@@ -122,15 +122,15 @@ def with_domains(plan: Plan, domains: Domains | None) -> Plan:
     return plan.with_settings({"domain": lists})
 
 
-def _domain(name: str, given: Sequence[Any] | str | Path) -> list[str]:
+def _domain(name: str, values: Sequence[Any] | str | Path) -> list[str]:
     """Return the values of a domain as texts; a file has one a line."""
-    if not isinstance(given, (str, Path)):
-        return as_text(pl.Series(list(given), strict=False)).to_list()
+    if not isinstance(values, (str, Path)):
+        return as_text(pl.Series(list(values), strict=False)).to_list()
     try:
-        lines = Path(given).read_text(encoding="utf-8-sig").splitlines()
+        lines = Path(values).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as fault:
         raise InputError(
-            f"The domain of column {name!r} cannot be read from {str(given)!r}: {fault}. Give a "
+            f"The domain of column {name!r} cannot be read from {str(values)!r}: {fault}. Give a "
             "text file (UTF-8) with one value a line."
         ) from None
     return [line for line in lines if line.strip()]
@@ -250,17 +250,17 @@ def check_no_database(data: Any, table: str | None, query: str | None) -> None:
         )
 
 
-def _from(found: Path | Source, plan: Plan) -> Path | Source:
+def _from(where: Path | Source, plan: Plan) -> Path | Source:
     """Let a path of a plan start at the plan's folder."""
-    if isinstance(found, Path):
-        return place(plan.path(str(found)))
-    if found.address.path is None:
+    if isinstance(where, Path):
+        return place(plan.path(str(where)))
+    if where.address.path is None:
         if not plan.trusted:
             raise mistrust(
-                f"The plan names the server {found.address}, which would be sent your password"
+                f"The plan names the server {where.address}, which would be sent your password"
             )
-        return found
-    return replace(found, address=replace(found.address, path=plan.path(str(found.address.path))))
+        return where
+    return replace(where, address=replace(where.address, path=plan.path(str(where.address.path))))
 
 
 def load(data: Any, plan: Plan) -> pl.DataFrame:

@@ -291,8 +291,10 @@ def unknown_column(
 ) -> str:
     """Say that a column does not exist, and which name may have been meant."""
     names = list(names)
-    part = f" (declared as {role.value})" if role else ""
-    return f"{where} has no column {name!r}{part}.{nearest(name, names)} It has: {listed(names)}."
+    as_role = f" (declared as {role.value})" if role else ""
+    return (
+        f"{where} has no column {name!r}{as_role}.{nearest(name, names)} It has: {listed(names)}."
+    )
 
 
 def declare(

@@ -96,11 +96,11 @@ def _known(column: pl.Series, about: Any) -> tuple[pl.Series, int]:
 def _labelled(path: Path, column: pl.Series, about: Any, labels: str | None) -> pl.Series:
     """Return the labels of a column's values, if all of them have one."""
     given: Mapping[Any, str] = about.variable_value_labels.get(column.name, {})
-    found = column.drop_nulls().unique().sort().to_list()
-    if labels == "codes" or not given or not found:
+    values = column.drop_nulls().unique().sort().to_list()
+    if labels == "codes" or not given or not values:
         return column
     by_text = {str(_number(code)): text for code, text in given.items()}
-    named = {code: by_text.get(str(_number(code))) for code in found}
+    named = {code: by_text.get(str(_number(code))) for code in values}
     if any(text is None for text in named.values()):
         if any(text is not None for text in named.values()):
             warn(
@@ -118,7 +118,7 @@ def _labelled(path: Path, column: pl.Series, about: Any, labels: str | None) -> 
             f"codes ({', '.join(codes)}), which would become one value. Give them different "
             "labels in the file, or read the codes: --labels codes (labels='codes')."
         )
-    replaced = column.replace_strict(found, texts, return_dtype=pl.String)
+    replaced = column.replace_strict(values, texts, return_dtype=pl.String)
     ordinal = (getattr(about, "variable_measure", None) or {}).get(column.name) == "ordinal"
     return replaced.cast(pl.Enum(texts) if ordinal else pl.Categorical)
 

@@ -33,8 +33,8 @@ def read_workbook(path: Path, sheet: str | None) -> pl.DataFrame:
     try:
         with zipfile.ZipFile(path) as box:
             check_size(path, box)
-            chosen, part = _sheet(path, box, sheet)
-            _check_plain(path, box, chosen, part)
+            chosen, member = _sheet(path, box, sheet)
+            _check_plain(path, box, chosen, member)
         grid = fastexcel.read_excel(str(path)).load_sheet(chosen, header_row=None, dtypes="string")
         texts = grid.to_polars()
         if not texts.height:
@@ -120,9 +120,9 @@ def _sheet(path: Path, box: zipfile.ZipFile, wanted: str | None) -> tuple[str, s
     return name, target.lstrip("/") if target.startswith("/") else f"xl/{target}"
 
 
-def _check_plain(path: Path, box: zipfile.ZipFile, sheet: str, part: str) -> None:
+def _check_plain(path: Path, box: zipfile.ZipFile, sheet: str, member: str) -> None:
     """Refuse formulas and merged cells: what they stand for is not in the file for certain."""
-    with box.open(part) as stream:
+    with box.open(member) as stream:
         rest = b""
         while block := stream.read(_BLOCK):
             text = rest + block

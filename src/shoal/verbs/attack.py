@@ -308,11 +308,11 @@ def _run(
     return main, other, outside
 
 
-def _any_row(release: Target, draw: Draw, known: Ints, found: Scores) -> Scores:
+def _any_row(release: Target, draw: Draw, known: Ints, scores: Scores) -> Scores:
     """Count any of a person's rows for the right one: the chances of all of them together."""
     assert draw.own is not None and draw.starts is not None
     here = slice(2 * draw.size, 2 * draw.size + draw.own.size)
     own = np.stack([side.values[here] for side in release.both], axis=1)
-    each = np.repeat(known, draw.rows_each, axis=0)
-    linked = score(replace(release, beliefs=()), each, own, [], 1).linked
-    return replace(found, linked=np.minimum(np.add.reduceat(linked, draw.starts), 1.0))
+    repeated = np.repeat(known, draw.rows_each, axis=0)
+    linked = score(replace(release, beliefs=()), repeated, own, [], 1).linked
+    return replace(scores, linked=np.minimum(np.add.reduceat(linked, draw.starts), 1.0))

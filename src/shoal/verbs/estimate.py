@@ -119,6 +119,6 @@ def _only(counts: Counts, value: str) -> Counts:
             f"No row of the release has the value {value!r} in column {counts.of!r}; it has "
             f"{listed(counts.values)}.{nearest(value, counts.values)}"
         )
-    place = [counts.values.index(value)]
-    figures = (table[:, place] for table in (counts.count, counts.low, counts.high))
+    position = [counts.values.index(value)]
+    figures = (table[:, position] for table in (counts.count, counts.low, counts.high))
     return Counts(counts.of, counts.by, counts.labels, (value,), counts.rows, *figures)

@@ -148,7 +148,7 @@ class KeptSets:
         assert source.order is not None
         data = self._widened(data)
         published = opened.published
-        place = class_names(published).gather(published.labels)
+        class_of = class_names(published).gather(published.labels)
         records, classes = [self.history.records], []
         for name, codes in made.codes.items():
             texts = pl.Series([*data.sensitive_names[name], *data.unseen[name]], dtype=pl.String)
@@ -156,7 +156,7 @@ class KeptSets:
             valued = self._valued(data, name).with_columns(pl.lit(name).alias("column"))
             signed = valued.with_columns(sets.list.sort().alias("signature"))
             records.append(signed.filter(pl.Series(made.kept[name])).select(*RECORDS))
-            there = valued[source.order].with_columns(place.alias("class"))
+            there = valued[source.order].with_columns(class_of.alias("class"))
             classes.append(there.select("column", *CLASSES))
         whole = pl.concat(records).unique(
             ["column", "person", "value"], keep="first", maintain_order=True

@@ -250,8 +250,8 @@ class _Fits:
         order = order[(allowed & self.usable)[order]].astype(np.int64)
         sides = [replace(side, values=side.values[rows]) for side in self.sides]
         cells = np.stack([side.cells[order] for side in self.sides], axis=1)
-        found = first_covering(sides, cells)
-        return np.where(found < 0, -1, order[found]) if order.size else found
+        covering = first_covering(sides, cells)
+        return np.where(covering < 0, -1, order[covering]) if order.size else covering
 
     def cover(self, which: Ints) -> Cover:
         """Return what groups are published as: the cells of these classes, word for word."""

@@ -11,10 +11,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from shoal.base.errors import InputError, OutputError, ParameterError
 from shoal.base.plain import plain
 from shoal.base.roles import Role
 from shoal.engines.marks import SUFFIX
-from shoal.engines.run import Run
+from shoal.engines.run import Run, versions
 from shoal.plan.plan import Plan
 from shoal.releases.history.store import History
 from shoal.releases.verdict import Verdict
@@ -41,9 +39,9 @@ _COLUMN_LISTS = ("hierarchy", "missing", "order", "domain")
 _LIBRARIES = ("shoal", "numpy", "numba", "polars", "pyarrow")
 
 
-def beside(place: object) -> Path | None:
+def beside(path: object) -> Path | None:
     """Return where the manifest of a release goes: ``x.csv`` -> ``x.csv.manifest.json``."""
-    return place.with_name(place.name + SUFFIX) if isinstance(place, Path) else None
+    return path.with_name(path.name + SUFFIX) if isinstance(path, Path) else None
 
 
 def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -> dict[str, Any]:
@@ -75,8 +73,7 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
         },
         "seeded": run.plan.seeded,
         "keyed": {"how": "HMAC-SHA256", **marks.told()},
-        "versions": {name: version(name) for name in _LIBRARIES}
-        | {"python": platform.python_version()},
+        "versions": versions(*_LIBRARIES),
         "plan": plan,
         "withheld": withheld,
     } | ({"tied": dict(run.tied)} if run.tied else {})
@@ -175,7 +172,8 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     if tree["shoal_manifest"] > FORMAT:
         raise InputError(
             f"{path} is a manifest of format {tree['shoal_manifest']}, and this version of Shoal "
-            f"({version('shoal')}) reads up to {FORMAT}. Update: pip install --upgrade shoal"
+            f"({versions('shoal')['shoal']}) reads up to {FORMAT}. Update: pip install --upgrade "
+            "shoal"
         )
     if lost := [k for k in ("files", "rules", "plan", "keyed", "withheld") if k not in tree]:
         raise InputError(f"The manifest {path} lacks {', '.join(lost)}. Copy it again.")
@@ -258,12 +256,12 @@ def beside_another(released: Path) -> list[str]:
 
 def changed_figures(made: Mapping[str, Any], verdict: Verdict) -> list[str]:
     """Say what an audit found otherwise than the manifest tells."""
-    found = {rule.promise: dict(rule.achieved) for rule in verdict.rules}
+    figures = {rule.promise: dict(rule.achieved) for rule in verdict.rules}
     return [
         f"The manifest says that this was reached: {rule['promise']} ({rule['reached']}); the "
-        f"audit found {found[rule['promise']]}."
+        f"audit found {figures[rule['promise']]}."
         for rule in made["rules"]
-        if rule["promise"] in found and plain(found[rule["promise"]]) != rule["reached"]
+        if rule["promise"] in figures and plain(figures[rule["promise"]]) != rule["reached"]
     ]
 
 
@@ -278,9 +276,9 @@ def plan_of(made: Mapping[str, Any], own: Plan | None, folder: Path) -> Plan:
         return plan
     given = own.public()
     for key in made["withheld"]:
-        part, name, leaf = _keys(key)
-        if value := (given[part].get(name, {}) if name else given[part]).get(leaf):
-            (tree[part][name] if name else tree[part])[leaf] = value
+        table, name, leaf = _keys(key)
+        if value := (given[table].get(name, {}) if name else given[table]).get(leaf):
+            (tree[table][name] if name else tree[table])[leaf] = value
     if given["data"].get("hierarchies"):
         tree["data"]["hierarchies"] = given["data"]["hierarchies"]
     return Plan.from_public(tree, folder).read_as(own)
@@ -301,14 +299,14 @@ def lacking(made: Mapping[str, Any], own: Plan) -> list[str]:
 
 def _keys(key: str) -> tuple[str, str, str]:
     """Split ``columns.NAME.order`` and ``data.missing``; a name may hold dots."""
-    part, _, rest = key.partition(".")
+    table, _, rest = key.partition(".")
     name, _, leaf = rest.rpartition(".")
-    return part, name, leaf
+    return table, name, leaf
 
 
 def other_versions(made: Mapping[str, Any]) -> list[str]:
     """Return what was another version then: bytes may differ by it."""
-    now = {name: version(name) for name in _LIBRARIES} | {"python": platform.python_version()}
+    now = versions(*_LIBRARIES)
     then: Mapping[str, str] = made.get("versions", {})
     return [f"{n} {then[n]} then, {now[n]} now" for n in now if then.get(n, now[n]) != now[n]]
 

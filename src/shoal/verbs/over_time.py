@@ -207,7 +207,7 @@ class Series:
 
     def faults(self, opened: Opened, pending: Pending, source: Original) -> list[str]:
         """Say what keeps the release from being m-invariant in its series."""
-        found = invariance_faults(
+        broken = invariance_faults(
             opened, self.rule.column, self.rule.m, pending.records, pending.classes,
             self.history.records, self.crowd,
         )  # fmt: skip
@@ -218,8 +218,8 @@ class Series:
             {"person": whose, "class": class_names(published).gather(published.labels)}
         ).filter(~pl.col("person").str.starts_with(_FALSE))
         if not true.sort("person").equals(pending.classes.select("person", "class")):
-            found.append("The history puts people into other classes than the release.")
-        return found
+            broken.append("The history puts people into other classes than the release.")
+        return broken
 
 
 def one_row_each(frame: pl.DataFrame, schema: Schema) -> pl.Series:

@@ -101,11 +101,11 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
 
 def _limits(form: Mapping[str, str], number: int) -> dict[str, Any]:
     """Read the limits of a column; what is no number is left to the plan to refuse."""
-    found: dict[str, Any] = {"within": True} if form.get(f"within.{number}") else {}
+    limits: dict[str, Any] = {"within": True} if form.get(f"within.{number}") else {}
     for key in LIMITS[1:]:
         if text := form.get(f"{key}.{number}", "").strip():
-            found[key] = limit_of(text)
-    return found
+            limits[key] = limit_of(text)
+    return limits
 
 
 def _budget(form: Mapping[str, str]) -> dict[str, Any]:

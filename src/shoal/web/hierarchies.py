@@ -139,14 +139,14 @@ def _rare(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxo
         )
     tree = trees.from_taxonomy(read_hierarchy(settings["path"], column), column)
     rows = _rows_by_value(frame[column])
-    name, found = str(settings.get("name", "")).strip() or "rare values", 0
+    name, merged = str(settings.get("name", "")).strip() or "rare values", 0
     for parent in tree.inner():
         below = tree.children[parent]
         few = [v for v in below if v not in tree.children and rows.get(v, 0) < int(text)]
         if 1 < len(few) < len(below):  # where all are rare, what stands above them is their group
             tree = trees.group(tree, few, name if parent == tree.top else f"{name} ({parent})")
-            found += len(few)
-    if not found:
+            merged += len(few)
+    if not merged:
         raise SchemaError(
             f"Nothing was grouped: no group of the hierarchy holds several values with fewer than "
             f"{text} rows beside others with more. Give another number, or group by hand."

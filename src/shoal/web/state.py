@@ -185,8 +185,8 @@ class Workbench:
 
         try:
             if kind_of(table.name) in WORKBOOKS:
-                found = await self.desk.ask("sheets", path=str(table.path))
-                table.sheets = found["names"]
+                sheets = await self.desk.ask("sheets", path=str(table.path))
+                table.sheets = sheets["names"]
             table.profile = await self.desk.ask("look", stage, table=table.described())
             old = table.draft
             table.draft = drafts.first_draft(table.profile)

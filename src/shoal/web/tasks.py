@@ -174,15 +174,15 @@ def _belief(frame: pl.DataFrame, quasi: Sequence[str], sensitive: str) -> dict[s
         cells = pl.DataFrame([*known, frame[sensitive].alias("value")]).drop_nulls("value")
         every = cells.with_columns(pl.lit(0).alias("all"))
         counted = every.group_by([*by, "all", "value"]).len("rows")
-        found = counted.group_by([*by, "all"]).agg(
+        belief = counted.group_by([*by, "all"]).agg(
             size=pl.col("rows").sum(), most=pl.col("rows").max(), values=pl.len()
         )
         rows = max(cells.height, 1)
         likeliest = counted.group_by("value").agg(pl.col("rows").sum())["rows"].to_numpy()
         kept[key] = {
             "column": sensitive,
-            "alone": int(found.filter(pl.col("values") == 1)["size"].sum()) / rows,
-            "belief": int(found["most"].sum()) / rows,
+            "alone": int(belief.filter(pl.col("values") == 1)["size"].sum()) / rows,
+            "belief": int(belief["most"].sum()) / rows,
             "guess": int(likeliest.max(initial=0)) / rows,
         }
     return kept[key]

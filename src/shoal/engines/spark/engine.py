@@ -51,11 +51,11 @@ def carry_out(
     group
         Runs a method: ``group(entry, data, rule, rng, options)``.
     """
-    require()
     settings = settings if settings.out is None else replace(settings, out=address(settings.out))
     entry = find_method(plan.method.name)
     options = check_options(plan.method.options, entry.params, entry.name)
-    _refuse(entry, plan)
+    _refuse(entry, plan)  # before anybody installs Spark for what it cannot do
+    require()
     # The libraries of the method are loaded while Java starts, which leaves a processor free.
     threading.Thread(target=entry.load, daemon=True).start()
     with _translated():

@@ -63,12 +63,12 @@ def sums(mark: Any, name: str) -> list[Any]:
     equally often, in whatever order: to differ they would have to agree in two sums of random
     numbers.
     """
-    each = (
+    halves = (
         F.count(mark),
         F.sum(F.shiftrightunsigned(mark, 32)),
         F.sum(mark.bitwiseAND(F.lit(0xFFFFFFFF))),
     )
-    return [part.alias(f"{name}{i}") for i, part in enumerate(each)]
+    return [part.alias(f"{name}{i}") for i, part in enumerate(halves)]
 
 
 def totals(counted: Any, name: str) -> Fingerprint:

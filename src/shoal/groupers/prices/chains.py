@@ -34,7 +34,7 @@ from shoal.kernels.prices.reopen import (
     open_nodes,
 )
 
-GENERATIONS = ((3, 160, 1.5), (4, 96, 1.0), (4, 64, 0.5))
+GENERATIONS = ((4, 96, 2.5), (4, 96, 1.5), (4, 64, 0.8))
 """Chains, the trials of each (per n / k), and how warm it starts."""
 PASSES = 4
 """Times that every node is tried."""
@@ -68,9 +68,12 @@ def make_shard(
     most, groups, nothing = 4 * k + 60, state.size.size, np.zeros(0, np.int64)
     covered = new_covered(boxes, groups)
     mark_all(boxes, covered, state, most)
-    work = new_work(boxes, most, data.rows, groups, room(conditions), luck)
+    distinct, entry, _ = entries(data.codes)
+    work = new_work(boxes, most, len(distinct), groups, room(conditions), 0, luck)
     none = np.zeros((data.rows, 0), np.int32)
-    shard = Shard(boxes, data.codes, none, k, most, state, covered, Classes(nothing, nothing), work)
+    hidden = (entry, none, nothing, np.zeros((0, 0), np.int64))
+    classes = Classes(nothing, nothing)
+    shard = Shard(boxes, data.codes, *hidden, k, most, state, covered, classes, work)
     return shard, new_elsewhere(data.rows, groups)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
+from shoal.kernels.boxes.conditions import Conditions, passes_with
 from shoal.kernels.boxes.geometry import (
     SET,
     Boxes,
@@ -25,8 +26,8 @@ from shoal.kernels.boxes.geometry import (
 )
 from shoal.kernels.boxes.groups import State
 
-KEEP = 3
-"""Candidates remembered per row."""
+KEEP = 4
+"""Candidates remembered per entry (of equal rows): one of them may be the row's own group."""
 WIDEN = 2
 """Columns that a candidate may widen in, at most."""
 BUCKETS = 512
@@ -127,19 +128,23 @@ def find_candidates(
     state: State,
     codes: Codes,
     r: int,
+    e: int,
     cap: float,
     words: Words,
     candidates: Ints,
     price: Floats,
+    rule: Conditions | None,
+    sens: Codes,
+    tally: Ints,
 ) -> int:
-    """Price the groups that row r widens in fewest columns; candidates[r] = the KEEP cheapest.
+    """Price the groups that row r widens in fewest columns; candidates[e] = the KEEP cheapest.
 
-    Its own group is no candidate, nor is one dearer than ``cap``. Returns how many groups were
-    priced.
+    None is dearer than ``cap``, nor, where there is a ``tally`` of every group, one that would
+    break the rule with it. Returns how many groups were priced.
     """
-    size, cost, own, seen = state.size, state.cost, state.chains.group[r], 0
+    size, cost, seen = state.size, state.cost, 0
     for i in range(KEEP):
-        candidates[r, i], price[i] = -1, cap
+        candidates[e, i], price[i] = -1, cap
     gap = 0.0  # what the row need not pay because it misses the value
     for j in range(len(boxes.kind)):
         if codes[r, j] == boxes.size[j]:
@@ -154,20 +159,34 @@ def find_candidates(
                 g = 64 * w + _place(low)
                 if g >= len(size):  # the last word has room for more groups than there are
                     break
-                if g == own or cost[g] >= (price[KEEP - 1] + gap) * size[g]:
+                if cost[g] >= (price[KEEP - 1] + gap) * size[g]:
                     continue  # the row would pay as much as the others do now, at least
                 seen += 1
                 limit = cost[g] + price[KEEP - 1]
                 d = loss_with(boxes, state.extents, g, size[g], codes, r, limit) - cost[g]
                 if d < price[KEEP - 1]:
+                    if rule is not None and not may_join(rule, sens, r, tally, g):
+                        continue
                     i = KEEP - 1
                     while i > 0 and price[i - 1] > d:
-                        candidates[r, i], price[i] = candidates[r, i - 1], price[i - 1]
+                        candidates[e, i], price[i] = candidates[e, i - 1], price[i - 1]
                         i -= 1
-                    candidates[r, i], price[i] = g, d
-        if u >= 1 and candidates[r, 0] >= 0:
+                    candidates[e, i], price[i] = g, d
+        if u >= 1 and candidates[e, 1] >= 0:
             break
     return seen
+
+
+@inner
+def may_join(rule: Conditions, sens: Codes, r: int, tally: Ints, g: int) -> bool:
+    """Whether group g would still meet the rule with row r; True where nothing is tallied."""
+    return len(tally) == 0 or passes_with(rule, sens, r, 1, tally[g])
+
+
+@inner
+def may_leave(rule: Conditions, sens: Codes, r: int, tally: Ints, g: int) -> bool:
+    """Whether group g would still meet the rule without row r; True where nothing is tallied."""
+    return len(tally) == 0 or passes_with(rule, sens, r, -1, tally[g])
 
 
 @inner

@@ -84,6 +84,15 @@ def shortfall(rule: Conditions, hist: Ints) -> float:
 
 
 @inner
+def passes_with(rule: Conditions, sens: Codes, r: int, count: int, hist: Ints) -> bool:
+    """Whether a group with this histogram meets the rule once row r joins it (1) or leaves (-1)."""
+    add(rule, sens, r, count, hist)
+    good = shortfall(rule, hist) == 0.0
+    add(rule, sens, r, -count, hist)
+    return good
+
+
+@inner
 def _miss(rule: Conditions, c: int, x: float, y: float, hist: Ints, a: int, b: int) -> float:
     """Return how far one condition is from holding; a group without known values never passes."""
     code, share = rule.code[c], rule.share

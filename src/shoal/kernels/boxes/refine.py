@@ -1,11 +1,11 @@
 """Refine: take a few neighbouring groups apart and put their rows together in a better way.
 
-One trial frees the rows of up to three groups that meet in a class of some pattern, knows for every
-freed row the cheapest *candidate group* elsewhere that would take it, grows new groups from random
-freed rows, preferring rows whose candidates are dear, with rows that other groups can spare as
-fillers, and sends what is left to its candidates. The exact change of loss, and the rule on every
-group touched, decide whether it stays. Moves, swaps, re-splits and the dissolving of bad groups are
-all cases of this.
+One trial frees the rows of up to three groups that meet in a class of some pattern or would take a
+row of each other at little cost, knows for every freed row the cheapest *candidate group*
+elsewhere, grows new groups from random freed rows, preferring rows whose candidates are dear, with
+rows that other groups can spare as fillers, and sends what is left to its candidates. The exact
+change of loss, and the rule on every group touched, decide whether it stays. Moves, swaps,
+re-splits and the dissolving of bad groups are all cases of this.
 """
 
 from __future__ import annotations
@@ -13,12 +13,19 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
-from shoal.kernels.boxes.candidate_groups import KEEP, find_candidates, mark_again
+from shoal.kernels.boxes.candidate_groups import (
+    KEEP,
+    find_candidates,
+    mark_again,
+    may_join,
+    may_leave,
+)
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import Extents, Ints, loss_with
+from shoal.kernels.boxes.groups import count_again
 from shoal.kernels.boxes.regrow import Pool, draw, regrow
-from shoal.kernels.boxes.shard import LIFE, WINDOW, Shard, Work
+from shoal.kernels.boxes.shard import LIFE, TRIES, WINDOW, Shard, Work
 from shoal.kernels.boxes.try_moves import Moves, Touched, try_moves
 
 
@@ -39,9 +46,9 @@ def trials(
         a = state.chains.group[shard.classes.rows[here]]
         if state.cost[a] <= 0.0 or state.size[a] > most or state.live[0] < 5:
             continue
-        ruins, freed, old = _free(shard, pool, here, ruined)
-        n, gaps = _spare(shard, pool, here, freed)
-        _look_up(shard, pool, freed, now)
+        ruins, freed, old = _free(shard, rule, pool, here, ruined, now)
+        n, gaps = _spare(shard, rule, pool, here, freed)
+        _look_up(shard, rule, pool, freed, now)
         lean = draw(work.seed, 1024) / 1023.0
         made, new = _grow_anew(shard, rule, pool, freed, n, ruins, lean, gaps, old)
         count, new, lost = _plan(shard, pool, freed, n, new, new > old, moves)
@@ -60,6 +67,8 @@ def trials(
                 state.live[0] += 1
             for i in range(n):
                 mark_again(shard.boxes, shard.covered, state, touched.group[i], most)
+                if rule is not None and len(shard.tally) > 0:
+                    count_again(rule, shard.sens, state.chains, touched.group[i], shard.tally)
     return gain, stayed
 
 
@@ -108,8 +117,10 @@ def _gather(after: Ints, r: int, pool: Ints, n: int) -> int:
 
 
 @inlined
-def _free(shard: Shard, pool: Pool, here: int, ruined: Ints) -> tuple[int, int, float]:
-    """Free the rows of a group and of up to two that it meets in its class.
+def _free(
+    shard: Shard, rule: Conditions | None, pool: Pool, here: int, ruined: Ints, now: int
+) -> tuple[int, int, float]:
+    """Free the rows of a group and of up to two near it: in its class, or candidates of its rows.
 
     Returns how many groups and how many rows that is, and what the groups lose.
     """
@@ -119,12 +130,18 @@ def _free(shard: Shard, pool: Pool, here: int, ruined: Ints) -> tuple[int, int, 
     wanted = 1 + draw(shard.work.seed, 3)
     ruined[0], mark[a], ruins, old = a, t, 1, state.cost[a]
     freed = _gather(chains.after, chains.first[a], pool.row, 0)
+    near, seed = draw(shard.work.seed, 2) == 0, shard.work.seed
     for w in range(2, 2 * WINDOW + 2):
-        i = _neighbour(classes, here, w)
-        if ruins == wanted or i < 0:
-            continue
-        g = chains.group[classes.rows[i]]
-        if mark[g] != t and state.cost[g] > 0.0 and state.size[g] <= shard.most:
+        if ruins == wanted or (near and w == TRIES):
+            break
+        if near:  # the groups that would take one of these rows at the least cost
+            r = pool.row[draw(seed, freed)]
+            renew(shard, rule, r, now)
+            g = shard.work.candidates[shard.entry[r], draw(seed, KEEP)]
+        else:
+            i = _neighbour(classes, here, w)
+            g = chains.group[classes.rows[i]] if i >= 0 else -1
+        if g >= 0 and mark[g] != t and state.cost[g] > 0.0 and state.size[g] <= shard.most:
             ruined[ruins], mark[g] = g, t
             ruins += 1
             old += state.cost[g]
@@ -133,7 +150,9 @@ def _free(shard: Shard, pool: Pool, here: int, ruined: Ints) -> tuple[int, int, 
 
 
 @inlined
-def _spare(shard: Shard, pool: Pool, here: int, freed: int) -> tuple[int, bool]:
+def _spare(
+    shard: Shard, rule: Conditions | None, pool: Pool, here: int, freed: int
+) -> tuple[int, bool]:
     """Add rows that other groups of the class can spare.
 
     Returns how many rows the pool has, and whether one of them misses a value.
@@ -145,6 +164,10 @@ def _spare(shard: Shard, pool: Pool, here: int, freed: int) -> tuple[int, bool]:
             continue
         g = state.chains.group[classes.rows[i]]
         if pool.mark[g] != shard.work.stamps[2] and shard.k < state.size[g] <= shard.most:
+            if rule is not None and not may_leave(
+                rule, shard.sens, classes.rows[i], shard.tally, g
+            ):
+                continue
             pool.given[g] = 0
             pool.row[n], pool.credit[n] = classes.rows[i], state.cost[g] / state.size[g]
             n += 1
@@ -157,27 +180,39 @@ def _spare(shard: Shard, pool: Pool, here: int, freed: int) -> tuple[int, bool]:
     return n, gaps
 
 
+@inner
+def renew(shard: Shard, rule: Conditions | None, r: int, now: int) -> None:
+    """Look for the candidates of a row, and of all rows equal to it, unless they are young."""
+    state, work, e = shard.state, shard.work, shard.entry[r]
+    if now - work.born[e] > LIFE:
+        own = state.chains.group[r]
+        cap = 3.0 * state.cost[own] / state.size[own] + 0.5
+        room = (work.words, work.candidates, work.price)
+        asked = (rule, shard.sens, shard.tally)
+        work.stamps[3] += find_candidates(
+            shard.boxes, shard.covered, state, shard.codes, r, e, cap, *room, *asked
+        )
+        work.born[e] = now
+
+
 @inlined
-def _look_up(shard: Shard, pool: Pool, freed: int, now: int) -> None:
-    """Find the cheapest group elsewhere for every freed row; candidates live for some rounds."""
+def _look_up(shard: Shard, rule: Conditions | None, pool: Pool, freed: int, now: int) -> None:
+    """Find the cheapest group elsewhere for every freed row."""
     boxes, codes, state, work = shard.boxes, shard.codes, shard.state, shard.work
     size, cost = state.size, state.cost
     for i in range(freed):
         r = pool.row[i]
         own = state.chains.group[r]
-        cap = 3.0 * cost[own] / size[own] + 0.5
-        if now - work.born[r] > LIFE:
-            work.stamps[3] += find_candidates(
-                boxes, shard.covered, state, codes, r, cap, work.words, work.candidates, work.price
-            )
-            work.born[r] = now
-        pool.away[i], pool.credit[i] = -1, cap
+        renew(shard, rule, r, now)
+        pool.away[i], pool.credit[i] = -1, 3.0 * cost[own] / size[own] + 0.5
         for x in range(KEEP):
-            h = work.candidates[r, x]
+            h = work.candidates[shard.entry[r], x]
             if h >= 0 and pool.mark[h] != work.stamps[2] and 0 < size[h] <= shard.most:
                 limit = cost[h] + pool.credit[i]
                 d = loss_with(boxes, state.extents, h, size[h], codes, r, limit) - cost[h]
                 if d < pool.credit[i]:
+                    if rule is not None and not may_join(rule, shard.sens, r, shard.tally, h):
+                        continue
                     pool.away[i], pool.credit[i] = h, d
 
 

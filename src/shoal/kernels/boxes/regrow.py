@@ -95,7 +95,8 @@ def _cheapest(
     short: float,
 ) -> tuple[int, float]:
     """Return the row to add to a group of z rows, -1 for none, and the loss with it."""
-    k, boxes, state, sens, hist = shard.k, shard.boxes, shard.state, shard.sens, shard.work.hist
+    k, boxes, state = shard.k, shard.boxes, shard.state
+    shard.work.stamps[4] += 1
     best, pick, paid = np.inf, -1, 0.0
     pressed = short > 0.0 and short >= k - z
     for i in range(n):
@@ -116,14 +117,25 @@ def _cheapest(
             giver = state.chains.group[pool.row[i]]
             if pool.given[giver] >= state.size[giver] - k:
                 continue
-        if rule is not None and pressed:
-            add(rule, sens, pool.row[i], 1, hist)
-            helps = shortfall(rule, hist) < short
-            add(rule, sens, pool.row[i], -1, hist)
-            if not helps:
-                continue
+        if rule is not None and pressed and not _helps(shard, rule, pool.row[i], short):
+            continue
         best, pick, paid = d, i, total
     return pick, paid
+
+
+@inlined
+def _helps(shard: Shard, rule: Conditions, r: int, short: float) -> bool:
+    """Say whether row r brings the growing group nearer to the rule.
+
+    Rows with the same sensitive values give the same answer: it is asked for once a step.
+    """
+    asked, step, hist = shard.work.asked, shard.work.stamps[4], shard.work.hist
+    tag = shard.alike[r]
+    if asked[tag] // 2 != step:
+        add(rule, shard.sens, r, 1, hist)
+        asked[tag] = 2 * step + int(shortfall(rule, hist) < short)
+        add(rule, shard.sens, r, -1, hist)
+    return asked[tag] % 2 == 1
 
 
 @inner

@@ -15,8 +15,10 @@ WINDOW = 24
 """How far on either side a class is looked through for neighbours."""
 TOUCH = 256
 """Groups that one trial may touch."""
+TRIES = 8
+"""How often groups that take a row at little cost are drawn, less two, to find neighbours."""
 LIFE = 30
-"""Rounds for which a row's candidates are remembered."""
+"""Rounds for which candidates are remembered."""
 
 
 class Work(NamedTuple):
@@ -44,27 +46,34 @@ class Work(NamedTuple):
     """New losses of the groups touched."""
     price: Floats
     candidates: Ints
-    """``[all rows, KEEP]``: the cheapest groups elsewhere."""
+    """``[entries, KEEP]``: the cheapest groups for rows that are equal."""
     born: Ints
-    """The round in which a row's candidates were looked up."""
+    """The round in which an entry's candidates were looked up."""
     seen: Ints
     stamps: Ints
-    """Running numbers, the last of them the groups and rows that trials have looked at."""
+    """Running numbers; number 3 counts the groups and rows that trials have looked at."""
     hist: Ints
+    asked: Ints
+    """Per combination of sensitive values: the last step in which it was asked about, and what the
+    answer was."""
     words: Words
 
 
-def new_work(boxes: Boxes, most: int, rows: int, groups: int, hist: Ints, seed: int) -> Work:
+def new_work(
+    boxes: Boxes, most: int, entries: int, groups: int, hist: Ints, tags: int, seed: int
+) -> Work:
     """Return room for trials.
 
     Parameters
     ----------
     most
         Rows of a group that a trial may take apart.
-    rows, groups
-        Number of rows and of group numbers.
+    entries, groups
+        Number of distinct rows and of group numbers.
     hist
         An empty histogram.
+    tags
+        Number of combinations of sensitive values.
     """
     columns = boxes.size.size
     room = 3 * most + 2 * WINDOW + 8  # rows in one trial: three groups, and what others spare
@@ -80,11 +89,12 @@ def new_work(boxes: Boxes, most: int, rows: int, groups: int, hist: Ints, seed: 
         part=np.empty((columns, room)),
         cost=np.empty(TOUCH),
         price=np.empty(KEEP),
-        candidates=np.full((rows, KEEP), -1),
-        born=np.full(rows, -1 - LIFE),
+        candidates=np.full((entries, KEEP), -1),
+        born=np.full(entries, -1 - LIFE),
         seen=new_seen(boxes),
-        stamps=np.zeros(4, np.int64),
+        stamps=np.zeros(5, np.int64),
         hist=hist,
+        asked=np.full(tags, -1),
         words=np.empty((WIDEN + 1, (groups + 63) // 64), np.uint64),
     )
 
@@ -94,7 +104,14 @@ class Shard(NamedTuple):
 
     boxes: Boxes
     codes: Codes
+    entry: Ints
+    """Which rows are equal, sensitive values included: the number of what each row is."""
     sens: Codes
+    alike: Ints
+    """Per row: the number of its combination of sensitive values; empty without a rule on them."""
+    tally: Ints
+    """``[groups, values]``: how often each group has each sensitive value; empty where that is too
+    much to hold, or nothing asks for it."""
     k: int
     most: int
     """Rows of a group that a trial may take apart or add to."""

@@ -72,9 +72,17 @@ def try_moves(
         z, cost = measure(boxes, shard.codes, after, first, changed, i, work.seen, stamps[1])
         touched.size[i], touched.cost[i] = z, cost
         new += cost
-        good = new <= old + allow and holds(shard.k, rule, shard.sens, after, first, z, work.hist)
+        good = new <= old + allow and z >= shard.k
         if not good:
             break
+    if rule is not None and good:  # what costs too much need not be asked about
+        for i in range(n):
+            first = chains.first[touched.group[i]]
+            if first >= 0:
+                z = touched.size[i]
+                good &= holds(shard.k, rule, shard.sens, after, first, z, work.hist)
+            if not good:
+                break
     if good and abs(new - old) > 1e-9:  # most changes of nothing put the same groups together again
         for i in range(n):
             g = touched.group[i]

@@ -116,18 +116,13 @@ def _look_up(shard: Shard, room: Elsewhere, g: int) -> None:
                 free += star(boxes, j)
             else:
                 pays += width(boxes, j, state.extents.lo[g, j], state.extents.hi[g, j])
-        find_candidates(
-            boxes,
-            shard.covered,
-            state,
-            shard.codes,
-            r,
-            cap,
-            work.words,
-            work.candidates,
-            work.price,
-        )
-        away = work.price[0] if work.candidates[r, 0] >= 0 else NOWHERE
+        e, at = shard.entry[r], 0
+        where = (shard.boxes, shard.covered, state, shard.codes, r, e, cap)
+        found = (work.words, work.candidates, work.price)
+        find_candidates(*where, *found, None, shard.sens, shard.tally)
+        while at < KEEP - 1 and work.candidates[e, at] == g:
+            at += 1
+        away = work.price[at] if work.candidates[e, at] not in (-1, g) else NOWHERE
         room.pays[0, r], room.pays[1, r], room.pays[2, r] = pays, away, free
         total += away
         r = state.chains.after[r]
@@ -247,7 +242,7 @@ def _cheapest_left(shard: Shard, room: Elsewhere, r: int) -> int:
     """Return the cheapest of a row's candidates that does not close, -1 for none."""
     state, best, to = shard.state, NOWHERE, -1
     for c in range(KEEP):
-        h = shard.work.candidates[r, c]
+        h = shard.work.candidates[shard.entry[r], c]
         if h >= 0 and room.counts[1, h] != CLOSE and 0 < state.size[h] <= shard.most:
             limit = state.cost[h] + best
             wide = loss_with(shard.boxes, state.extents, h, state.size[h], shard.codes, r, limit)

@@ -77,6 +77,8 @@ class Earlier:
         """Return the finding as a sentence."""
         known = self.in_all
         releases = "the earlier release" if self.releases == 1 else "all earlier releases"
+        if not known.rows:
+            return f"No row of it can be of a person who was in {releases} too."
         return (
             f"Who knows that a person was in {releases} too believes the likeliest value of "
             f"{self.column!r} with probability {known.mean_after:.4f} on average instead of "
@@ -88,7 +90,7 @@ class Earlier:
     @property
     def beyond(self) -> str:
         """Say what the cells cannot tell."""
-        if self.for_certain is None:
+        if self.for_certain is None or not self.in_all.rows:
             return ""
         most = max(self.for_certain.broken.values(), default=0)
         if not most:

@@ -125,8 +125,8 @@ def _of_column(opened: Opened, column: Column, side: Sides) -> list[Fact]:
     if column.kind is Kind.TAXONOMY:
         taxonomy = opened.taxonomies[column.name]
         return [_of_node(taxonomy, label) for label in notation.read_labels(side.shown)]
-    part = opened.plan.columns.get(column.name)
-    first, last = _steps(side.known, OFF if part is None else part.grid or OFF, column.name)
+    settings = opened.plan.columns.get(column.name)
+    first, last = _steps(side.known, OFF if settings is None else settings.grid or OFF, column.name)
     wide = (side.lo >= 0) & (side.lo < side.hi) & (side.hi < side.span - 1)
     return [
         Fact(((low, int(last[low])), (int(first[high]), high)), 2) if is_wide else Fact()
@@ -250,9 +250,9 @@ def _occurring(chance: Floats, allowed: Ints, fact: Fact, size: int) -> list[int
 
 def _even(values: Ints, counts: Ints, size: int) -> Ints:
     """Lay values out evenly, rare ones first."""
-    each = np.repeat(np.arange(values.size), counts)
+    which = np.repeat(np.arange(values.size), counts)
     rank = np.arange(size) - np.repeat(np.cumsum(counts) - counts, counts)
-    return values[each[np.lexsort((counts[each], rank / counts[each]))]]
+    return values[which[np.lexsort((counts[which], rank / counts[which]))]]
 
 
 def _deal(columns: Sequence[Ints], sizes: Ints) -> Ints:

@@ -37,8 +37,8 @@ class AnatomyView(Exact):
     def _groups(self) -> tuple[Ints, Ints, Ints, Ints, Ints, tuple[str, ...]]:
         """Per row its group; per group its size; runs: group starts, values, counts; names."""
         ids = self.table[GROUP].unique().sort()
-        place = pl.Series(np.arange(len(ids), dtype=np.int64))
-        own = self.frame[GROUP].replace_strict(ids, place, default=None, return_dtype=pl.Int64)
+        number = pl.Series(np.arange(len(ids), dtype=np.int64))
+        own = self.frame[GROUP].replace_strict(ids, number, default=None, return_dtype=pl.Int64)
         if own.null_count():
             raise InputError(
                 f"{own.null_count():,} rows of the release have a {GROUP} that the second table "
@@ -46,7 +46,7 @@ class AnatomyView(Exact):
             )
         names = as_text(natural(self.table[self.of]))
         runs = self.table.select(
-            group=pl.col(GROUP).replace_strict(ids, place, return_dtype=pl.Int64),
+            group=pl.col(GROUP).replace_strict(ids, number, return_dtype=pl.Int64),
             value=Coded.of(as_text(self.table[self.of])).codes,
             count=pl.col(COUNT).cast(pl.Int64),
         ).sort("group", "value")

@@ -33,9 +33,9 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         faults += domain_faults(opened, name)
         if (values := declared_domain(opened, name)) is not None:
             domains[name] = values
-    given = opened.frame, opened.quasi, rules, ordered, domains
+    matter = opened.frame, opened.quasi, rules, ordered, domains
     void = {name: opened.column(name).missing for name in opened.sensitive}
-    return verify_sets(*given, published=opened.published, void=void, faults=faults)
+    return verify_sets(*matter, published=opened.published, void=void, faults=faults)
 
 
 @dataclass(frozen=True, eq=False)

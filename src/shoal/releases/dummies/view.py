@@ -67,8 +67,8 @@ class DummiesView(Exact):
         """Return the estimated count of every value."""
         labels = np.where(self.matching(query), 0, -1)
         seen = self.observed(query.of, labels, 1)
-        found: Floats = seen.dense(estimate(seen, method, **options))[0]
-        return found
+        expected: Floats = seen.dense(estimate(seen, method, **options))[0]
+        return expected
 
     def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate all combinations at once; intervals follow from the draw of the dummies."""

@@ -162,5 +162,5 @@ def full_em(seen: Observed, eps: float = 0.01, limit: int = 2_000) -> Floats:
 def estimate(seen: Observed, method: str = "iterative", **options: float) -> Floats:
     """Estimate the count of every pair by one of the ways that the catalog lists."""
     entry = find_estimator(method)
-    found: Floats = entry.load()(seen, **check_options(options, entry.params, method))
-    return found
+    counts: Floats = entry.load()(seen, **check_options(options, entry.params, method))
+    return counts

@@ -290,15 +290,15 @@ def _by_stratum(
     """Return the classes of every stratum, counted as if nothing else had been published."""
     counted = []
     of_row = strata[published.labels]
-    place = np.empty(strata.size, np.int64)
+    number = np.empty(strata.size, np.int64)
     for stratum in np.unique(strata):
         classes = np.flatnonzero(strata == stratum)
-        place[classes] = np.arange(classes.size)
+        number[classes] = np.arange(classes.size)
         rows = pl.Series(of_row == stratum)
         own = replace(
             published,
             frame=published.frame.filter(rows),
-            labels=place[published.labels[rows.to_numpy()]],
+            labels=number[published.labels[rows.to_numpy()]],
             cells=published.cells[classes],
             sizes=published.sizes[classes],
         )
@@ -379,11 +379,11 @@ def _worst(
     texts = {name: as_text(classes[name]).fill_null("").to_list() for name in published.columns}
     return tuple(
         WorstGroup(
-            {name: texts[name][place] for name in published.columns},
+            {name: texts[name][row] for name in published.columns},
             int(stats.sizes[number]),
             tuple(
                 rule.name for rule, passes in zip(rules, passed, strict=True) if not passes[number]
             ),
         )
-        for place, number in enumerate(classes[_CLASS])
+        for row, number in enumerate(classes[_CLASS])
     )

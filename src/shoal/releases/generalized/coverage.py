@@ -118,18 +118,18 @@ def first_covering(both: Sequence[Sides], classes: Ints) -> Ints:
     known = rows.unique(maintain_order=True).with_row_index(_COUNT)
     of_row = rows.join(known, on=names, how="left", maintain_order="left")[_COUNT].to_numpy()
     ones = np.ones(known.height, np.int64)
-    found = _Originals.of([known[name].to_numpy() for name in names], ones)
+    originals = _Originals.of([known[name].to_numpy() for name in names], ones)
     first = np.full(known.height, -1, np.int64)
-    step = _step(found) if known.height else 1
+    step = _step(originals) if known.height else 1
     for begin in range(0, classes.shape[0], step):
         left = np.flatnonzero(first < 0)
         if not left.size:
             break
-        tables = _tables(list(both), found, classes[begin : begin + step])
-        for part in np.array_split(left, max(1, left.size * step // (8 * _CHUNK))):
-            bits = _cover_bits(tables, [at[part] for at in found.which])
+        tables = _tables(list(both), originals, classes[begin : begin + step])
+        for chunk in np.array_split(left, max(1, left.size * step // (8 * _CHUNK))):
+            bits = _cover_bits(tables, [at[chunk] for at in originals.which])
             some = bits.any(axis=1)
-            first[part[some]] = begin + np.unpackbits(bits[some], axis=1).argmax(axis=1)
+            first[chunk[some]] = begin + np.unpackbits(bits[some], axis=1).argmax(axis=1)
     places: Ints = first[of_row]
     return places
 
@@ -178,32 +178,34 @@ def _different(both: list[Sides]) -> _Originals:
     return _Originals.of([counted[name].to_numpy() for name in names], counted[_COUNT].to_numpy())
 
 
-def _every(found: _Originals, step: int) -> _Originals:
+def _every(originals: _Originals, step: int) -> _Originals:
     """Return every ``step``-th original."""
-    columns = zip(found.different, found.which, strict=True)
-    return _Originals.of([positions[at[::step]] for positions, at in columns], found.weight[::step])
+    columns = zip(originals.different, originals.which, strict=True)
+    return _Originals.of(
+        [positions[at[::step]] for positions, at in columns], originals.weight[::step]
+    )
 
 
-def _covering_too_few(both: list[Sides], found: _Originals, classes: Ints, sizes: Ints) -> int:
+def _covering_too_few(both: list[Sides], originals: _Originals, classes: Ints, sizes: Ints) -> int:
     """Count the classes that cover fewer originals than they have rows."""
     # float32 is twice as fast, and exact as long as no count reaches 2^24.
-    weight = found.weight.astype(np.float32 if found.weight.sum() < 1 << 24 else np.float64)
-    step = _step(found)
+    weight = originals.weight.astype(np.float32 if originals.weight.sum() < 1 << 24 else np.float64)
+    step = _step(originals)
     rows = max(1, _CHUNK // step)
     short = 0
     for begin in range(0, classes.shape[0], step):
         block = classes[begin : begin + step]
-        tables = _tables(both, found, block)
+        tables = _tables(both, originals, block)
         covered = np.zeros(block.shape[0])
         for first in range(0, weight.size, rows):
-            bits = _cover_bits(tables, [at[first : first + rows] for at in found.which])
+            bits = _cover_bits(tables, [at[first : first + rows] for at in originals.which])
             ones = np.unpackbits(bits, axis=1, count=block.shape[0])
             covered += np.asarray(weight[first : first + rows] @ ones.astype(weight.dtype), float)
         short += int((covered < sizes[begin : begin + step]).sum())
     return short
 
 
-def _covered_by_none(both: list[Sides], found: _Originals, classes: Ints) -> int:
+def _covered_by_none(both: list[Sides], originals: _Originals, classes: Ints) -> int:
     """Count the originals that no class covers. Wide classes first: few originals outlast them."""
     width = np.zeros(classes.shape[0])
     for j, side in enumerate(both):
@@ -212,27 +214,27 @@ def _covered_by_none(both: list[Sides], found: _Originals, classes: Ints) -> int
             reach = np.maximum(reach, np.diff(side.starts))
         width += np.log1p(reach.clip(0))[classes[:, j]]
     widest = classes[np.argsort(-width, kind="stable")]
-    left = np.arange(found.weight.size)
-    step = _step(found)
+    left = np.arange(originals.weight.size)
+    step = _step(originals)
     for begin in range(0, widest.shape[0], step):
         if not left.size:
             break
-        tables = _tables(both, found, widest[begin : begin + step])
-        left = left[~_cover_bits(tables, [at[left] for at in found.which]).any(axis=1)]
-    return int(found.weight[left].sum())
+        tables = _tables(both, originals, widest[begin : begin + step])
+        left = left[~_cover_bits(tables, [at[left] for at in originals.which]).any(axis=1)]
+    return int(originals.weight[left].sum())
 
 
-def _step(found: _Originals) -> int:
+def _step(originals: _Originals) -> int:
     """Return how many classes to take at once: many, but with tables that fit in memory."""
-    most = max(positions.size for positions in found.different)
+    most = max(positions.size for positions in originals.different)
     return int(np.clip((1 << 26) // most // 64 * 64, 64, 1024))
 
 
-def _tables(both: list[Sides], found: _Originals, classes: Ints) -> list[npt.NDArray[np.uint8]]:
+def _tables(both: list[Sides], originals: _Originals, classes: Ints) -> list[npt.NDArray[np.uint8]]:
     """Say per column and different position (a row) which classes (bits) cover it."""
     return [
         np.packbits(side.table(positions, classes[:, j]), axis=1)
-        for j, (side, positions) in enumerate(zip(both, found.different, strict=True))
+        for j, (side, positions) in enumerate(zip(both, originals.different, strict=True))
     ]
 
 

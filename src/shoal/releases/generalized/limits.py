@@ -49,11 +49,11 @@ def limit_faults(opened: Opened, source: Original | None) -> list[str]:
     """Say which limits of the plan the published cells do not keep."""
     faults = _too_few(opened, source)
     for name in opened.quasi:
-        part = opened.plan.columns.get(name)
-        if part is None or not part.limits:
+        settings = opened.plan.columns.get(name)
+        if settings is None or not settings.limits:
             continue
         texts = _texts(opened, name)
-        for said, wrong in _broken(opened, name, part, texts):
+        for said, wrong in _broken(opened, name, settings, texts):
             if wrong.any():
                 many = int(opened.published.sizes[wrong].sum())
                 example = texts[int(np.argmax(wrong))]
@@ -61,7 +61,7 @@ def limit_faults(opened: Opened, source: Original | None) -> list[str]:
                     f"Column {name!r} has {many:,} cells that are {said}, for instance "
                     f"{example!r}: its plan allows none."
                 )
-        if part.within or part.coarsest is not None:
+        if settings.within or settings.coarsest is not None:
             faults += _stars(opened, name, texts, source)
     return faults
 
@@ -100,42 +100,42 @@ def _stars(opened: Opened, name: str, texts: pl.Series, source: Original | None)
 
 
 def _broken(
-    opened: Opened, name: str, part: ColumnPart, texts: pl.Series
+    opened: Opened, name: str, settings: ColumnPart, texts: pl.Series
 ) -> list[tuple[str, Bools]]:
     """Return what is wrong with cells of a column, and of which classes."""
     known = (texts != STAR).to_numpy()
     tree = opened.taxonomies.get(name)
-    if tree is not None and part.kind in (None, Kind.TAXONOMY):
-        found = _in_tree(part, read_labels(texts), tree)
-    elif part.within:
+    if tree is not None and settings.kind in (None, Kind.TAXONOMY):
+        faults = _in_tree(settings, read_labels(texts), tree)
+    elif settings.within:
         # A value that begins so itself stands in quotes.
         wide = texts.str.contains(r"^[\[{]").to_numpy()
-        found = [("no single value (within)", wide)]
+        faults = [("no single value (within)", wide)]
     else:
-        found = _in_order(part, texts)
-    return [(said, np.asarray(wrong) & known) for said, wrong in found]
+        faults = _in_order(settings, texts)
+    return [(said, np.asarray(wrong) & known) for said, wrong in faults]
 
 
 # Hierarchies
 
 
-def _in_tree(part: ColumnPart, labels: pl.Series, tree: Taxonomy) -> list[tuple[str, Bools]]:
+def _in_tree(settings: ColumnPart, labels: pl.Series, tree: Taxonomy) -> list[tuple[str, Bools]]:
     levels = [{tree.labels[node] for node in level.tolist()} for level in tree.levels]
-    found = []
-    if part.within:
-        found.append(("no single value (within)", ~_among(labels, levels[0])))
-    coarsest, finest = limit_of(part.coarsest), limit_of(part.finest)
+    faults = []
+    if settings.within:
+        faults.append(("no single value (within)", ~_among(labels, levels[0])))
+    coarsest, finest = limit_of(settings.coarsest), limit_of(settings.finest)
     if isinstance(coarsest, int):
         fine = set().union(*levels[: coarsest + 1])
-        found.append((f"coarser than level {coarsest} (coarsest)", ~_among(labels, fine)))
+        faults.append((f"coarser than level {coarsest} (coarsest)", ~_among(labels, fine)))
     if isinstance(finest, int):
         coarse = set().union(*levels[finest:])
-        found.append((f"finer than level {finest} (finest)", ~_among(labels, coarse)))
-    for said, end, beyond in (("top", part.top, 1), ("bottom", part.bottom, -1)):
+        faults.append((f"finer than level {finest} (finest)", ~_among(labels, coarse)))
+    for said, end, beyond in (("top", settings.top, 1), ("bottom", settings.bottom, -1)):
         if end is not None:
             split = _splitting(tree, beyond * end, beyond)
-            found.append((f"within what {said} = {end:g} puts together", _among(labels, split)))
-    return found
+            faults.append((f"within what {said} = {end:g} puts together", _among(labels, split)))
+    return faults
 
 
 def _among(labels: pl.Series, some: set[str]) -> Bools:
@@ -161,30 +161,36 @@ def _splitting(tree: Taxonomy, end: float, sign: int) -> set[str]:
 # Numbers and dates
 
 
-def _in_order(part: ColumnPart, texts: pl.Series) -> list[tuple[str, Bools]]:
-    coarsest, finest = limit_of(part.coarsest), limit_of(part.finest)
+def _in_order(settings: ColumnPart, texts: pl.Series) -> list[tuple[str, Bools]]:
+    coarsest, finest = limit_of(settings.coarsest), limit_of(settings.finest)
     if isinstance(coarsest, str) or isinstance(finest, str):
         return _in_time(coarsest, finest, texts)
     ends = read_ordered(texts, pl.Float64())
     low, high = (ends[end].cast(pl.Float64).fill_null(0.0).to_numpy() for end in ("lo", "hi"))
     slack = _ROUND * np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 0.0))
-    found: list[tuple[str, Bools]] = []
-    coded = np.isinf(high) & (low == part.top) if part.top is not None else np.zeros(low.size, bool)
-    if part.bottom is not None:
-        coded |= np.isinf(low) & (high == part.bottom)
+    faults: list[tuple[str, Bools]] = []
+    coded = (
+        np.isinf(high) & (low == settings.top)
+        if settings.top is not None
+        else np.zeros(low.size, bool)
+    )
+    if settings.bottom is not None:
+        coded |= np.isinf(low) & (high == settings.bottom)
     with np.errstate(invalid="ignore"):
         width = high - low
     if coarsest is not None:
-        found.append((f"wider than {coarsest:g} (coarsest)", (width > coarsest + slack) & ~coded))
+        faults.append((f"wider than {coarsest:g} (coarsest)", (width > coarsest + slack) & ~coded))
     if finest is not None:
-        found.append((f"narrower than {finest:g} (finest)", width < finest - slack))
-    if part.top is not None:
-        told = np.isfinite(high) & ((high > part.top) | ((low == high) & (low >= part.top)))
-        found.append((f"beyond top = {part.top:g}", told | (low > part.top)))
-    if part.bottom is not None:
-        told = np.isfinite(low) & ((low < part.bottom) | ((low == high) & (high <= part.bottom)))
-        found.append((f"below bottom = {part.bottom:g}", told | (high < part.bottom)))
-    return found
+        faults.append((f"narrower than {finest:g} (finest)", width < finest - slack))
+    if settings.top is not None:
+        told = np.isfinite(high) & ((high > settings.top) | ((low == high) & (low >= settings.top)))
+        faults.append((f"beyond top = {settings.top:g}", told | (low > settings.top)))
+    if settings.bottom is not None:
+        told = np.isfinite(low) & (
+            (low < settings.bottom) | ((low == high) & (high <= settings.bottom))
+        )
+        faults.append((f"below bottom = {settings.bottom:g}", told | (high < settings.bottom)))
+    return faults
 
 
 def _in_time(
@@ -193,24 +199,24 @@ def _in_time(
     timed = bool(texts.str.contains(":").any())
     ends = read_ordered(texts, pl.Datetime("us") if timed else pl.Date())
     low, high = (_moments(ends[end]) for end in ("lo", "hi"))
-    found = []
+    faults = []
     if isinstance(coarsest, str):
         # A moment at which the next span begins ends this one.
         last = high.dt.offset_by("-1us")
         late = pl.select(pl.when(high > low).then(last).otherwise(high)).to_series()
         span = SPANS[coarsest]
         wide = low.dt.truncate(span) != late.dt.truncate(span)
-        found.append((f"wider than a {coarsest} (coarsest)", wide.fill_null(True).to_numpy()))
+        faults.append((f"wider than a {coarsest} (coarsest)", wide.fill_null(True).to_numpy()))
     if isinstance(finest, str):
         span = SPANS[finest]
         whole = low.dt.truncate(span) == low
         after = low.dt.offset_by(span)
         days = pl.select(pl.when(high >= after.dt.offset_by("-1d")).then(1)).to_series()
         reaches = high >= after if timed else days.is_not_null()
-        found.append(
+        faults.append(
             (f"narrower than a {finest} (finest)", ~(whole & reaches).fill_null(False).to_numpy())
         )
-    return found
+    return faults
 
 
 def _moments(texts: pl.Series) -> pl.Series:

@@ -63,7 +63,7 @@ class Spread:
         hits = np.zeros((size + 1, many))
         hits[1:][np.arange(size)[inside >= 0], inside[inside >= 0]] = 1.0
         upto = np.cumsum(hits, axis=0)
-        part = (upto[self.hi + 1] - upto[self.lo]) / (self.hi - self.lo + 1)[:, None]
+        share = (upto[self.hi + 1] - upto[self.lo]) / (self.hi - self.lo + 1)[:, None]
         if self.starts is not None and self.members is not None:
             counts = np.diff(self.starts)
             owner = np.repeat(np.arange(counts.size), counts)
@@ -71,8 +71,8 @@ class Spread:
             keys = owner[kind >= 0] * many + kind[kind >= 0]
             of_sets = np.bincount(keys, minlength=counts.size * many).reshape(-1, many)
             some = counts > 0
-            part[some] = of_sets[some] / counts[some, None]
-        shares: Floats = part[self.cells]
+            share[some] = of_sets[some] / counts[some, None]
+        shares: Floats = share[self.cells]
         return shares
 
 

@@ -139,8 +139,8 @@ class History:
 
     def number(self, released: pl.DataFrame) -> int | None:
         """Return which release of the series this is, None if it is none of them."""
-        found = digest(released)
-        same = [n for n, head in enumerate(self.heads) if head["release"]["digest"] == found]
+        checksum = digest(released)
+        same = [n for n, head in enumerate(self.heads) if head["release"]["digest"] == checksum]
         return same[-1] if same else None
 
     def check_same(self, about: Mapping[str, Any]) -> None:
@@ -308,14 +308,14 @@ def _said(value: Any) -> str:
 
 
 def history_of(
-    given: str | Path | History | None, plan: Plan | None = None, key: Path | None = None
+    where: str | Path | History | None, plan: Plan | None = None, key: Path | None = None
 ) -> History | None:
     """Return the history that a call or its plan names; ``key``: the file of its key."""
-    if given is None and plan is not None and plan.data.history is not None:
-        given = plan.path(plan.data.history)
-    if given is None and key is not None:
+    if where is None and plan is not None and plan.data.history is not None:
+        where = plan.path(plan.data.history)
+    if where is None and key is not None:
         raise ParameterError(
             "The key of a history was given (--history-key) and no history. Name its folder with "
             "--history, or leave the key out."
         )
-    return History.read(given, key) if isinstance(given, str | Path) else given
+    return History.read(where, key) if isinstance(where, str | Path) else where

@@ -37,16 +37,18 @@ def repeating(schema: Schema, frame: pl.DataFrame) -> tuple[int, str]:
 
     Of several, the one with most.
     """
-    found: list[tuple[int, str]] = []
+    candidates: list[tuple[int, str]] = []
     for name in frame.columns:
         if not plain(frame[name].dtype):
             continue
         known = frame[name].drop_nulls()
         if name in schema.identifier or _of_a_person(name, known):
-            codes = as_text(known.unique()).str.contains("[0-9@]")
-            if len(codes) < len(known) and codes.sum() > len(codes) / 2:
-                found.append((len(codes), name))
-    return max(found, default=(0, ""))
+            texts = as_text(known)
+            codes = texts.filter(texts.str.contains("[0-9@]"))
+            people = codes.n_unique()  # remarks repeat too: "none", "see file 7"
+            if people < len(codes) and people > texts.n_unique() / 2:
+                candidates.append((people, name))
+    return max(candidates, default=(0, ""))
 
 
 def _of_a_person(name: str, known: pl.Series) -> bool:

@@ -150,9 +150,11 @@ def batches(columns: list[pl.Series], stop: threading.Event) -> Any:
     schema = frame.clear().to_arrow(compat_level=oldest).schema
 
     def each() -> Iterator[Any]:
-        for part in frame.iter_slices(BATCH):
+        for batch in frame.iter_slices(BATCH):
             if stop.is_set():
                 raise RuntimeError("stopped")
-            yield from part.to_arrow(compat_level=oldest).cast(schema).combine_chunks().to_batches()
+            yield from (
+                batch.to_arrow(compat_level=oldest).cast(schema).combine_chunks().to_batches()
+            )
 
     return pa.RecordBatchReader.from_batches(schema, each())

@@ -29,9 +29,9 @@ class Name:
         return Name(self.schema, self.table + ending)
 
 
-def quote(part: str) -> str:
+def quote(name: str) -> str:
     """Return one identifier in quotes, whatever signs it has."""
-    return '"' + part.replace('"', '""') + '"'
+    return '"' + name.replace('"', '""') + '"'
 
 
 def columns(names: Iterable[str]) -> str:
@@ -39,8 +39,8 @@ def columns(names: Iterable[str]) -> str:
     return ", ".join(map(quote, names))
 
 
-def _plain(part: str) -> str:
-    return quote(part) if "." in part or part.startswith('"') else part
+def _plain(name: str) -> str:
+    return quote(name) if "." in name or name.startswith('"') else name
 
 
 def read_name(text: str) -> Name:

@@ -114,11 +114,11 @@ def place(
     return replace(source, table=table, query=query)
 
 
-def target(given: str | os.PathLike[str], into: str | None = None) -> Path | Source:
+def target(value: str | os.PathLike[str], into: str | None = None) -> Path | Source:
     """Return where a release goes: a file, or the table ``into`` of a database."""
-    refuse_pairs(given)
-    if is_address(given):
-        address, named = parse(str(given))
+    refuse_pairs(value)
+    if is_address(value):
+        address, named = parse(str(value))
         if named is not None and into is not None and named != into:
             raise ParameterError(
                 f"The output names the table {named!r}, and --into names {into!r}. Keep one."
@@ -129,7 +129,7 @@ def target(given: str | os.PathLike[str], into: str | None = None) -> Path | Sou
                 "with --into NAME."
             )
         return Source(address, into if into is not None else named)
-    path = Path(given)
+    path = Path(value)
     system = _system(path) or (_ENDINGS.get(path.suffix.lower()) if into is not None else None)
     if system is not None and into is not None:
         return Source(file_address(path, system), into)

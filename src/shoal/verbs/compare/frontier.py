@@ -69,7 +69,7 @@ def check_axis(word: str | None, known: Mapping[str, Any], name: str) -> None:
 
 def frontier(places: Sequence[tuple[float, float]]) -> set[int]:
     """Return the settings that no other one beats on both axes; of equals the first."""
-    usable = [i for i, place in enumerate(places) if not any(map(math.isnan, place))]
+    usable = [i for i, point in enumerate(places) if not any(map(math.isnan, point))]
     best = best_of([Point(*places[i], "") for i in usable])
     return {usable[i] for i in best}
 

@@ -115,7 +115,7 @@ async def change(request: Request) -> Response:
         return back(f"/tables/{table.number}/columns/{number}")
     if do not in _STEPS:
         raise HTTPException(400, "The page does not know this step.")
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "labels": [label for label in form.getlist("labels") if isinstance(label, str)],
         **{name: fields.get(name, "") for name in ("name", "under", "how", "least")},
         "numbers": fields.get(f"numbers-{fields.get('how', '')}", fields.get("numbers", "")),
@@ -123,17 +123,17 @@ async def change(request: Request) -> Response:
     }
     if do in ("preview", "make"):
         made = {key: value for key, value in fields.items() if key.startswith("numbers-")}
-        table.makers[number] = {"how": given["how"], **made}
+        table.makers[number] = {"how": settings["how"], **made}
     try:
         if do == "preview":
-            told = await _work(request, table, number, do, **given)
+            told = await _work(request, table, number, do, **settings)
             return await _show(request, table, number, preview=told)
         _keep(table, number, path)
-        await _work(request, table, number, do, **given)
+        await _work(request, table, number, do, **settings)
     except ShoalError as error:
         if do != "preview":
             table.undo[number].pop()
-        typed = {key: given[key] for key in _TYPED[do]} if do in _TYPED else {}
+        typed = {key: settings[key] for key in _TYPED[do]} if do in _TYPED else {}
         return await _show(request, table, number, str(error), typed=typed)
     use_hierarchy(table, number)
     return back(f"/tables/{table.number}/columns/{number}")

@@ -140,14 +140,14 @@ def _advice(table: OpenTable) -> dict[str, Any]:
         for label, run in weighed.items()
     ]
     limit = float(THRESHOLD.default)
-    found = Comparison(tuple(settings), Axes("highest", "loss", limit), 0, (), (), limit)
-    chosen = found.recommended
+    comparison = Comparison(tuple(settings), Axes("highest", "loss", limit), 0, (), (), limit)
+    chosen = comparison.recommended
     links = {label: f"/tables/{table.number}/runs/{run.number}" for label, run in weighed.items()}
     return {
-        "advice": found.why if settings else "",
+        "advice": comparison.why if settings else "",
         "recommended": None if chosen is None else weighed[chosen.label].number,
         "unweighed": [run.number for run in done if _view(run)["exact"]],
-        "frontier": found.plot(links).html() if len(settings) > 1 else None,
+        "frontier": comparison.plot(links).html() if len(settings) > 1 else None,
     }
 
 

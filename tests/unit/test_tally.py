@@ -1,0 +1,118 @@
+"""Trials keep count of every group's sensitive values, and ask the rule before a row moves."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shoal.groupers import refinement
+from shoal.groupers import shoal as method
+from shoal.groupers.boxes import make_boxes
+from shoal.groupers.conditions import conditions_of
+from shoal.groupers.patterns import make_ladders
+from shoal.kernels.boxes import conditions as kernel
+from shoal.kernels.boxes import regrow
+from shoal.privacy import All, BetaLikeness, EntropyLDiversity, KAnonymity, TCloseness
+from tests.tables import encoded
+
+pytestmark = pytest.mark.compiled
+
+RULES = [
+    All((KAnonymity(3), TCloseness(0.3, "s0"))),
+    All((KAnonymity(3), EntropyLDiversity(2.8, "s0"), BetaLikeness(0.9, "s1"))),
+]
+
+
+@pytest.fixture
+def in_python(monkeypatch):
+    """Let kernels' own functions be called as they are written."""
+    for name in ("add", "shortfall", "_miss", "_entropy", "_distance", "_excess"):
+        monkeypatch.setattr(kernel, name, getattr(kernel, name).py_func)
+    for name in ("add", "shortfall"):
+        monkeypatch.setattr(regrow, name, getattr(kernel, name))
+
+
+def table(seed):
+    return encoded(np.random.default_rng(seed), 240, "to", sensitive=(4, 3))
+
+
+def counted(data, labels, groups):
+    """Return how often each group has each value, one row at a time."""
+    first = np.cumsum([0, *(len(names) for names in data.sensitive_names.values())])
+    tally = np.zeros((groups, first[-1]), np.int64)
+    for row, group in enumerate(labels):
+        for c, codes in enumerate(data.sensitive.values()):
+            if codes[row] >= 0:
+                tally[group, first[c] + codes[row]] += 1
+    return tally
+
+
+@pytest.mark.parametrize("rule", RULES, ids=["t", "entropy and beta"])
+def test_the_count_is_right_after_every_round_and_the_rule_holds(rule, monkeypatch):
+    data, trials, rounds = table(1), refinement.trials, []
+
+    def watched(shard, *rest):
+        gain, stayed = trials(shard, *rest)
+        group = shard.state.chains.group
+        assert (shard.tally == counted(data, group, len(shard.tally))).all()
+        rounds.append(stayed)
+        return gain, stayed
+
+    monkeypatch.setattr(refinement, "trials", watched)
+    k, conditions = conditions_of(data, rule)
+    boxes = make_boxes(data, data.weights, "ncp")
+    ladders = make_ladders(data, data.weights, k, 0.35, "ncp")
+    start = method.repair(data, method.Partition.from_labels(np.arange(240) // 12), rule).labels()
+    before = method.cost(data, boxes, start)
+    effort = replace(method.EFFORTS["normal"], trials=20)
+    shape, rng = (k, conditions, boxes, ladders), np.random.default_rng(0)
+    labels = refinement.refined(data, *shape, start.copy(), effort, rng)
+    assert sum(rounds) > 0 and method.cost(data, boxes, labels) < before
+    assert rule.holds(data.stats(method.Partition.from_labels(labels))).all()
+
+
+def test_without_room_for_the_count_nothing_is_counted_and_the_rule_holds(monkeypatch):
+    monkeypatch.setattr(refinement, "TALLIED", 10)
+    data = table(2)
+    made = method.group(data, RULES[0], np.random.default_rng(0), effort="fast")
+    assert RULES[0].holds(data.stats(made)).all()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=["t", "entropy and beta"])
+def test_a_row_may_join_or_leave_when_the_group_keeps_the_rule_with_the_change(rule, in_python):
+    data, rng, answers = table(3), np.random.default_rng(4), []
+    _, conditions = conditions_of(data, rule)
+    sens = np.column_stack(list(data.sensitive.values())).astype(np.int32)
+    for _ in range(40):
+        group = rng.choice(240, rng.integers(4, 20), replace=False)
+        (hist,) = counted(data.take(group), np.zeros(group.size, int), 1)
+        kept, other = hist.copy(), np.setdiff1d(np.arange(240), group)[0]
+        for change, row in ((1, other), (-1, group[0])):
+            good = kernel.passes_with.py_func(conditions, sens, row, change, hist)
+            labels = np.ones(240, np.int64)
+            labels[group] = 0
+            labels[row] = 1 - labels[row]
+            stats = data.stats(method.Partition.from_labels(labels))
+            assert good == All(rule.rules[1:]).holds(stats)[0]
+            assert (hist == kept).all()
+            answers.append(good)
+    assert 5 < sum(answers) < 75
+
+
+def test_rows_with_the_same_values_are_asked_about_once_a_step(in_python):
+    data = table(5)
+    _, conditions = conditions_of(data, RULES[0])
+    sens = np.column_stack(list(data.sensitive.values())).astype(np.int32)
+    alike = method.entries(sens)[1]
+    work = type("Work", (), {})()
+    work.asked, work.stamps = np.full(alike.max() + 1, -1), np.zeros(5, np.int64)
+    shard = type("Shard", (), {"work": work, "sens": sens, "alike": alike})()
+    for step in range(1, 12):
+        work.stamps[4] = step
+        (work.hist,) = counted(data.take(np.arange(2 * step)), np.zeros(2 * step, int), 1)
+        short = kernel.shortfall(conditions, work.hist)
+        for row in range(60):
+            helps = regrow._helps.py_func(shard, conditions, row, short)
+            kernel.add(conditions, sens, row, 1, work.hist)
+            assert helps == (kernel.shortfall(conditions, work.hist) < short)
+            kernel.add(conditions, sens, row, -1, work.hist)
