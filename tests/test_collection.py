@@ -64,6 +64,7 @@ def collected(paths: Iterable[Path], folder: Path, *, root: Path, machine: int) 
     return names
 
 
+@pytest.mark.deep
 def test_names_of_tests_depend_on_nothing_that_varies(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

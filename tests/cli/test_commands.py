@@ -17,8 +17,6 @@ import pytest
 from tests import inprocess
 from tests.cli.conftest import QUASI, Run
 
-pytestmark = pytest.mark.compiled
-
 HEAD = ("anonymize", "people.csv", *QUASI, "--sensitive", "disease", "--identifier", "name")
 
 

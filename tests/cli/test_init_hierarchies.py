@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import Run
-
-pytestmark = pytest.mark.compiled
 
 
 def test_init_guesses_hierarchies_for_names(shoal: Run, folder: Path) -> None:

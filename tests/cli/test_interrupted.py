@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import QUASI, SHOAL, Run
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.unwatched
 
 ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "--method", "kaim"]
 ARGUMENTS += ["-o", "out.csv", "--json", "out.json"]

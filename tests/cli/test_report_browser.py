@@ -23,7 +23,7 @@ ARGUMENTS = [
 ]
 
 pytestmark = [
-    pytest.mark.compiled,
+    pytest.mark.unwatched,
     pytest.mark.skipif(
         BROWSER is None, reason="Chromium is not installed (Debian: apt-get install chromium)"
     ),

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.conftest import QUASI, Run
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.unwatched
 
 ARGUMENTS = ["anonymize", "people.csv", *QUASI, "--k", "2", "--method", "kaim", "-o", "out.csv"]
 # The real command with a method of our own: slow, but without kernels that may have to compile.

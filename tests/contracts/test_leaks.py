@@ -224,7 +224,8 @@ def test_no_byte_of_what_is_not_published(method, kind, tmp_path):
         for name, native in outcome.tables.items()
         for way, raw in serialized(native).items()
     }
-    for ending in FORMATS:
+    # Half of the formats: the other kinds of the method have the rest.
+    for ending in list(FORMATS)[([*METHODS].index(method) + [*KINDS].index(kind)) % 2 :: 2]:
         tables, place = outcome.here.tables, tmp_path / f"written{ending}"
         write_release(tables, place)
         for path in placed(place, tables).values():
@@ -233,6 +234,7 @@ def test_no_byte_of_what_is_not_published(method, kind, tmp_path):
     assert {way: texts for way, texts in held.items() if texts} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("method", ["k-member", "dummies", "anatomy"])
 def test_no_byte_of_what_is_not_published_in_a_database(method, system, tmp_path):

@@ -116,6 +116,7 @@ def check(frame, release, rule, limits, *, people=False):
     assert frame.height - release.frame.height <= limits.get("suppress", 0) * frame.height
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("limits", ["widths", "levels", "floors"])
 def test_every_method_keeps_limits_or_refuses_them(method, limits):
@@ -135,6 +136,7 @@ def test_every_method_keeps_limits_or_refuses_them(method, limits):
     check(frame, release, rule, LIMITS[limits])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_is_kept_within_limits(rule):
     frame, wanted = table(gaps=0.04), LIMITS["widths"]
@@ -144,6 +146,7 @@ def test_every_rule_is_kept_within_limits(rule):
         check(frame, release, RULES[rule], wanted, people=people)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(st.data())
 def test_limits_are_kept_whatever_they_are(data):
@@ -176,6 +179,7 @@ def test_limits_are_kept_whatever_they_are(data):
     assert not [fault for fault in opened.audit().faults if "Column" in fault]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*read off its cells")
 @pytest.mark.parametrize(
     ("unit", "part", "span"),

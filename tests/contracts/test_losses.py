@@ -25,6 +25,7 @@ def loss(name, data, labels):
     return LOSSES[name].load()(Grouped(data, Partition.from_labels(np.asarray(labels))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "seed"), CASES)
 def test_it_stays_within_its_bounds(name, seed):
     rng, data = table(seed)
@@ -47,6 +48,7 @@ def test_less_is_better(name, seed):
     assert loss(name, data, joined) <= loss(name, data, np.zeros(60, np.int64)) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "seed"), CASES)
 def test_leaving_rows_out_never_looks_cheap(name, seed):
     """A class that is left out costs at least what it costs when it is published.

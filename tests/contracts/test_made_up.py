@@ -158,6 +158,7 @@ def test_the_report_explains_it():
     assert f"{outcome.loss.by_name['crowding']:.3f}" in page
 
 
+@pytest.mark.slow
 def test_compare_weighs_by_it():
     found = shoal.compare(
         people(),

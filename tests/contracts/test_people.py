@@ -113,6 +113,7 @@ def test_who_counts_rows_refuses(name):
         released(table(), name, rule)
 
 
+@pytest.mark.slow
 def test_rows_alone_would_break_it():
     """Without the person the same run leaves classes of few people: the test above can fail."""
     frame = table()

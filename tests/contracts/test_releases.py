@@ -59,6 +59,7 @@ def release(name):
     return outcome, opened.ask("ill")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_a_release_answers(name):
     outcome, view = release(name)

@@ -28,6 +28,7 @@ def verdicts(folder: Path, paper: str) -> dict[str, str]:
     return {each["id"]: each["verdict"] for each in record["verdicts"]}
 
 
+@pytest.mark.deep
 def test_a_paper_on_made_up_people(shoal, folder: Path) -> None:
     people(150).write_csv(folder / "adult.csv")
     words = ("dummies", "--quick", "--data", "adult.csv", "--cache", "kept")

@@ -7,13 +7,14 @@ import pytest
 from tests.guessing.measure import Score, guesses, score
 from tests.guessing.values import HERE, SHARED, Labelled
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found() -> list:
     return guesses()
 
 
-@pytest.mark.slow
 def test_the_list_is_long_enough_and_speaks_seven_languages(found) -> None:
     own = [label for label, _, _ in found if label.language != "shared"]
     assert len(own) >= 300

@@ -169,7 +169,6 @@ def test_always_ends_with_the_guarantee(seed, k, slack, named, growth, blank):
 
 
 @pytest.mark.slow
-@pytest.mark.compiled
 @given(seed=st.integers(0, 10_000), growth=st.sampled_from(WAYS))
 def test_other_rules_hold_as_well(seed, growth):
     data = table(seed, rows=40, values=4, blank=0.0)

@@ -40,7 +40,6 @@ people = st.tuples(
 )
 
 
-@pytest.mark.compiled
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(people, min_size=2, max_size=14), st.integers(1, 3), st.randoms())

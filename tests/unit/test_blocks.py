@@ -15,8 +15,6 @@ from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.tables.domain import Ordered
 from tests.tables import encoded, nominal
 
-pytestmark = pytest.mark.compiled
-
 
 @pytest.fixture(scope="module")
 def data():

@@ -42,7 +42,7 @@ def test_bound_equals_its_definition(seed):
         assert iloss(data, part).rate >= got.rate - 1e-12
 
 
-@pytest.mark.compiled
+@pytest.mark.slow
 def test_sampled_bound_is_near_the_full_one(monkeypatch):
     rng = np.random.default_rng(1)
     data = encoded(rng, 2000, "tosoo")

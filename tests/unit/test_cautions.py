@@ -61,6 +61,7 @@ def test_a_sensitive_column_without_a_rule_beside_one_with():
     assert text.startswith("The sensitive column 'job' has no rule of its own, others have")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["unknown", "NULL", "N/A", "other", "?", "-", " Unknown "])
 def test_placeholders_that_count_as_values(word):
     table = people(ill=["flu", "gout", "cold", word] * 10)

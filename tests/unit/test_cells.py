@@ -102,6 +102,7 @@ def test_blank_takes_what_is_listed_and_what_is_empty() -> None:
     assert series[1] == ""
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.none()

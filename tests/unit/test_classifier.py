@@ -65,6 +65,7 @@ def test_generalized_rows_teach_what_is_left_in_them():
     assert on_release(task, stars, order, frame).accuracy == classifier.majority(task).accuracy
 
 
+@pytest.mark.slow
 def test_rows_held_out_are_not_trained_on():
     """Released rows that come from held-out rows lie about everything, and it does not matter."""
     frame = people()

@@ -24,6 +24,8 @@ from shoal.verbs.compare.running import short
 QUASI = ["age", "town"]
 PROVED = {"lower_bound", "above_best"}  # told only with prove
 
+pytestmark = pytest.mark.slow
+
 
 def people(n=120, seed=3):
     rng = np.random.default_rng(seed)
@@ -48,7 +50,6 @@ def found():
     )
 
 
-@pytest.mark.slow
 def test_a_row_per_setting_in_the_order_asked_for(found):
     assert [each.label for each in found.settings] == [
         f"{method} k={k}" for method in ("mondrian", "k-member", "tp") for k in (2, 5, 500)
@@ -63,7 +64,6 @@ def test_a_row_per_setting_in_the_order_asked_for(found):
     assert frame.filter(~pl.col("verified"))["loss"].null_count() == 5
 
 
-@pytest.mark.slow
 def test_figures_agree_with_the_release(found):
     """Counted by hand from the published rows."""
     setting = found.settings[1]
@@ -134,7 +134,6 @@ def same(a, b):
     return a.frame().select(timeless).equals(b.frame().select(timeless)) and a.why == b.why
 
 
-@pytest.mark.slow
 def test_a_seed_repeats_a_comparison(found):
     again = shoal.compare(
         people(),
@@ -158,7 +157,6 @@ def test_a_release_of_a_comparison_is_the_one_that_anonymize_makes(found):
     assert found.settings[4].release.frame.equals(alone.frame)
 
 
-@pytest.mark.slow
 def test_the_table_is_read_and_encoded_once(monkeypatch, tmp_path):
     people().write_csv(tmp_path / "people.csv")
     counts = Counter()
@@ -181,7 +179,6 @@ def test_the_table_is_read_and_encoded_once(monkeypatch, tmp_path):
     assert counts == {"load": 1, "encode": 2}
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 def test_every_shape_of_release():
     found = shoal.compare(
@@ -236,7 +233,6 @@ def test_a_target_that_is_passed_through():
         shoal.compare(people(), quasi=QUASI, k=5, target="town")
 
 
-@pytest.mark.slow
 def test_without_scikit_learn(monkeypatch):
     monkeypatch.setattr("shoal.measures.losses.classifier.has_library", lambda: False)
     settings = {"quasi": QUASI, "sensitive": "ill", "methods": "mondrian", "k": 5}
@@ -250,7 +246,6 @@ def test_without_scikit_learn(monkeypatch):
         shoal.compare(people(), **settings, classifier=True)
 
 
-@pytest.mark.slow
 def test_every_kind_of_column_can_be_asked_and_learnt_from():
     rng = np.random.default_rng(0)
     n = 200

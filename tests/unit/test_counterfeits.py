@@ -63,6 +63,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         return Made(tmp_path_factory.mktemp("series"))
 
 
+@pytest.mark.slow
 def test_no_byte_tells_a_counterfeit(made: Made) -> None:
     false, real = made.false, ~made.false
     many = int(false.sum())
@@ -112,6 +113,7 @@ def test_the_table_beside_counts_them_by_class(made: Made) -> None:
     assert beside.columns == ["age", "sex", "counterfeits"]
 
 
+@pytest.mark.slow
 def test_an_audit_beside_the_original_knows_of_them(made: Made) -> None:
     for asked in (OPEN, OPEN | {"person": "id"}):
         verdict = shoal.audit(made.path, original=made.table, **asked)

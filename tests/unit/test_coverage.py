@@ -18,6 +18,7 @@ from tests.published import everything
 # Against the source
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_an_honest_release_is_covered(typed, seed):
@@ -49,6 +50,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", WRONG)
 def test_a_cell_that_does_not_cover_its_source_is_found(column):
     frame, schema, taxonomies, data, partition, order = everything()
@@ -191,6 +193,7 @@ def test_large_tables_are_sampled(monkeypatch):
     assert "covered by no released row" in faults
 
 
+@pytest.mark.slow
 def test_originals_covered_by_sets_match_plain_loops():
     rng = np.random.default_rng(8)
     for _ in range(20):

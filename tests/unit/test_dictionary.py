@@ -37,6 +37,7 @@ def made(table, tmp_path, **more):
         return shoal.anonymize(table, **(asked | more))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
 def test_numbers_and_categories_come_back(table, tmp_path, ending):
     release = made(table, tmp_path)

@@ -43,7 +43,6 @@ def halves(table: pl.DataFrame) -> dict[str, Taxonomy]:
 
 
 @pytest.mark.slow
-@pytest.mark.compiled
 def test_it_succeeds_on_a_table_like_cohens_whatever_the_notation() -> None:
     table = clusters(k=4, many=150)
     bare = attacked(table, grids=dict.fromkeys(table.columns, "off"))
@@ -61,7 +60,6 @@ def test_it_succeeds_on_a_table_like_cohens_whatever_the_notation() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore:.* can be read off")
 def test_a_grid_takes_away_most_and_slack_certainty() -> None:
     table = clusters(k=4, many=150, odd=1)

@@ -250,6 +250,7 @@ def test_nobody_in_common_is_a_fault() -> None:
     assert told["beyond"] == ""  # nothing was checked, so nothing is promised
 
 
+@pytest.mark.slow
 def test_many_wide_releases_that_cannot_all_be_met() -> None:
     # Choosing class by class finds only in the last two releases that nothing is left: with every
     # choice before them tried, 40 ** 12 chains.
@@ -308,6 +309,7 @@ def test_pseudonyms_must_be_everywhere_and_once() -> None:
         shoal.audit(now, against=[twice], **asked)
 
 
+@pytest.mark.slow
 def test_the_report_tells_it_to_the_public_too() -> None:
     now = shoal.open_release(pl.DataFrame(NOW), quasi="age", sensitive="ill")
     verdict = now.audit(against=[pl.DataFrame(OLD)], k=2, l=3)

@@ -265,6 +265,7 @@ CELLS = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::shoal.base.errors.ShoalWarning")
 @given(CELLS, st.booleans())
 def test_every_text_comes_back(cells: list[str | None], flat_sets: bool) -> None:
@@ -281,7 +282,6 @@ def test_order_of_positions_is_order_of_values(cells: list[float | None]) -> Non
     assert decoded(data) == cells
 
 
-@pytest.mark.compiled
 @pytest.mark.slow
 def test_many_distinct_values() -> None:
     n = 300_000

@@ -11,8 +11,6 @@ from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, KAnonymity, LDiversity, TCloseness
 from tests.tables import encoded
 
-pytestmark = pytest.mark.compiled
-
 
 def partitions(rows):
     """Yield the labels of every partition: each row joins an earlier group or begins one."""

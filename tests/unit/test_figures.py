@@ -89,6 +89,7 @@ def test_every_figure_can_be_drawn_for_every_shape(made, shape):
         assert plot.distribution(name).title == name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["generalized", "typed", "dummies", "anatomized"])
 def test_without_the_original_nothing_of_before_is_left(made, shape):
     plot = type(made[shape].plot)(made[shape].subject.public())

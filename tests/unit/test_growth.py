@@ -47,6 +47,7 @@ def test_k_member_equals_its_twin(seed, seeds):
     assert as_sets(got) == twin(data, make_space(data), k, seed, cost, distance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("weights", ["balanced", "unit"])
 def test_kaim_equals_its_twin(seed, weights, monkeypatch):
@@ -100,7 +101,6 @@ def test_missing_drop_leaves_out_the_incomplete_rows():
     assert sorted([*part.rows, *part.left_out]) == list(range(60))
 
 
-@pytest.mark.compiled
 def test_search_visits_few_entries():
     """A guard against losing the pruning: brute force looks at n / 2 entries per row on average."""
     data = encoded(np.random.default_rng(3), 4000, "ttooo", missing=0.02)

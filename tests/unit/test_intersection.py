@@ -73,6 +73,7 @@ def beliefs_of(person: int, table: list[tuple[Any, ...]]) -> dict[str, float]:
     return naive.belief((rows, [row[3] for row in table]), known, fit, width)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.lists(tables(), min_size=2, max_size=4))
 def test_the_loop_finds_the_same(history: list[list[tuple[Any, ...]]]) -> None:
@@ -119,6 +120,7 @@ def attacked(**given: Any) -> Any:
     return shoal.attack(NOW_CELLS, original=NOW, kinds="intersection", **known)
 
 
+@pytest.mark.slow
 def test_two_releases_by_hand(tmp_path: Path) -> None:
     # Persons 1 and 3 were there before, in one class with the values u and w. Now 1 is in a class
     # of u and v, 3 in one of w and x: one value is left to each, and it is theirs. With what is

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 ROLES = {"quasi": ["age", "sex"], "sensitive": "ill", "person": "id"}
 
 
+@pytest.mark.slow
 def test_k_beside_m_counts_people_and_no_counterfeits(tmp_path):
     rng = np.random.default_rng(8)
     ids = [f"p{number}" for number in range(60)]

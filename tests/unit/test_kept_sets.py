@@ -63,6 +63,7 @@ def attacked(seed, folder, releases=4, missing="hide"):
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "missing"), [(1, "hide"), (2, "keep")])
 def test_random_series_keep_every_set_for_life(tmp_path, seed, missing):
     assert attacked(seed, tmp_path / "history", missing=missing) == []
@@ -101,6 +102,7 @@ def test_a_release_with_other_sets_is_found_out(series):
     assert any("not those that the history says" in text for text in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

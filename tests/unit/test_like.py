@@ -86,6 +86,7 @@ def attacked(rule, seed, method="mondrian"):
     return note, told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "seed"), [*zip(RULES, (1, 2, 1, 2, 6, 1), strict=True)])
 def test_random_tables_keep_every_promise_alone_and_over_both(rule, seed):
     note, told = attacked(rule, seed)

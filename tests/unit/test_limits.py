@@ -54,6 +54,7 @@ def test_grown_groups_pass_before_any_repair(rule, seed, monkeypatch):
     assert failing.sum() <= 1  # the rows that fit nowhere
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", CAPPED + UNCAPPED, ids=lambda rule: rule.describe()[:40])
 @pytest.mark.parametrize("method", [kaim, k_member], ids=["kaim", "k-member"])
 @pytest.mark.parametrize("gaps", [0.0, 0.2])

@@ -68,7 +68,6 @@ def test_the_methods_lose_no_more_than_the_papers_groups(method):
 
 
 @pytest.mark.slow
-@pytest.mark.compiled
 @pytest.mark.parametrize("weights", ["unit", "balanced"])
 def test_kaim_loses_no_more_than_table_3_whatever_the_seed(weights):
     """Unit weights, the paper's own, give its groups themselves."""
@@ -178,6 +177,7 @@ def test_a_removed_row_costs_all_its_cells_even_missing_ones():
     assert (nothing.rate, nothing.generalization) == (1, 0)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_losses_equal_plain_loops(seed):
     rng = np.random.default_rng(seed)

@@ -145,6 +145,7 @@ def test_short_codes_keep_their_own_label() -> None:
     assert path(taxonomy, "12345")[:4] == ["12345", "1234*", "123**", "12***"]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text("abc1", min_size=1, max_size=5), min_size=1, max_size=20))
 def test_prefixes_always_make_a_tree(codes: list[str]) -> None:
     taxonomy = prefixes(codes)

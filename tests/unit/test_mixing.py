@@ -24,8 +24,6 @@ from shoal.privacy import (
 )
 from tests.tables import encoded
 
-pytestmark = pytest.mark.compiled
-
 
 def table(seed, n=150):
     return encoded(np.random.default_rng(seed), n, "to", sensitive=(4,))

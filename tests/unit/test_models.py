@@ -60,7 +60,6 @@ def rarest_first(frame, sensitive, l):  # noqa: E741 -- the papers' own letter
     return math.floor(worst + 1)
 
 
-@pytest.mark.compiled
 @pytest.mark.slow
 @settings(max_examples=15)
 @given(ROWS, st.sampled_from([["text"], ["number"], ["text", "number"]]))

@@ -308,6 +308,7 @@ def damage(folder, how):
         first.write_bytes(second.read_bytes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -362,6 +363,7 @@ def test_without_a_history_a_release_is_held_against_earlier_ones():
         shoal.anonymize(frame, l=3, against=[before], **roles)
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_cannot_both_be_the_next(tmp_path):
     history = History.read(tmp_path)
     made = [shoal.open(TABLE, **ROLES).anonymize(m=2, history=history) for _ in range(2)]

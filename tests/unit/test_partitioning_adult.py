@@ -28,7 +28,6 @@ QUASI = [
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.compiled,
     pytest.mark.shared_data,
     pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here"),
 ]

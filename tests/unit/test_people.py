@@ -237,6 +237,7 @@ def test_remarks_that_repeat_number_nobody():
     assert not any("several rows" in text for text in release.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["patient_nbr", "PatientID", "Subject", "client no", "Kundennummer", "id", "paciente"]
 )

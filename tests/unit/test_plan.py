@@ -28,6 +28,7 @@ columns = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(
     columns, st.none() | st.integers(0, 2**40), st.booleans(), st.text("\n#\x07 '\"\\x", max_size=9)
 )

@@ -90,7 +90,6 @@ def table():
     return encoded(np.random.default_rng(5), 600, "tttt", missing=0.05, sensitive=(4,))
 
 
-@pytest.mark.compiled
 def test_passes_raise_the_bound_and_methods_stay_above_it(table):
     problem = make_problem(table, 5)
     values = [found.value for found in ascend(make_nodes(problem), 60)]
@@ -105,7 +104,6 @@ def test_passes_raise_the_bound_and_methods_stay_above_it(table):
     assert lower_bound(table, 3).rate < bound
 
 
-@pytest.mark.compiled
 def test_nodes_that_are_not_kept_count_at_the_end(table, monkeypatch):
     problem = make_problem(table, 5)
     full = best_prices(make_nodes(problem), 40)
@@ -119,7 +117,6 @@ def test_nodes_that_are_not_kept_count_at_the_end(table, monkeypatch):
     assert exact > 0.8 * full.value
 
 
-@pytest.mark.compiled
 def test_threads_do_not_change_what_is_proved(table, monkeypatch):
     found = []
     for threads in ("1", "3"):
@@ -177,7 +174,6 @@ def test_what_it_says_nothing_about_is_refused_by_name():
     assert crowd([LDiversity(3, "s")]) == 3
 
 
-@pytest.mark.compiled
 def test_it_can_be_ended_with_what_is_proved(table):
     seen = []
 
@@ -212,7 +208,6 @@ def test_groups_from_prices_are_those_of_a_plain_loop(table):
 
 
 @pytest.mark.slow
-@pytest.mark.compiled
 def test_a_start_from_prices_is_refined_to_less(table, monkeypatch):
     labels, nodes = priced_start(table, 5)
     sizes = np.bincount(labels[labels >= 0])

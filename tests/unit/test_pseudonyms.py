@@ -46,6 +46,7 @@ GENERALIZING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GENERALIZING)
 def test_linked_rows_of_a_person_lie_in_one_class_of_k_people(name):
     entry = METHODS[name]
@@ -62,6 +63,7 @@ def test_linked_rows_of_a_person_lie_in_one_class_of_k_people(name):
     assert out.frame["who"].n_unique() == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [{"l": 3}, {"alpha": 0.8}, {"beta": 1.0}, {"t": 0.4}])
 def test_rules_on_values_count_all_rows_of_a_person(rule):
     out = release(pseudonym=True, **rule)
@@ -120,6 +122,7 @@ def test_a_plan_says_which_ways_there_are():
     assert shoal.Plan.from_toml(plan.to_toml()).release.together
 
 
+@pytest.mark.slow
 def test_a_key_repeats_pseudonyms_and_without_one_they_are_new():
     one, two = (release(pseudonym=True, pseudonym_key=KEY).frame for _ in range(2))
     assert set(one["who"]) == set(two["who"])
@@ -132,6 +135,7 @@ def test_a_key_repeats_pseudonyms_and_without_one_they_are_new():
 BY_HAND = "e913725d9c42b1b817e8622ee74cd579"
 
 
+@pytest.mark.slow
 def test_a_key_is_a_file_of_ones_own(tmp_path):
     file = tmp_path / "key"
     file.write_bytes(KEY + b"\n")

@@ -71,6 +71,7 @@ def test_join_cost_is_the_growth_of_the_loss(seed):
         assert cost_of_joining(space, covers, 0, b) == pytest.approx(costs[b])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_partners_are_those_that_a_look_at_every_group_finds(seed):
     rng = np.random.default_rng(seed)

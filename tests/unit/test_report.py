@@ -130,6 +130,7 @@ def test_the_report_says_what_was_promised_and_found(outcome, steward):
     assert f"information lost {loss} %" in page.text
 
 
+@pytest.mark.slow
 def test_a_page_is_whole_and_needs_nothing_else(steward):
     page = Page(steward)
     assert len(page.ids) == len(set(page.ids))

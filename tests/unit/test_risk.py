@@ -42,6 +42,7 @@ cells = st.sampled_from([None, "a", "b", "*", "{a, b}", "[x"])
 tables = st.lists(st.tuples(cells, cells), min_size=1, max_size=12)
 
 
+@pytest.mark.slow
 @given(tables, st.randoms(use_true_random=False))
 def test_risk_is_that_of_the_loop_whatever_the_order(rows, random):
     frame = pl.DataFrame(rows, schema={"p": pl.String, "q": pl.String}, orient="row")

@@ -9,8 +9,6 @@ from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, AlphaK, KAnonymity, LDiversity, TCloseness
 from tests.tables import encoded
 
-pytestmark = pytest.mark.compiled
-
 SCARCE = [
     LDiversity(5, "s0"),
     All((KAnonymity(6), LDiversity(4, "s0"))),

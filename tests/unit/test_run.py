@@ -37,6 +37,7 @@ def go(frame: Any, **more: Any) -> shoal.Release:
     return shoal.anonymize(frame, **(options | more))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["polars", "pandas", "pyarrow"])
 def test_a_frame_comes_back_as_its_kind_and_is_not_changed(kind: str) -> None:
     frame = people()
@@ -132,6 +133,7 @@ def test_identical_rows_lose_nothing() -> None:
     assert outcome.frame["age"].cast(pl.String).unique().to_list() == ["30"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [

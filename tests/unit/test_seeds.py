@@ -48,6 +48,7 @@ def test_a_seed_is_stretched_by_scrypt_with_what_is_written_down() -> None:
     assert stretched(31337) != stretched(31338)
 
 
+@pytest.mark.slow
 def test_trying_seeds_as_they_are_finds_nothing() -> None:
     release = made(31337).frame
     shuffled = [
@@ -153,6 +154,7 @@ def test_a_seed_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
             read_seed_file(path)
 
 
+@pytest.mark.slow
 def test_a_seed_file_does_what_the_flag_does(tmp_path: Path) -> None:
     PEOPLE.write_csv(tmp_path / "people.csv")
     private(tmp_path / "seed.txt", f"{SEED}\n")

@@ -138,7 +138,6 @@ def test_peel_equals_its_twin(rule, seed):
     assert classes(got) == classes(np.array(expected))
 
 
-@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
 def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):
@@ -153,7 +152,6 @@ def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):
     assert losses[1] < losses[0]
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("seed", range(3))
 def test_the_state_stays_true_while_it_changes(seed):
     """After many trials the sizes, boxes and costs are those of the groups there are."""
@@ -178,7 +176,6 @@ def test_the_state_stays_true_while_it_changes(seed):
     assert rule.holds(data.stats(part)).all()
 
 
-@pytest.mark.compiled
 def test_it_loses_less_than_greedy_growth():
     data = table(1, n=600, kinds="ttoo")
     ours = shoal.group(data, KAnonymity(5), np.random.default_rng(0))

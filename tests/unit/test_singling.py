@@ -28,6 +28,7 @@ def random_table(seed: int) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_every_figure_is_that_of_the_slow_twin(seed: int) -> None:
     frame = random_table(seed)

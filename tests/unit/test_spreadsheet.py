@@ -32,6 +32,7 @@ def test_a_table_with_a_bare_formula_was_never_quoted():
     assert unquote(frame).equals(frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv"])
 @pytest.mark.parametrize(
     ("method", "kind"), [("mondrian", None), ("anatomy", "frequency"), ("dummies", None)]

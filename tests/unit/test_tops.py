@@ -73,6 +73,7 @@ def test_the_top_covers_every_value_and_no_gap():
     assert shoal.audit(right, original=frame, **roles).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", GENERALIZING)
 def test_only_the_name_differs(method):
     """The same seed gives the same release, whatever the top is called."""

@@ -94,7 +94,6 @@ def test_the_bound_holds_when_all_groups_are_tight(singles, tight):
     assert best <= sum(want.values()) <= 3 * best
 
 
-@pytest.mark.compiled
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(

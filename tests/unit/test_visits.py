@@ -17,8 +17,6 @@ from shoal.groupers.repair import partners
 from shoal.privacy import AlphaK, KAnonymity, LDiversity
 from tests.tables import encoded
 
-pytestmark = pytest.mark.compiled
-
 
 @pytest.fixture(scope="module")
 def data():

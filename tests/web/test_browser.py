@@ -20,7 +20,7 @@ from tests.web.conftest import SHARED, another, serving
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [
-    pytest.mark.compiled,
+    pytest.mark.unwatched,
     pytest.mark.skipif(
         CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
     ),

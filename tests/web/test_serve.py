@@ -18,7 +18,7 @@ from shoal.tables import demo
 from tests.processes import alive, children
 from tests.web.conftest import address, another, serving
 
-pytestmark = pytest.mark.compiled
+pytestmark = pytest.mark.unwatched
 
 SHOAL = Path(sys.executable).with_name("shoal")
 

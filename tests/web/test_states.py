@@ -18,7 +18,7 @@ from tests.web.conftest import another, serving
 from tests.web.test_browser import CHROMIUM, FLAGS, Tab, sync_api
 
 pytestmark = [
-    pytest.mark.compiled,
+    pytest.mark.unwatched,
     pytest.mark.skipif(
         CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
     ),
