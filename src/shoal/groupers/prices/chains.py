@@ -34,7 +34,7 @@ from shoal.kernels.prices.reopen import (
     open_nodes,
 )
 
-GENERATIONS = ((4, 96, 2.5), (4, 96, 1.5), (4, 64, 0.8))
+GENERATIONS = ((4, 90, 2.5), (4, 90, 1.5), (4, 56, 0.8))
 """Chains, the trials of each (per n / k), and how warm it starts."""
 PASSES = 4
 """Times that every node is tried."""
