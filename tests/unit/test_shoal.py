@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.base.partition import Partition
-from shoal.groupers import k_member, patterns, shoal
+from shoal.groupers import k_member, patterns, peeling, shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
 from shoal.groupers.patterns import make_ladders
@@ -238,8 +238,8 @@ def test_shards_and_threads_change_nothing_but_time(monkeypatch):
 @pytest.mark.slow
 def test_a_lattice_too_large_to_walk_is_asked_of_the_rows(monkeypatch):
     data = table(9, n=400, kinds="ttoo")
-    monkeypatch.setattr(shoal, "LATTICE", 1)
-    monkeypatch.setattr(shoal, "WALK", 1)
+    monkeypatch.setattr(peeling, "LATTICE", 1)
+    monkeypatch.setattr(peeling, "WALK", 1)
     asked = shoal.group(data, KAnonymity(4), np.random.default_rng(0))
     greedy = k_member.group(data, KAnonymity(4), np.random.default_rng(0))
     assert asked.sizes.min() >= 4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.coding.space import make_space
-from shoal.groupers import k_member, l_clustering, shoal
+from shoal.groupers import k_member, l_clustering, peeling, shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
 from shoal.groupers.growth import grow_groups, grow_members, settle_rows
@@ -36,15 +36,19 @@ def started(data, effort):
     return k, conditions, boxes, make_ladders(data, data.weights, k, effort.merge, "ncp")
 
 
-def test_peel_leaves_an_entry_alone_once_its_class_is_taken(data):
-    """Without compaction every entry would be looked at under every pattern."""
-    effort, seen = shoal.EFFORTS["normal"], np.zeros(1, np.int64)
+def test_peel_looks_under_roofs_first(monkeypatch):
+    """Without roofs every entry that is left is looked at under every pattern, to the same end."""
+    data = encoded(np.random.default_rng(3), 300, "tttttoo", missing=0.02)
+    effort, found = shoal.EFFORTS["max"], []
     k, conditions, boxes, ladders = started(data, effort)
-    rng = np.random.default_rng(0)
-    shoal.peel_off(data, KAnonymity(10), k, conditions, boxes, ladders, 8000, rng, seen)
-    distinct = np.unique(data.codes, axis=0).shape[0]
-    patterns = np.prod(ladders.levels.astype(float))
-    assert 0 < seen[0] / distinct < 45 < patterns
+    for blocks in ((1, 1), peeling.BLOCKS):
+        monkeypatch.setattr(peeling, "BLOCKS", blocks)
+        seen, rng = np.zeros(1, np.int64), np.random.default_rng(0)
+        args = (data, KAnonymity(10), k, conditions, boxes, ladders, 8000, rng, seen)
+        found.append((peeling.peel_off(*args), seen[0] / data.rows))
+    (plain, most), (roofed, seen) = found
+    assert np.array_equal(plain, roofed)
+    assert 0 < seen < 0.6 * most, (seen, most)
 
 
 def test_a_trial_prices_a_few_groups_and_rows(data):

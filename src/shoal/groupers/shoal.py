@@ -18,26 +18,24 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.pace import under_way
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
-from shoal.coding.tuples import entries
 from shoal.groupers.boxes import make_boxes
-from shoal.groupers.conditions import conditions_of, sensitive_of
+from shoal.groupers.conditions import conditions_of
 from shoal.groupers.growth import grow_groups, grow_members
 from shoal.groupers.leftovers import place
 from shoal.groupers.limits import limits_of
 from shoal.groupers.mixing import balanced
 from shoal.groupers.patterns import make_ladders
+from shoal.groupers.peeling import peel_off, walkable
 from shoal.groupers.refinement import Effort, refined, renumbered
 from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
-from shoal.kernels.boxes.conditions import Conditions, room, stated
+from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import SET, Boxes
 from shoal.kernels.boxes.groups import start_state
-from shoal.kernels.boxes.lattice import Frontier, Ladders
-from shoal.kernels.boxes.peel import Entries, new_workspace, peel
+from shoal.kernels.boxes.lattice import Ladders
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
 
@@ -59,10 +57,6 @@ POLISH = 0.25
 """The share of trials that is left to do after that."""
 TINY = 12
 """Rows up to which every subset is looked at; each one more takes three times as long."""
-LATTICE = 1e6
-"""Patterns up to which the whole lattice is walked."""
-WALK = 200
-"""Entries visited, per entry, before a larger lattice is left for proposals."""
 MANY = 0.02
 """Share of the rows that may be left without a class before the table is grouped another way."""
 RIVALS = 200_000
@@ -83,9 +77,8 @@ FIRST = 1
 """Refinement trials, per n / k, after which the better start is chosen."""
 SECOND = 8
 """The same with a start from prices: it loses more at first, and less in the end."""
-SAMPLE, SEEDS, IDLE = 256, 64, 8
-"""Rows looked at and patterns proposed at a time; fruitless turns before proposals or new starts
-end."""
+IDLE = 8
+"""Fruitless turns before new starts end."""
 
 
 def group(
@@ -229,85 +222,9 @@ def _restarted(
     return labels
 
 
-def walkable(ladders: Ladders) -> bool:
-    """Say whether the peel can look at all patterns; otherwise it may miss the best of them."""
-    return bool(np.prod(ladders.levels.astype(float)) < LATTICE)
-
-
 def cost(data: Encoded, boxes: Boxes, labels: Ints) -> float:
     """Return what groups, given as a number per row, lose by the widths of the boxes."""
     return float(start_state(boxes, data.codes, labels).cost.sum())
-
-
-def peel_off(
-    data: Encoded,
-    rule: Rule,
-    k: int,
-    conditions: Conditions,
-    boxes: Boxes,
-    ladders: Ladders,
-    visits: float,
-    rng: np.random.Generator,
-    seen: Ints | None = None,
-) -> Ints:
-    """Return the class that each row was taken off in, -1 for rows that no class took.
-
-    ``visits`` limits the entries looked at, per entry; ``seen``, one number, grows by those.
-    """
-    m = data.codes.shape[1]
-    distinct, entry, count = entries(np.hstack((data.codes, sensitive_of(data, conditions))))
-    codes, kept = np.ascontiguousarray(distinct[:, :m].T), np.ascontiguousarray(distinct[:, m:])
-    work = new_workspace(count.size, room(conditions))
-    rest, label = Entries(codes, count, kept, np.arange(count.size)), np.full(count.size, -1)
-    # A visit that has to count sensitive values costs about eight of the others.
-    left, groups = count.size, 0
-    budget = visits * count.size / (8 if conditions.code.size else 1)
-
-    def take(patterns: npt.NDArray[np.int8], budget: float) -> tuple[int, int, float]:
-        state = (rest, left, label, groups, work)
-        return peel(ladders, patterns, k, stated(conditions), *state, budget)
-
-    small = walkable(ladders)
-    end = 0.0 if small else max(0.0, budget - WALK * count.size)
-    frontier = Frontier(ladders)
-    with under_way("rows peeled", lambda: 1 - left / count.size):
-        while left and budget > end and (patterns := frontier.take(512)).size:
-            before = budget
-            left, groups, budget = take(patterns, budget)
-            if seen is not None:
-                seen += int(before - budget)
-            whole = data.take(np.flatnonzero(label[entry] < 0)).whole()
-            if rule.grows_safely and not rule.holds(whole).all():
-                return label[entry]  # what all rows left together break, no class of them keeps
-        idle = 0 if left and not small else IDLE
-        while left > SEEDS and idle < IDLE:
-            before = left
-            patterns = _proposals(boxes, ladders, codes, left, int(count[:left].sum()), k, rng)
-            left, groups, _ = take(patterns, np.inf)
-            idle = 0 if left < 0.98 * before else idle + 1
-    return label[entry]
-
-
-def _proposals(
-    boxes: Boxes,
-    ladders: Ladders,
-    codes: npt.NDArray[np.int32],
-    left: int,
-    rows: int,
-    k: int,
-    rng: np.random.Generator,
-) -> npt.NDArray[np.int8]:
-    """Return the cheaper half of the patterns that a sample of the rows left asks for."""
-    sample = rng.choice(left, min(SAMPLE, left), replace=False)
-    seeds = rng.choice(left, min(SEEDS, left), replace=False)
-    near = min(sample.size - 1, max(1, -(-k * sample.size // rows)))
-    out = np.zeros((seeds.size, ladders.levels.size), np.int8)
-    from shoal.kernels.boxes.propose import propose  # a table of few columns does without
-
-    propose(boxes, ladders, codes, sample, seeds, near, out)
-    out = np.unique(out, axis=0)
-    cost = ladders.width[np.arange(ladders.levels.size), out].sum(axis=1)
-    return out[np.argsort(cost, kind="stable")][: len(out) // 2 + 1]
 
 
 def place_rest(

@@ -59,6 +59,25 @@ def signatures(
 
 
 @inner
+def signatures_of(
+    ladders: Ladders,
+    pattern: npt.NDArray[np.int8],
+    codes: Codes,
+    chosen: Codes,
+    n: int,
+    out: Words,
+) -> None:
+    """Do the same for the first n of some chosen entries."""
+    sign = ladders.sign
+    for i in range(n):
+        out[i] = 0
+    for j in range(len(ladders.at)):
+        base = ladders.at[j] + pattern[j] * ladders.step[j]
+        for i in range(n):
+            out[i] ^= sign[base + codes[j, chosen[i]]]
+
+
+@inner
 def tally(hashed: Hashed, count: Ints, n: int) -> int:
     """Add up the counts of the first n entries by hash; return the largest total.
 
