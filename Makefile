@@ -32,17 +32,15 @@ test-deep: $(VENV)/.stamp-dev
 	$(TESTED) $(SPREAD) -m deep
 
 # Which lines of the core the tests reach; below 90 % it fails. The bodies of kernels are not counted
-# (naive twins hold them), so whether they are compiled changes no figure, only the hours it takes as
-# plain Python. Left out is what being watched changes: time, memory, what a process writes (unwatched).
-# The engine for Spark counts where there is Java to run it.
-COMMA := ,
-SPARK := $(if $(shell command -v java),tests/spark)
-WATCHED := tests/unit tests/contracts tests/papers tests/guessing tests/cli tests/db tests/web $(SPARK)
+# (naive twins hold them), so whether they are compiled changes no figure; as plain Python they take hours.
+# Left out is what being watched changes (unwatched: time, memory, what a process under limits writes) and
+# what is deep; the engine for Spark counts all the same.
+WATCHED := tests/unit tests/contracts tests/papers tests/guessing tests/cli tests/db tests/web
 coverage: $(VENV)/.stamp-dev
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(SPREAD) -m "not unwatched" $(WATCHED)
+	$(BIN)/coverage run -m pytest $(SPREAD) -m "not unwatched and not deep" $(WATCHED)
 	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report $(if $(SPARK),,--omit '*/kernels/*$(COMMA)*/engines/spark/*')
+	$(BIN)/coverage report
 
 # Try the command and the page for a while, with a checker of their own (docs/trust.md).
 SECONDS ?= 600

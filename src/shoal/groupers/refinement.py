@@ -18,11 +18,11 @@ from shoal.base.threads import workers
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.conditions import sensitive_of
-from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
+from shoal.kernels.boxes.candidate_groups import Hidden, count_all, mark_all, new_covered
 from shoal.kernels.boxes.classes import Classes, by_class, new_hashed, signatures
 from shoal.kernels.boxes.conditions import Conditions, room, stated
 from shoal.kernels.boxes.geometry import Boxes
-from shoal.kernels.boxes.groups import State, count_all, start_state
+from shoal.kernels.boxes.groups import State, start_state
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.refine import trials
 from shoal.kernels.boxes.shard import Shard, new_work
@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 
 GROUPS = 1_500
 """Groups that a shard has room for, whatever their size: among few, trials find no better place."""
-PARTS = 4
+PARTS = 3
 """Where groups have to be larger than k, trials are made as if k were such a part of their size."""
 TALLIED = 8_000_000
 """Pairs of a group and a sensitive value up to which those of every group are kept count of."""
@@ -87,12 +87,15 @@ def refined(
     with ThreadPoolExecutor(workers()) as pool, under_way("trials", lambda: made[0] / wanted):
         for turn in range(effort.passes):
             shards = _cut(data.codes, labels, max(effort.shard, GROUPS * k), rng)
-            jobs = []
-            for rows, own in zip(shards, rng.spawn(len(shards)), strict=True):
-                part = data.take(rows)
+
+            def work(rows: Ints, own: np.random.Generator, turn: int = turn) -> tuple[Ints, int]:
+                part = data.take(rows)  # no other shard reads or writes the labels of these rows
                 state = start_state(boxes, part.codes, renumbered(labels[rows]))
                 task = (part, k, conditions, boxes, ladders, state, effort, turn, own, stop, made)
-                jobs.append(pool.submit(refine, *task))
+                return refine(*task)
+
+            draws = rng.spawn(len(shards))
+            jobs = [pool.submit(work, *each) for each in zip(shards, draws, strict=True)]
             start = 0
             for rows, job in zip(shards, jobs, strict=True):
                 found, seen = job.result()
@@ -147,9 +150,6 @@ def refine(
     """
     n = data.rows
     columns = np.ascontiguousarray(data.codes.T)
-    sensitive, alike = sensitive_of(data, conditions), np.empty(0, np.int64)
-    if sensitive.shape[1]:
-        alike = entries(sensitive)[1]
     hashed, classes = new_hashed(n), Classes(np.zeros(n, np.int64), np.zeros(n, np.int64))
     # A rule on sensitive values makes groups larger than k, and those are to be refined.
     typical = max(k, n // int((state.size > 0).sum())) if conditions.code.size else k
@@ -158,13 +158,12 @@ def refine(
     luck = int(rng.integers(1, 2**62))
     covered = new_covered(boxes, state.size.size)
     mark_all(boxes, covered, state, most)
-    tags = int(alike.max(initial=-1)) + 1
-    distinct, entry, _ = entries(np.hstack((data.codes, sensitive)))
+    hidden = hidden_of(data, conditions, state)
+    tags = int(hidden.alike.max(initial=-1)) + 1
+    distinct, entry, _ = entries(np.hstack((data.codes, hidden.sens)))
     hist = room(conditions)
     work = new_work(boxes, most, len(distinct), state.size.size, hist, tags, luck)
-    tally = _tallied(conditions, sensitive, state)
-    hidden = (entry, sensitive, alike, tally)
-    shard = Shard(boxes, data.codes, *hidden, k, most, state, covered, classes, work)
+    shard = Shard(boxes, data.codes, entry, hidden, k, most, state, covered, classes, work)
     best, labels = state.cost.sum(), state.chains.group.copy()
     heat = effort.heat * best / n
     per_round = max(50, n // each // 2)
@@ -194,14 +193,18 @@ def refine(
     return renumbered(labels), int(work.stamps[3])
 
 
-def _tallied(conditions: Conditions, sensitive: npt.NDArray[np.int32], state: State) -> Ints:
-    """Return the sensitive values of every group, nothing where they are too many to hold."""
-    values = room(conditions).size if conditions.code.size else 0
-    groups = state.size.size if 0 < values * state.size.size <= TALLIED else 0
-    tally = np.zeros((groups, values), np.int64)
+def hidden_of(data: Encoded, conditions: Conditions, state: State) -> Hidden:
+    """Return the sensitive values of all rows, and of every group unless they are too many."""
+    sensitive, groups = sensitive_of(data, conditions), state.size.size
+    alike = entries(sensitive)[1] if sensitive.shape[1] else np.empty(0, np.int64)
+    values, tags = room(conditions).size, int(alike.max(initial=-1)) + 1
+    if not tags or max(values, tags) * groups > TALLIED:
+        groups = 0
+    tally, verdict = np.zeros((groups, values), np.int64), np.zeros((groups, tags, 2), np.int8)
+    hidden = Hidden(sensitive, alike, tally, verdict)
     if groups:
-        count_all(conditions, sensitive, state.chains, tally)
-    return tally
+        count_all(conditions, hidden, state.chains)
+    return hidden
 
 
 def cooling(part: float) -> float:

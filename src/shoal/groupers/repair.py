@@ -27,6 +27,8 @@ from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
 
+PATIENCE = 5
+"""Rounds after which a group takes twice as many partners at a time."""
 PARTNERS = 32
 """How many of the cheapest partners of a failing group are tried before the cheapest is taken."""
 
@@ -35,10 +37,13 @@ def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
     """Return a partition in which every group passes, at little added loss.
 
     Each round every failing group, smallest first, is joined with the cheapest group that makes it
-    pass, or with the cheapest at all if none of the nearest ones does.
+    pass, or with the cheapest at all if none of the nearest ones does. What still fails after some
+    rounds is far from passing, and takes twice as many of them at a time, and then again.
     """
     space = make_space(data)
+    turn = -1
     while True:
+        turn += 1
         tally = data.tally(partition)
         failing = np.flatnonzero(~rule.holds(data.judged(tally)))
         if not failing.size:
@@ -50,7 +55,9 @@ def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
             )
         failing = failing[np.argsort(tally.sizes[failing], kind="stable")]
         near = partners(data, space, partition, failing, min(PARTNERS, partition.groups - 1))
-        partition = _joined(partition, failing, _first_to_pass(data, near, failing, tally, rule))
+        passes = _passing(data, near, failing, tally, rule)
+        many = min(2 ** (turn // PATIENCE), near.shape[1])
+        partition = _joined(partition, failing, near, passes, many)
 
 
 def repair_alike(data: Encoded, partition: Partition, rule: Rule) -> Partition:
@@ -96,23 +103,32 @@ def partners(
     return near
 
 
-def _first_to_pass(data: Encoded, near: Ints, failing: Ints, tally: GroupStats, rule: Rule) -> Ints:
-    """Return the group that each failing group should join."""
+def _passing(
+    data: Encoded, near: Ints, failing: Ints, tally: GroupStats, rule: Rule
+) -> npt.NDArray[np.bool_]:
+    """Say for each failing group which of its nearest partners make it pass."""
     pairs = unions(tally, np.repeat(failing, near.shape[1]), near.ravel())
-    passes = rule.holds(data.judged(pairs)).reshape(near.shape)
-    # argmax gives the first partner that passes, and 0, the cheapest, when none does.
-    chosen: Ints = near[np.arange(failing.size), passes.argmax(axis=1)]
-    return chosen
+    return rule.holds(data.judged(pairs)).reshape(near.shape)
 
 
-def _joined(partition: Partition, failing: Ints, partner: Ints) -> Partition:
-    """Join each failing group with its partner; a group joined already this round waits."""
+def _joined(
+    partition: Partition, failing: Ints, near: Ints, passes: npt.NDArray[np.bool_], many: int
+) -> Partition:
+    """Join each failing group with the first partner that makes it pass, or with the first many.
+
+    A group joined already this round waits.
+    """
     target = np.arange(partition.groups)
     busy = np.zeros(partition.groups, np.bool_)
-    for a, b in zip(failing, partner, strict=True):
-        if not busy[a] and not busy[b]:
-            target[a] = b
-            busy[a] = busy[b] = True
+    # argmax gives the first partner that passes, and 0, the cheapest, when none does.
+    first, some = passes.argmax(axis=1), passes.sum(axis=1) > 0
+    for at, a in enumerate(failing):
+        wanted = near[at, first[at] : first[at] + 1] if some[at] else near[at, :many]
+        free = wanted[~busy[wanted]]
+        if not busy[a] and free.size:
+            target[a] = target[free] = free[0]
+            busy[a] = True
+            busy[free] = True
     labels = partition.labels()
     kept = labels >= 0
     labels[kept] = target[labels[kept]]

@@ -57,6 +57,9 @@ POLISH = 0.25
 """The share of trials that is left to do after that."""
 TINY = 12
 """Rows up to which every subset is looked at; each one more takes three times as long."""
+VISITS = 2_000
+"""Entries visited, per entry, under a rule without a form in sizes and shares: what few patterns
+serve is not found by more of them."""
 MANY = 0.02
 """Share of the rows that may be left without a class before the table is grouped another way."""
 RIVALS = 200_000
@@ -118,7 +121,8 @@ def group(
     if not starts or not all(isinstance(domain, Taxonomy) for domain in data.domains):
         # Equal parts of numbers are not the only nodes: other methods cut where rows are.
         starts += _starts(data, rule, shape, chosen, rng, fast=effort == "fast")
-        starts.sort(key=partial(cost, data, boxes))
+        if len(starts) > 1:  # pricing a million rows takes as long as peeling them
+            starts.sort(key=partial(cost, data, boxes))
         del starts[PROMISING:]
     plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
     plain &= k < LARGE  # prices find no better nodes than the search
@@ -142,13 +146,10 @@ def group(
         starts = [starts[max(near, key=lambda at: before[at] - after[at])]]
     if sets and effort == "normal":
         chosen = replace(chosen, trials=SETS * chosen.trials, shard=2 * chosen.shard)
-    if nodes is None:
-        found = refined(data, *shape, starts[0].copy(), chosen, rng, stop)
-    else:
-        from shoal.groupers.prices.chains import chained
-
-        found = chained(data, shape, starts[0], nodes, chosen, rng, stop)
-    labels = min((found, best), key=partial(cost, data, boxes))
+    found = _searched(data, shape, starts[0], nodes, chosen, rng, stop)
+    # Trials that never accept a worse group cannot end with more than they began with.
+    same = starts[0] is best and chosen.heat == 0.0
+    labels = found if same else min((found, best), key=partial(cost, data, boxes))
     if data.rows <= FEW and effort != "fast":
         labels = _restarted(data, shape, labels, rng, stop)
     return repair(data, Partition.from_labels(labels), rule)
@@ -169,7 +170,8 @@ def _starts(
     sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
     starts, placed = [], None
     if not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains):
-        labels = peel_off(data, rule, k, conditions, boxes, ladders, effort.visits, rng)
+        visits = effort.visits if rule.caps() is not None else min(effort.visits, VISITS)
+        labels = peel_off(data, rule, k, conditions, boxes, ladders, visits, rng)
         placed = place_rest(data, conditions, boxes, labels, rule, rng)
     if placed is not None:
         starts.append(repair(data, placed, rule).labels())
@@ -180,6 +182,23 @@ def _starts(
     if placed is None or (small and (not fast or mixed)):
         starts += [part.labels() for part in rivals(data, rule, seeds)]
     return starts
+
+
+def _searched(
+    data: Encoded,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    labels: Ints,
+    nodes: NodeRows | None,
+    effort: Effort,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None,
+) -> Ints:
+    """Return better groups: by one chain of trials, or where prices name nodes by several."""
+    if nodes is None:
+        return refined(data, *shape, labels.copy(), effort, rng, stop)
+    from shoal.groupers.prices.chains import chained
+
+    return chained(data, shape, labels, nodes, effort, rng, stop)
 
 
 def _priced(

@@ -17,7 +17,7 @@ from shoal.base.partition import Ints
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
-from shoal.groupers.refinement import Effort, refined, renumbered
+from shoal.groupers.refinement import Effort, hidden_of, refined, renumbered
 from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions, room
@@ -70,10 +70,8 @@ def make_shard(
     mark_all(boxes, covered, state, most)
     distinct, entry, _ = entries(data.codes)
     work = new_work(boxes, most, len(distinct), groups, room(conditions), 0, luck)
-    none = np.zeros((data.rows, 0), np.int32)
-    hidden = (entry, none, nothing, np.zeros((0, 0), np.int64))
-    classes = Classes(nothing, nothing)
-    shard = Shard(boxes, data.codes, *hidden, k, most, state, covered, classes, work)
+    hidden, classes = hidden_of(data, conditions, state), Classes(nothing, nothing)
+    shard = Shard(boxes, data.codes, entry, hidden, k, most, state, covered, classes, work)
     return shard, new_elsewhere(data.rows, groups)
 
 

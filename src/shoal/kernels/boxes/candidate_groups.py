@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.kernels import inlined, inner, kernel
-from shoal.kernels.boxes.conditions import Conditions, passes_with
+from shoal.kernels.boxes.conditions import Conditions, add, passes_with
 from shoal.kernels.boxes.geometry import (
     SET,
     Boxes,
@@ -24,7 +25,7 @@ from shoal.kernels.boxes.geometry import (
     star,
     width,
 )
-from shoal.kernels.boxes.groups import State
+from shoal.kernels.boxes.groups import Chains, State
 
 KEEP = 4
 """Candidates remembered per entry (of equal rows): one of them may be the row's own group."""
@@ -34,6 +35,23 @@ BUCKETS = 512
 """Bit rows a column has at the most; codes of a larger domain share them."""
 MASK = 63
 """Values of a set column are told apart modulo this number, as in its boxes."""
+
+
+UNKNOWN, YES, NO = 0, 1, 2
+"""What is known of whether a row may join or leave a group."""
+
+
+class Hidden(NamedTuple):
+    """The sensitive values of rows and groups."""
+
+    sens: Codes
+    alike: Ints
+    """Per row: the number of its combination of sensitive values; empty without a rule on them."""
+    tally: Ints
+    """``[groups, values]``: how often each group has each value; empty where that is too much to
+    hold, or nothing asks for it."""
+    verdict: npt.NDArray[np.int8]
+    """``[groups, combinations, 2]``: whether a row with these values may join or leave."""
 
 
 class Covered(NamedTuple):
@@ -134,8 +152,7 @@ def find_candidates(
     candidates: Ints,
     price: Floats,
     rule: Conditions | None,
-    sens: Codes,
-    tally: Ints,
+    hidden: Hidden,
 ) -> int:
     """Price the groups that row r widens in fewest columns; candidates[e] = the KEEP cheapest.
 
@@ -165,7 +182,7 @@ def find_candidates(
                 limit = cost[g] + price[KEEP - 1]
                 d = loss_with(boxes, state.extents, g, size[g], codes, r, limit) - cost[g]
                 if d < price[KEEP - 1]:
-                    if rule is not None and not may_join(rule, sens, r, tally, g):
+                    if rule is not None and not may_move(rule, hidden, r, g, 1):
                         continue
                     i = KEEP - 1
                     while i > 0 and price[i - 1] > d:
@@ -178,15 +195,40 @@ def find_candidates(
 
 
 @inner
-def may_join(rule: Conditions, sens: Codes, r: int, tally: Ints, g: int) -> bool:
-    """Whether group g would still meet the rule with row r; True where nothing is tallied."""
-    return len(tally) == 0 or passes_with(rule, sens, r, 1, tally[g])
+def may_move(rule: Conditions, hidden: Hidden, r: int, g: int, change: int) -> bool:
+    """Whether group g would still meet the rule with row r in it (1), or without it (-1).
+
+    True where nothing is tallied. Until the group changes, the answer is the same for all rows with
+    the same sensitive values.
+    """
+    if len(hidden.tally) == 0:
+        return True
+    tag, at = hidden.alike[r], (1 - change) // 2
+    if hidden.verdict[g, tag, at] == UNKNOWN:
+        good = passes_with(rule, hidden.sens, r, change, hidden.tally[g])
+        hidden.verdict[g, tag, at] = YES if good else NO
+    return hidden.verdict[g, tag, at] == YES
 
 
 @inner
-def may_leave(rule: Conditions, sens: Codes, r: int, tally: Ints, g: int) -> bool:
-    """Whether group g would still meet the rule without row r; True where nothing is tallied."""
-    return len(tally) == 0 or passes_with(rule, sens, r, -1, tally[g])
+def count_again(rule: Conditions, hidden: Hidden, chains: Chains, g: int) -> None:
+    """Tally the sensitive values of group g anew; what was known of it is so no longer."""
+    tally, verdict = hidden.tally, hidden.verdict
+    for v in range(tally.shape[1]):
+        tally[g, v] = 0
+    for tag in range(verdict.shape[1]):
+        verdict[g, tag, 0] = verdict[g, tag, 1] = UNKNOWN
+    r = chains.first[g]
+    while r >= 0:
+        add(rule, hidden.sens, r, 1, tally[g])
+        r = chains.after[r]
+
+
+@kernel
+def count_all(rule: Conditions, hidden: Hidden, chains: Chains) -> None:
+    """Tally the sensitive values of every group."""
+    for g in range(len(hidden.tally)):
+        count_again(rule, hidden, chains, g)
 
 
 @inner

@@ -158,21 +158,3 @@ def holds(
         add(rule, sens, r, -1, hist)
         r = after[r]
     return good
-
-
-@inner
-def count_again(rule: Conditions, sens: Codes, chains: Chains, g: int, tally: Ints) -> None:
-    """Tally the sensitive values of group g anew."""
-    for v in range(tally.shape[1]):
-        tally[g, v] = 0
-    r = chains.first[g]
-    while r >= 0:
-        add(rule, sens, r, 1, tally[g])
-        r = chains.after[r]
-
-
-@kernel
-def count_all(rule: Conditions, sens: Codes, chains: Chains, tally: Ints) -> None:
-    """Tally the sensitive values of every group."""
-    for g in range(len(tally)):
-        count_again(rule, sens, chains, g, tally)

@@ -15,15 +15,14 @@ import numpy as np
 from shoal.kernels import inlined, inner, kernel
 from shoal.kernels.boxes.candidate_groups import (
     KEEP,
+    count_again,
     find_candidates,
     mark_again,
-    may_join,
-    may_leave,
+    may_move,
 )
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import Extents, Ints, loss_with
-from shoal.kernels.boxes.groups import count_again
 from shoal.kernels.boxes.regrow import Pool, draw, regrow
 from shoal.kernels.boxes.shard import LIFE, TRIES, WINDOW, Shard, Work
 from shoal.kernels.boxes.try_moves import Moves, Touched, try_moves
@@ -67,8 +66,8 @@ def trials(
                 state.live[0] += 1
             for i in range(n):
                 mark_again(shard.boxes, shard.covered, state, touched.group[i], most)
-                if rule is not None and len(shard.tally) > 0:
-                    count_again(rule, shard.sens, state.chains, touched.group[i], shard.tally)
+                if rule is not None and len(shard.hidden.tally) > 0:
+                    count_again(rule, shard.hidden, state.chains, touched.group[i])
     return gain, stayed
 
 
@@ -164,9 +163,7 @@ def _spare(
             continue
         g = state.chains.group[classes.rows[i]]
         if pool.mark[g] != shard.work.stamps[2] and shard.k < state.size[g] <= shard.most:
-            if rule is not None and not may_leave(
-                rule, shard.sens, classes.rows[i], shard.tally, g
-            ):
+            if rule is not None and not may_move(rule, shard.hidden, classes.rows[i], g, -1):
                 continue
             pool.given[g] = 0
             pool.row[n], pool.credit[n] = classes.rows[i], state.cost[g] / state.size[g]
@@ -188,7 +185,7 @@ def renew(shard: Shard, rule: Conditions | None, r: int, now: int) -> None:
         own = state.chains.group[r]
         cap = 3.0 * state.cost[own] / state.size[own] + 0.5
         room = (work.words, work.candidates, work.price)
-        asked = (rule, shard.sens, shard.tally)
+        asked = (rule, shard.hidden)
         work.stamps[3] += find_candidates(
             shard.boxes, shard.covered, state, shard.codes, r, e, cap, *room, *asked
         )
@@ -211,7 +208,7 @@ def _look_up(shard: Shard, rule: Conditions | None, pool: Pool, freed: int, now:
                 limit = cost[h] + pool.credit[i]
                 d = loss_with(boxes, state.extents, h, size[h], codes, r, limit) - cost[h]
                 if d < pool.credit[i]:
-                    if rule is not None and not may_join(rule, shard.sens, r, shard.tally, h):
+                    if rule is not None and not may_move(rule, shard.hidden, r, h, 1):
                         continue
                     pool.away[i], pool.credit[i] = h, d
 

@@ -130,11 +130,11 @@ def _helps(shard: Shard, rule: Conditions, r: int, short: float) -> bool:
     Rows with the same sensitive values give the same answer: it is asked for once a step.
     """
     asked, step, hist = shard.work.asked, shard.work.stamps[4], shard.work.hist
-    tag = shard.alike[r]
+    tag = shard.hidden.alike[r]
     if asked[tag] // 2 != step:
-        add(rule, shard.sens, r, 1, hist)
+        add(rule, shard.hidden.sens, r, 1, hist)
         asked[tag] = 2 * step + int(shortfall(rule, hist) < short)
-        add(rule, shard.sens, r, -1, hist)
+        add(rule, shard.hidden.sens, r, -1, hist)
     return asked[tag] % 2 == 1
 
 
@@ -174,7 +174,7 @@ def regrow(
         _join(boxes, pool, n, pick)
         short = 0.0
         if rule is not None:
-            add(rule, shard.sens, pool.row[pick], 1, hist)
+            add(rule, shard.hidden.sens, pool.row[pick], 1, hist)
             short = shortfall(rule, hist)
         pick, paid = _cheapest(shard, rule, pool, freed, n, z, lean, gaps, short)
         if pick < 0:
@@ -188,5 +188,5 @@ def regrow(
             z = 0
         for i in range(n):
             if pool.into[i] == made:
-                add(rule, shard.sens, pool.row[i], -1, hist)
+                add(rule, shard.hidden.sens, pool.row[i], -1, hist)
     return z, spent, worth

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.boxes.candidate_groups import KEEP, WIDEN, Covered
+from shoal.kernels.boxes.candidate_groups import KEEP, WIDEN, Covered, Hidden
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.geometry import Boxes, Codes, Floats, Ints, Words
 from shoal.kernels.boxes.groups import State, new_seen
@@ -106,12 +106,7 @@ class Shard(NamedTuple):
     codes: Codes
     entry: Ints
     """Which rows are equal, sensitive values included: the number of what each row is."""
-    sens: Codes
-    alike: Ints
-    """Per row: the number of its combination of sensitive values; empty without a rule on them."""
-    tally: Ints
-    """``[groups, values]``: how often each group has each sensitive value; empty where that is too
-    much to hold, or nothing asks for it."""
+    hidden: Hidden
     k: int
     most: int
     """Rows of a group that a trial may take apart or add to."""

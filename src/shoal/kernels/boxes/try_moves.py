@@ -80,7 +80,7 @@ def try_moves(
             first = chains.first[touched.group[i]]
             if first >= 0:
                 z = touched.size[i]
-                good &= holds(shard.k, rule, shard.sens, after, first, z, work.hist)
+                good &= holds(shard.k, rule, shard.hidden.sens, after, first, z, work.hist)
             if not good:
                 break
     if good and abs(new - old) > 1e-9:  # most changes of nothing put the same groups together again

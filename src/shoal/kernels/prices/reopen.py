@@ -119,7 +119,7 @@ def _look_up(shard: Shard, room: Elsewhere, g: int) -> None:
         e, at = shard.entry[r], 0
         where = (shard.boxes, shard.covered, state, shard.codes, r, e, cap)
         found = (work.words, work.candidates, work.price)
-        find_candidates(*where, *found, None, shard.sens, shard.tally)
+        find_candidates(*where, *found, None, shard.hidden)
         while at < KEEP - 1 and work.candidates[e, at] == g:
             at += 1
         away = work.price[at] if work.candidates[e, at] not in (-1, g) else NOWHERE
