@@ -19,9 +19,11 @@ demo: $(VENV)/.stamp
 test: $(VENV)/.stamp-dev
 	@$(MAKE) --no-print-directory --jobs 2 lint tests
 
-# For the inner loop: what is not marked slow, in less than a minute once kernels are compiled.
+# For the inner loop: what is not marked slow, in less than a minute once kernels are compiled. Folders that
+# are slow as a whole (tests/conftest.py) are not even collected.
+ALL_SLOW := $(addprefix --ignore=tests/,spark experiments db web golden cli)
 test-quick: $(VENV)/.stamp-dev
-	$(TESTED) $(SPREAD) -m "not slow"
+	$(TESTED) $(SPREAD) -m "not slow" $(ALL_SLOW)
 
 tests: $(VENV)/.stamp-dev
 	$(TESTED) $(SPREAD) -m "not deep"

@@ -66,8 +66,7 @@ def table(name: str, plain: bool = False, rows: int = 0) -> Encoded:
     suggested = ADULT / "schema" / f"{FILES[name].split('.')[0]}.json"
     quasi = json.loads(suggested.read_text())["qi"]
     quasi = [column for column in quasi if column != hidden]
-    trees = ADULT / "hierarchies" / name.replace("acs", "acs_occ")
-    taxonomies = {} if plain else read_directory(trees, quasi)
+    taxonomies = {} if plain else read_directory(ADULT / "hierarchies" / name, quasi)
     schema = declare(frame, quasi=quasi, sensitive=[hidden], taxonomies=taxonomies)
     return encode(frame, schema, taxonomies)
 

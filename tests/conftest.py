@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import re
 from functools import cache
@@ -53,12 +52,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if deep or "cluster" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.deep)
     items.sort(key=_turn)
-
-
-def pytest_collection_finish() -> None:
-    """Keep what was collected out of sight of the collector of garbage: it lives to the end."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

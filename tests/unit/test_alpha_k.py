@@ -81,6 +81,7 @@ def test_the_four_patients_become_two_mixed_groups(growth, values, seed):
         assert iloss(data, part).rate < 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("growth", WAYS)
 @pytest.mark.parametrize("seed", range(20))
 def test_exactly_k_rows_left_form_a_cluster(growth, seed):
@@ -119,6 +120,7 @@ def test_a_taxonomy_over_numbers_is_numeric_whatever_the_order_of_its_leaves():
     assert x[:, 1].tolist() == [0.0, 1.0, -1.0, 0.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("growth", ["free", "capped", "centroid"])
 @pytest.mark.parametrize("seed", range(60))
 def test_equals_its_twin(seed, growth):
