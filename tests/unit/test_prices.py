@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from shoal.base.errors import ParameterError
 from shoal.catalog import find_method
 from shoal.groupers import k_member, shoal
+from shoal.groupers.boxes import make_boxes
+from shoal.groupers.prices import chains
 from shoal.groupers.prices import nodes as module
 from shoal.groupers.prices.ascent import ascend, best_prices, proved
 from shoal.groupers.prices.greedy import priced_start
@@ -207,13 +209,17 @@ def test_groups_from_prices_are_those_of_a_plain_loop(table):
 
 @pytest.mark.slow
 def test_a_start_from_prices_is_refined_to_less(table, monkeypatch):
-    labels = priced_start(table, 5)
+    labels, nodes = priced_start(table, 5)
     sizes = np.bincount(labels[labels >= 0])
     assert sizes[sizes > 0].min() >= 5
     assert (labels >= 0).mean() > 0.8
+    for v in range(0, nodes.cost.size, 97):  # no row under a node would cost more there
+        rows = nodes.rows[nodes.start[v] : nodes.start[v + 1]]
+        boxes = make_boxes(table, table.weights)
+        assert shoal.cost(table.take(rows), boxes, 0 * rows) <= rows.size * nodes.cost[v] + 1e-6
     small = replace(shoal.EFFORTS["max"], trials=20.0)
     monkeypatch.setitem(shoal.EFFORTS, "max", small)
-    monkeypatch.setattr(shoal, "PRICED", small)
+    monkeypatch.setattr(chains, "GENERATIONS", ((2, 6, 1.0), (2, 4, 0.5)))
     found = []
     for threads in ("1", "3"):
         monkeypatch.setenv("SHOAL_THREADS", threads)

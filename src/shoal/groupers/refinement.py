@@ -158,7 +158,7 @@ def refine(
     luck = int(rng.integers(1, 2**62))
     covered = new_covered(boxes, state.size.size)
     mark_all(boxes, covered, state, most)
-    hidden = _hidden(data, conditions, state)
+    hidden = hidden_of(data, conditions, state)
     tags = int(hidden.alike.max(initial=-1)) + 1
     distinct, entry, _ = entries(np.hstack((data.codes, hidden.sens)))
     hist = room(conditions)
@@ -193,7 +193,7 @@ def refine(
     return renumbered(labels), int(work.stamps[3])
 
 
-def _hidden(data: Encoded, conditions: Conditions, state: State) -> Hidden:
+def hidden_of(data: Encoded, conditions: Conditions, state: State) -> Hidden:
     """Return the sensitive values of all rows, and of every group unless they are too many."""
     sensitive, groups = sensitive_of(data, conditions), state.size.size
     alike = entries(sensitive)[1] if sensitive.shape[1] else np.empty(0, np.int64)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,9 @@ from shoal.kernels.boxes.lattice import Ladders
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
 
+if TYPE_CHECKING:
+    from shoal.kernels.prices.reopen import NodeRows
+
 Ints = npt.NDArray[np.int64]
 
 EFFORTS = {
@@ -46,9 +49,6 @@ EFFORTS = {
     "normal": Effort(merge=0.35, visits=8_000, trials=8, heat=0.0, shard=16_000, passes=2),
     "max": Effort(merge=0.0, visits=100_000, trials=1_500, heat=0.7, shard=40_000, passes=6),
 }
-PRICED = replace(EFFORTS["max"], trials=1_100)
-"""The same with a start from prices, which takes the time of the other trials."""
-
 LARGE = 100
 """The k from which whole nodes are searched (:mod:`shoal.groupers.opening`)."""
 SEARCHES = {"fast": (10, 0.1), "normal": (24, 0.12), "max": (160, 0.15)}
@@ -126,16 +126,15 @@ def group(
         del starts[PROMISING:]
     plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
     plain &= k < LARGE  # prices find no better nodes than the search
-    if effort == "max" and plain and (found := _priced(data, k, stop)) is not None:
-        rest = place_rest(data, conditions, boxes, found, rule, rng)
-        if rest is not None:
-            starts.append(repair(data, rest, rule).labels())
-            chosen = PRICED
+    nodes = None
+    if effort == "max" and plain and (priced := _priced(data, rule, shape, rng, stop)) is not None:
+        starts.append(priced[0])
+        nodes = priced[1]
     best = starts[0]
     if len(starts) > 1 and effort != "fast":
         # What a start loses tells less than what it loses once the first trials have been made.
         before = [cost(data, boxes, labels) for labels in starts]
-        trials = SECOND if chosen is PRICED else FIRST
+        trials = FIRST if nodes is None else SECOND
         first = replace(chosen, trials=trials, heat=0.0, passes=1)
         starts = [refined(data, *shape, labels, first, rng, stop) for labels in starts]
         after = [cost(data, boxes, labels) for labels in starts]
@@ -147,7 +146,7 @@ def group(
         starts = [starts[max(near, key=lambda at: before[at] - after[at])]]
     if sets and effort == "normal":
         chosen = replace(chosen, trials=SETS * chosen.trials, shard=2 * chosen.shard)
-    found = refined(data, *shape, starts[0].copy(), chosen, rng, stop)
+    found = _searched(data, shape, starts[0], nodes, chosen, rng, stop)
     # Trials that never accept a worse group cannot end with more than they began with.
     same = starts[0] is best and chosen.heat == 0.0
     labels = found if same else min((found, best), key=partial(cost, data, boxes))
@@ -185,10 +184,43 @@ def _starts(
     return starts
 
 
-def _priced(data: Encoded, k: int, stop: Callable[[], bool] | None) -> Ints | None:
-    from shoal.groupers.prices.greedy import priced_start  # for the highest effort alone
+def _searched(
+    data: Encoded,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    labels: Ints,
+    nodes: NodeRows | None,
+    effort: Effort,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None,
+) -> Ints:
+    """Return better groups: by one chain of trials, or where prices name nodes by several."""
+    if nodes is None:
+        return refined(data, *shape, labels.copy(), effort, rng, stop)
+    from shoal.groupers.prices.chains import chained
 
-    return priced_start(data, k, stop)
+    return chained(data, shape, labels, nodes, effort, rng, stop)
+
+
+def _priced(
+    data: Encoded,
+    rule: Rule,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None,
+) -> tuple[Ints, NodeRows] | None:
+    """Return a start from prices, and the nodes that they name; for the highest effort alone."""
+    from shoal.groupers.prices.chains import reopened
+    from shoal.groupers.prices.greedy import priced_start
+
+    k, conditions, boxes, _ = shape
+    if (found := priced_start(data, k, stop)) is None:
+        return None
+    labels, nodes = found
+    rest = place_rest(data, conditions, boxes, labels, rule, rng)
+    if rest is None:
+        return None
+    labels = repair(data, rest, rule).labels()
+    return reopened(data, k, conditions, boxes, labels, nodes, rng), nodes
 
 
 def _restarted(

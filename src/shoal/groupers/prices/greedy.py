@@ -14,16 +14,19 @@ from shoal.base.partition import Ints
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.groupers.prices.ascent import best_prices
+from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.nodes import (
     KEPT,
     NodeBlock,
     Nodes,
+    Problem,
     make_nodes,
     make_problem,
     price_block,
     priced,
 )
 from shoal.kernels.prices.greedy import Members, gather, greedy
+from shoal.kernels.prices.reopen import NodeRows
 
 PASSES = 150
 """Passes over the nodes, at most."""
@@ -31,14 +34,19 @@ LOOKS = 20_000_000_000
 """Nodes of entries that all passes together may look at: half a minute on two cores."""
 NODES = 200_000
 """Nodes that are looked at."""
-WORTH = 0.3
+ROWS = 8
+"""Different rows, per k, that a node is tried with."""
+WORTH = 0.6
 """How much of the mean price a row may cost more than it is worth, for its node to be one."""
 
 
-def priced_start(data: Encoded, k: int, stop: Callable[[], bool] | None = None) -> Ints | None:
-    """Return groups from the best prices of some passes, None where nodes are too many.
+def priced_start(
+    data: Encoded, k: int, stop: Callable[[], bool] | None = None
+) -> tuple[Ints, NodeRows] | None:
+    """Return groups from the best prices of some passes, and the nodes that are worth a look.
 
-    Rows that no group took have -1; ``stop`` is asked after every pass.
+    Rows that no group took have -1; ``stop`` is asked after every pass. None where nodes are too
+    many.
     """
     problem = make_problem(data, k)
     # How much memory is free must not matter: the same seed gives the same groups everywhere.
@@ -49,13 +57,27 @@ def priced_start(data: Encoded, k: int, stop: Callable[[], bool] | None = None) 
         return None
     passes = min(PASSES, LOOKS // (problem.count.size * len(problem.patterns)))
     best = best_prices(nodes, passes, None if stop is None else lambda _: stop())
-    return priced_groups(nodes, best.of)
+    members = members_of(nodes, best.of)
+    listed = node_rows(problem, members)
+    listed = listed._replace(cost=listed.cost * data.weights.max())  # one weight for all columns
+    return priced_groups(problem, members, best.of), listed
 
 
-def priced_groups(nodes: Nodes, prices: Ints) -> Ints:
+def node_rows(problem: Problem, members: Members) -> NodeRows:
+    """Return the dearest rows under nodes, and what a node costs a row."""
+    size = np.minimum(np.diff(members.start), ROWS * problem.k)
+    first = members.start[:-1]
+    entry = members.entry[np.repeat(first - np.cumsum(size) + size, size) + np.arange(size.sum())]
+    count = problem.count[entry]
+    begin = np.cumsum(problem.count) - problem.count
+    places = np.repeat(begin[entry] - np.cumsum(count) + count, count) + np.arange(count.sum())
+    ends = np.append(0, np.cumsum(count))[np.append(0, np.cumsum(size))]
+    rows = np.argsort(problem.entry, kind="stable")[places]
+    return NodeRows(ends, rows, members.cost / UNIT)
+
+
+def priced_groups(problem: Problem, members: Members, prices: Ints) -> Ints:
     """Return the group of every row, -1 for rows that no group took."""
-    problem = nodes.problem
-    members = _members(nodes, prices)
     # An entry that is a class by itself lends the rows that it can spare.
     left = np.where(problem.free, problem.count - problem.k, problem.count)
     spare = left.copy()
@@ -78,7 +100,7 @@ def priced_groups(nodes: Nodes, prices: Ints) -> Ints:
     return out
 
 
-def _members(nodes: Nodes, prices: Ints) -> Members:
+def members_of(nodes: Nodes, prices: Ints) -> Members:
     """Return the nodes that are worth a look, and the entries under them."""
     problem = nodes.problem
     paying = ~problem.free

@@ -1,0 +1,141 @@
+"""From one priced start several chains of trials, put together component by component.
+
+Chains that start warm from the same groups change different places for the better. Where two of
+them can be told apart (a set of rows that both divide by themselves) the cheaper side is taken, so
+that what comes out loses less than each of them; then they all start again from there, cooler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+
+from shoal.base.partition import Ints
+from shoal.base.threads import share
+from shoal.coding.encode import Encoded
+from shoal.coding.tuples import entries
+from shoal.groupers.refinement import Effort, hidden_of, refined, renumbered
+from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
+from shoal.kernels.boxes.classes import Classes
+from shoal.kernels.boxes.conditions import Conditions, room
+from shoal.kernels.boxes.geometry import Boxes
+from shoal.kernels.boxes.groups import start_state
+from shoal.kernels.boxes.lattice import Ladders
+from shoal.kernels.boxes.shard import Shard, new_work
+from shoal.kernels.prices.components import components
+from shoal.kernels.prices.reopen import (
+    Elsewhere,
+    NodeRows,
+    look_around,
+    new_elsewhere,
+    open_nodes,
+)
+
+GENERATIONS = ((4, 90, 2.5), (4, 90, 1.5), (4, 56, 0.8))
+"""Chains, the trials of each (per n / k), and how warm it starts."""
+PASSES = 4
+"""Times that every node is tried."""
+ALIKE = 2
+"""Times that rows which are the same are exchanged between groups to make two partitions alike."""
+
+
+def reopened(
+    data: Encoded,
+    k: int,
+    conditions: Conditions,
+    boxes: Boxes,
+    labels: Ints,
+    nodes: NodeRows,
+    rng: np.random.Generator,
+) -> Ints:
+    """Try to open every node as one more group, until that brings nothing; return the groups."""
+    shard, elsewhere = make_shard(data, k, conditions, boxes, labels, int(rng.integers(1, 2**62)))
+    for _ in range(PASSES):
+        look_around(shard, elsewhere)
+        if open_nodes(shard, nodes, rng.permutation(nodes.cost.size), elsewhere, 0.0)[1] == 0:
+            break
+    return renumbered(shard.state.chains.group)
+
+
+def make_shard(
+    data: Encoded, k: int, conditions: Conditions, boxes: Boxes, labels: Ints, luck: int = 1
+) -> tuple[Shard, Elsewhere]:
+    """Return groups as one shard, with room to open nodes in."""
+    state = start_state(boxes, data.codes, renumbered(labels))
+    most, groups, nothing = 4 * k + 60, state.size.size, np.zeros(0, np.int64)
+    covered = new_covered(boxes, groups)
+    mark_all(boxes, covered, state, most)
+    distinct, entry, _ = entries(data.codes)
+    work = new_work(boxes, most, len(distinct), groups, room(conditions), 0, luck)
+    hidden, classes = hidden_of(data, conditions, state), Classes(nothing, nothing)
+    shard = Shard(boxes, data.codes, entry, hidden, k, most, state, covered, classes, work)
+    return shard, new_elsewhere(data.rows, groups)
+
+
+def chained(
+    data: Encoded,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    labels: Ints,
+    nodes: NodeRows,
+    effort: Effort,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None = None,
+) -> Ints:
+    """Return better groups: generations of chains, each from the best of those before."""
+    k, conditions, boxes, _ = shape
+    entry = entries(data.codes)[1]
+    for chains, trials, heat in GENERATIONS:
+        if stop is not None and stop():
+            break
+        warm = replace(effort, trials=trials, heat=heat, passes=1)
+
+        def chain(own: np.random.Generator, warm: Effort = warm, start: Ints = labels) -> Ints:
+            return refined(data, *shape, start.copy(), warm, own, stop)
+
+        made = share(chain, rng.spawn(chains))
+        labels = combined(data, boxes, entry, [*made, labels])
+        labels = reopened(data, k, conditions, boxes, labels, nodes, rng)
+    return labels
+
+
+def combined(data: Encoded, boxes: Boxes, entry: Ints, made: Sequence[Ints]) -> Ints:
+    """Return the cheaper side of every component of partitions, one after the other.
+
+    ``entry``: which rows are the same.
+    """
+    return reduce(lambda one, other: _cheaper(data, boxes, entry, one, other), made)
+
+
+def _cheaper(data: Encoded, boxes: Boxes, entry: Ints, one: Ints, other: Ints) -> Ints:
+    one, other = renumbered(one), renumbered(other)
+    for _ in range(ALIKE):
+        other = _alike(entry, one, other)
+    many = int(one.max()) + 1
+    losses = np.concatenate(
+        [
+            start_state(boxes, data.codes, side, spare=0).cost * sign
+            for side, sign in ((one, 1.0), (other, -1.0))
+        ]
+    )
+    parent = np.arange(losses.size)
+    components(one, other + many, parent)
+    gain = np.bincount(parent, losses, minlength=losses.size)
+    return renumbered(np.where(gain[parent[one]] > 1e-9, other + many, one))
+
+
+def _alike(entry: Ints, one: Ints, other: Ints) -> Ints:
+    """Return the groups of ``other`` with rows that are the same exchanged between them.
+
+    Each group prefers those rows that the group of ``one`` has with which it shares most.
+    """
+    many = int(one.max()) + 1
+    pair, shared = np.unique(other * many + one, return_counts=True)
+    turn = np.lexsort((shared, pair // many))
+    last = np.append(np.diff(pair[turn] // many) != 0, True)
+    friend = pair[turn][last] % many
+    out = np.empty_like(other)
+    out[np.lexsort((one, entry))] = other[np.lexsort((other, friend[other], entry))]
+    return out
