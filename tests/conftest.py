@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run slow tests last.
 
     ``make test-quick`` runs what is not marked ``slow``: by its folder here, or by hand where a
-    test takes more than a third of a second of processor time. ``make test`` leaves out what is
+    test takes more than a quarter of a second of processor time. ``make test`` leaves out what is
     marked ``deep``, which ``make test-deep`` runs.
     """
     for item in items:

@@ -139,6 +139,7 @@ def test_row_order_carries_nothing(name):
     assert abs(losses[0] - losses[1]) < 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROUPERS)
 def test_all_rows_equal_lose_nothing(name):
     rule = rule_for(name)
@@ -167,6 +168,7 @@ def test_a_column_entirely_missing(name):
     keeps_contract(data, part, rule)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROUPERS)
 def test_one_sensitive_value_dominates(name):
     """Half of the rows share a value: the limit for frequency-2 and alpha = 0.5."""

@@ -301,6 +301,7 @@ def test_sets_are_read_by_others(tmp_path, suffix):
     assert list(map(list, frame["ill"])) == release.frame["ill"].to_list()
 
 
+@pytest.mark.slow
 def test_categories_leave_in_the_order_of_the_release():
     seen = people().with_columns(pl.col("job").cast(pl.Categorical))
     frame = shoal.anonymize(seen, quasi=["age"], sensitive="ill", other="job", k=4).frame

@@ -121,6 +121,7 @@ def test_the_audit_measures_it():
     assert verdict.models["columns"]["job"]["coverage_p"] >= 5
 
 
+@pytest.mark.slow
 def test_the_report_shows_the_models_that_the_command_line_shows():
     quasi, sensitive = ["age", "sex"], ["ill", "job"]
     release = made().frame
@@ -150,6 +151,7 @@ def test_the_k_of_k_anonymity_is_that_of_rules_that_speak_of_crowds(monkeypatch)
     assert Plan().override(rules=both).filled().rules[-1].spec["k"] == 10
 
 
+@pytest.mark.slow
 def test_the_report_explains_it():
     outcome = made()
     page = outcome.page(audience="steward")

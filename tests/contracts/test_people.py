@@ -124,6 +124,7 @@ def test_rows_alone_would_break_it():
     assert broken(out.frame, persons, RULES["k"])
 
 
+@pytest.mark.slow
 def test_dummies_give_the_rows_of_a_person_with_one_value_one_set():
     out, persons, _ = released(table(), "dummies", LDiversity(3, "ill"))
     truth = table()["ill"].gather(out["row"]).to_list()

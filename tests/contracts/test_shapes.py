@@ -34,6 +34,7 @@ def test_a_shape_has_what_others_ask_it_for(name):
     assert shape.tables[0] == "release"
 
 
+@pytest.mark.slow
 def test_a_release_is_known_by_its_marks_alone(made):
     shape, outcome = made
     tables = outcome.here.tables

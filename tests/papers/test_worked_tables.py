@@ -150,6 +150,7 @@ def test_l_clustering_table_3_comes_out_for_every_seed(sick):
     assert shoal.audit(theirs, **ROLES, l=3, original=sick).holds
 
 
+@pytest.mark.slow
 def test_l_clustering_table_4_full_domain_goes_to_the_top(sick):
     trees = {
         "age": Taxonomy.from_rows([(str(age), "[50~55]") for age in range(50, 56)], "age"),
@@ -202,6 +203,7 @@ def test_alpha_k_table_1_b_protects_cancer(four):
         assert round(release.loss.rate, 3) == 0.111
 
 
+@pytest.mark.slow
 def test_alpha_k_table_1_c_protects_every_value(four):
     """The paper has one group of four, of loss 1; {1,4} and {2,3} keep the promise for less."""
     rule = shoal.AlphaK(0.5, 2, "disease")
@@ -242,6 +244,7 @@ def test_sei_generalizing_methods_lose_where_dummies_do_not(eight, method):
     assert release.loss.rate > 0 == eight.anonymize(l=2, method="dummies").loss.rate
 
 
+@pytest.mark.slow
 def test_sei_anatomy_has_four_groups_of_two(eight):
     release = eight.anonymize(l=2, l_kind="frequency", method="anatomy")
     assert release.frame["group_id"].value_counts()["count"].to_list() == [2] * 4

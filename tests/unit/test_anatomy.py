@@ -25,6 +25,7 @@ def table(rng, counts, gaps=0):
     return data
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 7), min_size=2, max_size=7), st.integers(2, 4))
 def test_the_kernel_equals_its_twin(left, l):  # noqa: E741

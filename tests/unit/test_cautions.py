@@ -98,6 +98,7 @@ def test_values_in_a_notation_that_is_not_read(texts, said):
         shoal.anonymize(table, quasi=["age", "born"], sensitive="ill", k=4, strict=True)
 
 
+@pytest.mark.slow
 def test_labels_that_name_rare_values():
     table = people(city=["Oslo", "Moss"] + ["Rome", "Bari"] * 19)
     (text,) = warned(table, quasi=["age", "city"], hierarchies={"city": TREE})
@@ -169,6 +170,7 @@ SPELLINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SPELLINGS)
 def test_spellings_of_one_value_are_told_at_every_door(kind, tmp_path):
     values = SPELLINGS[kind]

@@ -78,6 +78,7 @@ def test_rows_held_out_are_not_trained_on():
     assert honest.accuracy == classifier.on_original(task, frame, SCHEMA, {}).accuracy
 
 
+@pytest.mark.slow
 def test_blurred_values_count_as_much_as_they_are_believed():
     frame = people(600)
     task = make_task(frame, SCHEMA, "ill")

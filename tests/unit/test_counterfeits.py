@@ -105,6 +105,7 @@ def test_no_byte_tells_a_counterfeit(made: Made) -> None:
     assert share_false <= share_real + 4 * (0.25 / many) ** 0.5
 
 
+@pytest.mark.slow
 def test_the_table_beside_counts_them_by_class(made: Made) -> None:
     beside = pl.read_csv(made.path.with_name("r.counterfeits.csv"), infer_schema=False)
     rows = made.release.frame.filter(pl.Series(made.false))
@@ -165,6 +166,7 @@ def test_a_value_that_the_original_lacks_is_a_fault_beyond_the_counterfeits(
     assert any("do not occur as often" in fault for fault in verdict.faults)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["1d", "1h"])
 def test_a_date_that_nobody_has_any_more_is_one(tmp_path: Path, unit: str) -> None:
     days = pl.Series("ill", [0, 1, 2] * 8).cast(pl.Int64)

@@ -161,6 +161,7 @@ def test_passed_columns_must_be_unchanged():
     )
 
 
+@pytest.mark.slow
 def test_from_files_rows_cannot_be_added_and_some_may_be_left_out():
     frame, schema, taxonomies, data, partition, order = everything()
     release = generalize(frame, schema, data, partition, order=order)

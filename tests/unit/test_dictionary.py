@@ -66,6 +66,7 @@ def test_numbers_and_categories_come_back(table, tmp_path, ending):
     assert back.columns["age"]["shoal:role"] == "quasi"
 
 
+@pytest.mark.slow
 def test_it_is_csvw_of_published_cells_alone(table, tmp_path):
     release = made(table, tmp_path)
     release.write(tmp_path / "r.csv")

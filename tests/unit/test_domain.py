@@ -100,12 +100,14 @@ def trees(draw: st.DrawFn) -> list[tuple[str, ...]]:
     return draw(st.permutations(rows))
 
 
+@pytest.mark.slow
 @given(trees())
 def test_every_tree_is_rebuilt_from_its_paths(rows: list[tuple[str, ...]]) -> None:
     rows = [row for row in rows if row[0] != "*"] or [("leaf", "*")]
     assert_is_tree_of(Taxonomy.from_rows(rows, "x"), rows)
 
 
+@pytest.mark.slow
 @given(trees(), st.data())
 def test_joins_grow_and_never_shrink_in_width(rows: list[tuple[str, ...]], data: st.DataObject):
     taxonomy = Taxonomy.from_rows([r for r in rows if r[0] != "*"] or [("leaf", "*")], "x")
@@ -156,6 +158,7 @@ def test_all_faults_of_a_hierarchy_are_told_at_once() -> None:
     assert len(caught.value.faults) == 2
 
 
+@pytest.mark.slow
 def test_zip_codes_by_the_thousand_take_no_time() -> None:
     rows = [
         (f"{z:05d}", f"{z // 10:04d}*", f"{z // 100:03d}**", f"{z // 1000:02d}***", "*")

@@ -124,6 +124,7 @@ def test_the_likeliest_values_are_those_of_enumeration(weights, size, data) -> N
     assert naive.chance(guessed, by) == pytest.approx(best)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12))
 def test_shares_are_fitted_as_by_hand(spans) -> None:
     """One round after the other, cell by cell, in plain loops."""

@@ -97,6 +97,7 @@ def test_without_a_seed_the_secure_source_is_used(monkeypatch):
     assert not first.to_dict()["seeded"]
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_is_flagged_and_never_written():
     with pytest.warns(ShoalWarning, match="'dummies' was run with a seed: whoever knows"):
         first = go(people(), seed=987654321)
@@ -158,6 +159,7 @@ def test_files_of_every_kind_come_back(tmp_path, suffix):
         assert json.loads(re.sub('""', '"', cell.strip('"')))
 
 
+@pytest.mark.slow
 def test_frames_of_callers():
     for kind in (people().to_pandas(), people().to_arrow()):
         outcome = go(kind)

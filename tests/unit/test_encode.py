@@ -275,6 +275,7 @@ def test_every_text_comes_back(cells: list[str | None], flat_sets: bool) -> None
     assert sorted(names) == sorted(set(names))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::shoal.base.errors.ShoalWarning")
 @given(st.lists(st.none() | st.floats(-1e9, 1e9), min_size=1, max_size=30))
 def test_order_of_positions_is_order_of_values(cells: list[float | None]) -> None:
@@ -295,6 +296,7 @@ def test_many_distinct_values() -> None:
     assert len(np.unique(data.codes[:, 1])) == n
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here")
 def test_adult_has_the_missing_rates_that_the_literature_gives() -> None:

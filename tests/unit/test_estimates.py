@@ -59,6 +59,7 @@ def test_the_iterative_estimate_is_the_papers_formula(case):
             assert np.allclose(found[group], twin, atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(cases, st.sampled_from(["iterative", "closed", "em"]))
 def test_sums_are_kept_and_nothing_is_negative(case, method):

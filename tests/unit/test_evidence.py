@@ -64,6 +64,7 @@ def test_it_answers_what_a_board_asks(release):
     assert not re.search(r"(is|are) (compliant|anonymous under|lawful)", said)
 
 
+@pytest.mark.slow
 def test_empty_fields_are_lines_to_fill_in(release):
     page = release.page()
     assert re.search(r'Legal basis</th><td class="blank"></td>', page)

@@ -102,6 +102,7 @@ def test_without_the_original_nothing_of_before_is_left(made, shape):
         plot.loss()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["generalized", "typed", "dummies", "anatomized"])
 def test_a_value_of_few_rows_is_never_named(made, shape):
     plot = made[shape].plot
@@ -165,6 +166,7 @@ def test_cells_of_another_program_are_taken_as_they_stand():
     assert dict(zip(found.values, found.weight, strict=True)) == {"[20, 30[": 2.0, "[30, 40[": 1.0}
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(-50, 300), min_size=1, max_size=200),
     st.integers(2, 20),

@@ -60,6 +60,7 @@ def test_whole_numbers_are_rounded_outwards_to_multiples(numbers, step) -> None:
     assert ((low <= values) & (values <= high) & (high - low <= step)).all()
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, unique=True),
     st.sampled_from([0.001, 0.05, 0.1, 0.2, 0.5, 2.0, 2.5, 50.0]),

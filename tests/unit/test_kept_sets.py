@@ -78,6 +78,7 @@ def series(tmp_path):
     return table, folder, shoal.anonymize(table, **ASKED, history=folder)
 
 
+@pytest.mark.slow
 def test_a_value_that_nobody_has_any_more_stays_in_the_sets(series):
     table, folder, first = series
     rare = table.with_columns(pl.col("ill").replace("hiv", "flu"))

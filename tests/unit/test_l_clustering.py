@@ -63,6 +63,7 @@ def test_equals_its_twin(seed):
     assert as_sets(got) == twin(data, l, seed)
 
 
+@pytest.mark.slow
 def test_a_diverse_cluster_takes_rows_up_to_k_and_swallows_nobody():
     compared = 0
     for seed in range(8):

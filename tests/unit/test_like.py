@@ -191,6 +191,7 @@ def test_what_cannot_be_like_an_earlier_release_says_why(asked, said):
         shoal.anonymize(frame, **{**roles, **asked})
 
 
+@pytest.mark.slow
 def test_people_are_counted_and_typed_cells_are_taken_up():
     frame = table(5, 120).with_columns((pl.col("mark") // 2).alias("id")).drop("mark")
     roles = {"quasi": QUASI, "sensitive": "ill", "person": "id", "k": 3, "typed": True}

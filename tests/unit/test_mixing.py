@@ -37,6 +37,7 @@ def far_from(counts, quota, ordered):
     return np.abs(p - quota).sum() / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["equal", "ordered"])
 def test_a_row_is_banned_only_when_no_way_to_the_target_is_left(distance, monkeypatch):
     monkeypatch.setattr(kernel, "_stray", kernel._stray.py_func)  # inner kernels have no other door

@@ -54,6 +54,7 @@ def test_intervals(values, cell):
     assert several["hi"].to_list() == [ends[1], None, ends[0], None]
 
 
+@pytest.mark.slow
 @given(st.lists(words, min_size=1, max_size=8, unique=True))
 def test_exact_values_are_injective_and_come_back(values):
     cells = notation.exact(pl.Series(values, dtype=pl.String)).to_list()
@@ -82,6 +83,7 @@ def test_sets_come_back_and_never_look_like_values(wanted):
     assert not listed.filter(pl.col("cell") == len(wanted)).height
 
 
+@pytest.mark.slow
 @given(st.lists(words, min_size=2, max_size=6, unique=True))
 def test_intervals_of_ranks_come_back(values):
     series = pl.Series(values, dtype=pl.String)
@@ -93,6 +95,7 @@ def test_intervals_of_ranks_come_back(values):
     assert len(set(cells)) == len(cells)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(allow_nan=False), min_size=2, max_size=6, unique=True))
 def test_intervals_of_numbers_come_back(values):
     series = pl.Series(sorted({value + 0.0 for value in values}), dtype=pl.Float64)

@@ -85,6 +85,7 @@ def test_a_release_holds_nothing_of_the_original() -> None:
     assert type(release.frame) is pd.DataFrame
 
 
+@pytest.mark.slow
 def test_what_compares_needs_the_release_beside_its_original(
     table: shoal.Table[pl.DataFrame], release: shoal.Release[pl.DataFrame]
 ) -> None:

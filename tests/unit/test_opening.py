@@ -49,6 +49,7 @@ def cost_of(data, members, codes, weights):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_equals_its_twin(seed):
     rng, k = np.random.default_rng(seed), 4

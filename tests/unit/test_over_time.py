@@ -218,6 +218,7 @@ def test_a_counterfeit_looks_like_everybody(tmp_path):
     assert str(tmp_path) not in json.dumps(second.to_dict())
 
 
+@pytest.mark.slow
 def test_a_value_that_nobody_has_any_more_is_still_hidden_among(tmp_path):
     ids = [f"p{i}" for i in range(6)]
     released(people(ids, [1, 2, 1, 2, 3, 4]), tmp_path)
@@ -226,6 +227,7 @@ def test_a_value_that_nobody_has_any_more_is_still_hidden_among(tmp_path):
     assert second.frame["ill"].dtype == pl.Int64
 
 
+@pytest.mark.slow
 def test_the_check_finds_what_is_wrong(tmp_path):
     ids, ills = [f"p{i}" for i in range(12)], ["flu", "cold", "gout"] * 4
     release = released(people(ids, ills), tmp_path)

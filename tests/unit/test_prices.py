@@ -90,6 +90,7 @@ def table():
     return encoded(np.random.default_rng(5), 600, "tttt", missing=0.05, sensitive=(4,))
 
 
+@pytest.mark.slow
 def test_passes_raise_the_bound_and_methods_stay_above_it(table):
     problem = make_problem(table, 5)
     values = [found.value for found in ascend(make_nodes(problem), 60)]

@@ -155,6 +155,7 @@ def faults_of(out, persons=None, **changed):
     return linked_faults(opened, opened.persons if persons is None else persons, None)
 
 
+@pytest.mark.slow
 def test_the_check_finds_rows_that_are_not_alike_and_names():
     out = release(pseudonym=True)
     assert faults_of(out) == []

@@ -154,6 +154,7 @@ def _people(rows: int = 600) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 def test_every_claim_is_right_and_the_grid_takes_them_away() -> None:
     table = _people()
     with pytest.warns(shoal.ShoalWarning, match="can be read off its cells with certainty"):

@@ -146,6 +146,7 @@ def test_a_page_is_whole_and_needs_nothing_else(steward):
     assert places <= set(page.ids)
 
 
+@pytest.mark.slow
 def test_every_chart_has_words_and_numbers(steward):
     page = Page(steward)
     drawn = [value for name, value in page.attributes if name == "aria-labelledby"]
@@ -256,6 +257,7 @@ def test_hostile_names_and_values_stay_texts_in_every_shape(method, audience):
     assert len(page.ids) == len(set(page.ids))
 
 
+@pytest.mark.slow
 def test_reports_without_a_sensitive_column_and_of_typed_tables():
     plain = Page(run(sensitive=[], other=[], typed=True).page())
     assert "No column was declared sensitive" in plain.text
@@ -263,6 +265,7 @@ def test_reports_without_a_sensitive_column_and_of_typed_tables():
     assert re.search(r"\d+ to \d+", plain.text)
 
 
+@pytest.mark.slow
 def test_a_broken_promise_is_told_first():
     frame = people().drop("name")
     opened = shoal.open_release(frame, quasi=["age", "town"], sensitive=["ill"])
@@ -297,6 +300,7 @@ def test_an_audit_can_be_reported_with_and_without_the_original(method):
     assert "before and after" not in page.text
 
 
+@pytest.mark.slow
 def test_a_comparison_can_be_reported():
     found = shoal.compare(
         people(), quasi=["age", "town"], sensitive=["ill"], methods=["kaim"], k=[2, 5], queries=0

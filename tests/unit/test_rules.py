@@ -109,6 +109,7 @@ def test_passing_groups_pass_when_joined(rule, groups):
         assert verdicts(rule, [list(chain(*passing)), *rest])[0]
 
 
+@pytest.mark.slow
 @given(RULES, GROUPS)
 def test_a_table_is_refused_exactly_when_it_fails_as_one_group(rule, groups):
     # Every rule grows safely, so one group of everybody is the most that can be tried.
@@ -158,6 +159,7 @@ def test_caps_say_the_same_as_holds(rule, groups):
         assert verdicts(rule, groups) == [within(caps, group) for group in groups]
 
 
+@pytest.mark.slow
 @given(st.lists(RULES, min_size=1, max_size=3), GROUPS)
 def test_several_rules_at_once(rules, groups):
     both = All((All(tuple(rules[:1])), *rules[1:]))

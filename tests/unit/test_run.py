@@ -75,6 +75,7 @@ def test_rules_can_be_given_as_values() -> None:
     assert [part.spec["k"] for part in outcome.plan.rules] == [4, 5]
 
 
+@pytest.mark.slow
 def test_the_figures_are_json_without_values_or_seed() -> None:
     text = go(people(), seed=123456789).to_json()
     figures = json.loads(text)

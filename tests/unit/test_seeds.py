@@ -84,6 +84,7 @@ def test_a_short_seed_is_warned_about_for_every_method(method: str) -> None:
         assert any("The seed of this run is short" in text for text in outcome.warnings) == said
 
 
+@pytest.mark.slow
 def test_no_seed_shows() -> None:
     outcome = made(SEED)
     plan = outcome.made.plan

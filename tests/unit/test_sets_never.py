@@ -75,6 +75,7 @@ def test_nothing_is_guessed_where_there_is_no_name() -> None:
     assert guess_hierarchy(pl.Series(["\u00a0", "a"]), "x") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["shoal", "mondrian", "k-member", "incognito"])
 def test_never_means_one_value_or_nothing(table: pl.DataFrame, method: str) -> None:
     quasi = ["age", "city", "team"]

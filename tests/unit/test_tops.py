@@ -35,6 +35,7 @@ def published(frame, top="Person", k=2, method="incognito", **more):
     )
 
 
+@pytest.mark.slow
 def test_a_generalized_value_is_the_top_and_a_gap_is_a_star():
     assert set(published(people(["m", "f"])).frame["sex"]) == {"Person"}
     assert set(published(people([None, None])).frame["sex"]) == {"*"}

@@ -62,6 +62,7 @@ def test_nothing_keeps_no_promise():
     assert unite([], RULES).faults == ("The release has no rows: an empty table keeps no promise.",)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3), st.integers(1, 5)), max_size=30))
 def test_a_histogram_of_weights_is_that_of_repeated_rows(entries):
     labels, codes, weights = (np.array([e[i] for e in entries], np.int64) for i in range(3))

@@ -36,6 +36,7 @@ def started(data, effort):
     return k, conditions, boxes, make_ladders(data, data.weights, k, effort.merge, "ncp")
 
 
+@pytest.mark.slow
 def test_peel_looks_under_roofs_first(monkeypatch):
     """Without roofs every entry that is left is looked at under every pattern, to the same end."""
     data = encoded(np.random.default_rng(3), 300, "tttttoo", missing=0.02)
