@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import gc
 import re
 from functools import cache
 from pathlib import Path
@@ -84,3 +85,9 @@ def _turn(item: pytest.Item) -> int:
     if folder in SLOW:
         return 1 + SLOW.index(folder)
     return len(SLOW) + 1 if item.get_closest_marker("slow") else 0
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage what lives until the end anyway: tests and libraries."""
+    gc.collect()
+    gc.freeze()
