@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import gc
+import hashlib
 import re
 from functools import cache
 from pathlib import Path
