@@ -90,13 +90,13 @@ def peel_off(
         nonlocal left, groups, block
         while len(patterns) and left and budget > 0:
             before, some, patterns = left, patterns[:block], patterns[block:]
-            found = _screened(ladders, some, k, rest, left, spare)
+            screened = _screened(ladders, some, k, rest, left, spare)
             args = (stated(conditions), rest, left, label, groups, work, budget)
-            left, groups, budget, looked = peel(ladders, some, k, *args, *found[:3])
+            left, groups, budget, looked = peel(ladders, some, k, *args, *screened[:3])
             block = block // 2 if left < (1 - TAKEN) * before else 2 * block
             block = min(max(block, BLOCKS[0]), BLOCKS[1])
             if seen is not None:
-                seen[0] += looked + found[3]
+                seen[0] += looked + screened[3]
         return budget
 
     small = walkable(ladders)
@@ -135,25 +135,25 @@ def _screened(
     parts = PARTS if left * len(patterns) >= WORTH else 1
     cuts = np.unique(first[np.searchsorted(first, np.arange(parts + 1) * len(patterns) // parts)])
 
-    def part(ends: tuple[int, int]) -> tuple[Ints, Chosen, int]:
+    def look(ends: tuple[int, int]) -> tuple[Ints, Chosen, int]:
         try:
             work = spare.pop()
         except IndexError:
             work = new_workspace(left, patterns.shape[1], np.zeros(0, np.int64))
         bounds = first[(first >= ends[0]) & (first <= ends[1])] - ends[0]
-        some, found = patterns[order[ends[0] : ends[1]]], np.empty(ROOM * left, np.int32)
+        some, chosen = patterns[order[ends[0] : ends[1]]], np.empty(ROOM * left, np.int32)
         at = np.full((2, len(some)), -1)
-        used, looked = screen(ladders, some, bounds, k, rest, left, work, at, found)
+        used, looked = screen(ladders, some, bounds, k, rest, left, work, at, chosen)
         spare.append(work)
-        return at, found[:used].copy(), looked
+        return at, chosen[:used].copy(), looked
 
-    made = share(part, list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
+    made = share(look, list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)))
     begin, end, before = np.empty(len(patterns), np.int64), np.empty(len(patterns), np.int64), 0
-    for place, (at, found, _) in zip(cuts, made, strict=False):
-        mine = order[place : place + at.shape[1]]
+    for cut, (at, chosen, _) in zip(cuts, made, strict=False):
+        mine = order[cut : cut + at.shape[1]]
         begin[mine], end[mine] = np.where(at[0] < 0, -1, at[0] + before), at[1] + before
-        before += found.size
-    return begin, end, np.concatenate([found for _, found, _ in made]), sum(m[2] for m in made)
+        before += chosen.size
+    return begin, end, np.concatenate([chosen for _, chosen, _ in made]), sum(m[2] for m in made)
 
 
 def _proposals(
