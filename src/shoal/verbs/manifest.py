@@ -73,7 +73,7 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
         },
         "seeded": run.plan.seeded,
         "keyed": {"how": "HMAC-SHA256", **marks.told()},
-        "versions": versions(*_LIBRARIES),
+        "versions": dict(versions(*_LIBRARIES)),
         "plan": plan,
         "withheld": withheld,
     } | ({"tied": dict(run.tied)} if run.tied else {})
