@@ -86,7 +86,7 @@ def refined(
     wanted = max(1.0, effort.trials * data.rows / k)
     with ThreadPoolExecutor(workers()) as pool, under_way("trials", lambda: made[0] / wanted):
         for turn in range(effort.passes):
-            shards = _cut(data.codes, labels, max(effort.shard, GROUPS * k), rng)
+            shards = cut_up(data.codes, labels, max(effort.shard, GROUPS * k), rng)
 
             def work(rows: Ints, own: np.random.Generator, turn: int = turn) -> tuple[Ints, int]:
                 part = data.take(rows)  # no other shard reads or writes the labels of these rows
@@ -113,7 +113,7 @@ def renumbered(labels: Ints) -> Ints:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def _cut(
+def cut_up(
     codes: npt.NDArray[np.int32], labels: Ints, size: int, rng: np.random.Generator
 ) -> list[Ints]:
     """Return the rows of each shard: groups by their first rows' codes, columns in random order."""

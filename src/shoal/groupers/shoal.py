@@ -80,6 +80,8 @@ FIRST = 1
 """Refinement trials, per n / k, after which the better start is chosen."""
 SECOND = 8
 """The same with a start from prices: it loses more at first, and less in the end."""
+OPENINGS = 1
+"""Times that the table is looked over for nodes near a start to open at normal effort."""
 IDLE = 8
 """Fruitless turns before new starts end."""
 
@@ -130,6 +132,8 @@ def group(
     if effort == "max" and plain and (priced := _priced(data, rule, shape, rng, stop)) is not None:
         starts.append(priced[0])
         nodes = priced[1]
+    if effort == "normal" and plain and data.rows > FEW:
+        starts = [_reopened(data, rule, shape, starts[0], rng), *starts[1:]]
     best = starts[0]
     if len(starts) > 1 and effort != "fast":
         # What a start loses tells less than what it loses once the first trials have been made.
@@ -201,6 +205,44 @@ def _searched(
     return chained(data, shape, labels, nodes, effort, rng, stop)
 
 
+def _reopened(
+    data: Encoded,
+    rule: Rule,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    labels: Ints,
+    rng: np.random.Generator,
+) -> Ints:
+    """Return a start from prices near those that rows pay in a start, unless it costs more."""
+    from shoal.groupers.prices.near import near_start
+
+    k, conditions, boxes, _ = shape
+    found = near_start(data, k, boxes, labels)
+    opened = None if found is None else _opened(data, rule, shape, *found, rng, OPENINGS)
+    if opened is None or cost(data, boxes, opened) >= cost(data, boxes, labels):
+        return labels
+    return opened
+
+
+def _opened(
+    data: Encoded,
+    rule: Rule,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    labels: Ints,
+    nodes: NodeRows,
+    rng: np.random.Generator,
+    passes: int,
+) -> Ints | None:
+    """Give the rows that prices left a group, and open nodes; None when too many are left."""
+    from shoal.groupers.prices.chains import reopened
+
+    k, conditions, boxes, _ = shape
+    rest = place_rest(data, conditions, boxes, labels, rule, rng)
+    if rest is None:
+        return None
+    labels = repair(data, rest, rule).labels()
+    return reopened(data, k, conditions, boxes, labels, nodes, rng, passes)
+
+
 def _priced(
     data: Encoded,
     rule: Rule,
@@ -209,18 +251,13 @@ def _priced(
     stop: Callable[[], bool] | None,
 ) -> tuple[Ints, NodeRows] | None:
     """Return a start from prices, and the nodes that they name; for the highest effort alone."""
-    from shoal.groupers.prices.chains import reopened
+    from shoal.groupers.prices.chains import PASSES
     from shoal.groupers.prices.greedy import priced_start
 
-    k, conditions, boxes, _ = shape
-    if (found := priced_start(data, k, stop)) is None:
+    if (found := priced_start(data, shape[0], stop)) is None:
         return None
-    labels, nodes = found
-    rest = place_rest(data, conditions, boxes, labels, rule, rng)
-    if rest is None:
-        return None
-    labels = repair(data, rest, rule).labels()
-    return reopened(data, k, conditions, boxes, labels, nodes, rng), nodes
+    opened = _opened(data, rule, shape, *found, rng, PASSES)
+    return None if opened is None else (opened, found[1])
 
 
 def _restarted(

@@ -17,7 +17,7 @@ from shoal.base.partition import Ints
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
-from shoal.groupers.refinement import Effort, hidden_of, refined, renumbered
+from shoal.groupers.refinement import Effort, cut_up, hidden_of, refined, renumbered
 from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions, room
@@ -30,14 +30,19 @@ from shoal.kernels.prices.reopen import (
     Elsewhere,
     NodeRows,
     look_around,
+    look_some,
     new_elsewhere,
     open_nodes,
 )
 
 GENERATIONS = ((4, 90, 2.5), (4, 90, 1.5), (4, 56, 0.8))
 """Chains, the trials of each (per n / k), and how warm it starts."""
-PASSES = 4
-"""Times that every node is tried."""
+PASSES, TURNS = 2, 3
+"""Times that the table is looked over, and that every node is tried each time."""
+SHARD = 110_000
+"""Rows that nodes are opened in together."""
+PARTS = 8
+"""Parts that entries are looked at in, whatever the number of threads."""
 ALIKE = 2
 """Times that rows which are the same are exchanged between groups to make two partitions alike."""
 
@@ -50,14 +55,55 @@ def reopened(
     labels: Ints,
     nodes: NodeRows,
     rng: np.random.Generator,
+    passes: int = PASSES,
 ) -> Ints:
     """Try to open every node as one more group, until that brings nothing; return the groups."""
-    shard, elsewhere = make_shard(data, k, conditions, boxes, labels, int(rng.integers(1, 2**62)))
-    for _ in range(PASSES):
-        look_around(shard, elsewhere)
-        if open_nodes(shard, nodes, rng.permutation(nodes.cost.size), elsewhere, 0.0)[1] == 0:
+    labels = labels.copy()
+    for _ in range(passes):
+        shards = cut_up(data.codes, labels, SHARD, rng)
+
+        def work(job: tuple[Ints, np.random.Generator]) -> tuple[Ints, int]:
+            rows, own = job
+            some = nodes if rows.size == data.rows else _within(nodes, rows, data.rows)
+            part = data.take(rows)
+            shard, elsewhere = make_shard(part, k, conditions, boxes, labels[rows])
+            look_everywhere(shard, elsewhere)
+            opened = 0
+            for _ in range(TURNS):
+                tried = own.permutation(some.cost.size)
+                opened += open_nodes(shard, some, tried, elsewhere, 0.0)[1]
+            return renumbered(shard.state.chains.group), opened
+
+        start, made = 0, share(work, list(zip(shards, rng.spawn(len(shards)), strict=True)))
+        for rows, (found, _) in zip(shards, made, strict=True):
+            labels[rows] = found + start
+            start += int(found.max()) + 1
+        if not any(opened for _, opened in made):
             break
-    return renumbered(shard.state.chains.group)
+    return labels
+
+
+def _within(nodes: NodeRows, rows: Ints, total: int) -> NodeRows:
+    """Return nodes with those of their rows that are in a shard, by their places in it."""
+    place = np.full(total, -1)
+    place[rows] = np.arange(rows.size)
+    inside = place[nodes.rows]
+    node = np.repeat(np.arange(nodes.cost.size), np.diff(nodes.start))[inside >= 0]
+    many = np.bincount(node, minlength=nodes.cost.size)
+    start = np.append(0, np.cumsum(many[many > 0]))
+    return NodeRows(start, inside[inside >= 0], nodes.cost[many > 0])
+
+
+def look_everywhere(shard: Shard, elsewhere: Elsewhere) -> None:
+    """Find out what every row pays, and would pay elsewhere."""
+    cuts = np.linspace(0, len(shard.work.candidates), PARTS + 1).astype(np.int64)
+
+    def look(part: int) -> None:
+        words, price = np.empty_like(shard.work.words), np.empty_like(shard.work.price)
+        look_some(shard, elsewhere, cuts[part], cuts[part + 1], words, price)
+
+    share(look, range(PARTS))
+    look_around(shard, elsewhere)
 
 
 def make_shard(
@@ -67,7 +113,8 @@ def make_shard(
     state = start_state(boxes, data.codes, renumbered(labels))
     most, groups, nothing = 4 * k + 60, state.size.size, np.zeros(0, np.int64)
     covered = new_covered(boxes, groups)
-    mark_all(boxes, covered, state, most)
+    # Groups that cost nothing are hardly ever the cheapest for others, and may be most of them.
+    mark_all(boxes, covered, state._replace(size=np.where(state.cost > 0.0, state.size, 0)), most)
     distinct, entry, _ = entries(data.codes)
     work = new_work(boxes, most, len(distinct), groups, room(conditions), 0, luck)
     hidden, classes = hidden_of(data, conditions, state), Classes(nothing, nothing)
