@@ -103,6 +103,9 @@ class AlphaK:
         guarded = (v for v, name in enumerate(names) if name in self.values)
         return tuple(Condition("value share", self.alpha, v) for v in guarded)
 
+    def mix(self, share: Floats) -> None:
+        """The table's shares do not matter."""
+
     def obstacle(self, whole: GroupStats) -> str | None:
         """A value whose share of the table is above alpha is above it in some class."""
         hist = whole.histograms[self.column]

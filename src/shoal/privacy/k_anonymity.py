@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import Bools, Caps, Limit, counted
+from shoal.privacy.base import Bools, Caps, Floats, Limit, counted
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,9 @@ class KAnonymity:
     def conditions(self, names: Sequence[str]) -> tuple[()]:
         """The size is all there is to check."""
         return ()
+
+    def mix(self, share: Floats) -> None:
+        """The table's shares do not matter."""
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A table with fewer than k rows cannot be k-anonymous."""

@@ -73,6 +73,9 @@ class LDiversity:
         """So many different values."""
         return (Condition("distinct", self.l),)
 
+    def mix(self, share: Floats) -> None:
+        """The table's shares do not matter."""
+
     def obstacle(self, whole: GroupStats) -> str | None:
         """A table with fewer than l different values cannot be l-diverse."""
         hist = whole.histograms[self.column]
@@ -131,6 +134,9 @@ class EntropyLDiversity:
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """So much entropy."""
         return (Condition("entropy", math.log(self.l)),)
+
+    def mix(self, share: Floats) -> None:
+        """The table's shares do not matter."""
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A table whose own entropy is below log l cannot be entropy l-diverse."""
@@ -219,6 +225,9 @@ class RecursiveLDiversity:
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """The top count below c times the tail."""
         return (Condition("recursive", self.c, self.l),)
+
+    def mix(self, share: Floats) -> None:
+        """The table's shares do not matter."""
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """The whole table must pass, for it is the union of all classes."""
@@ -320,6 +329,9 @@ class FrequencyLDiversity:
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """No larger share than 1 / l."""
         return (Condition("share", 1.0 / self.l),)
+
+    def mix(self, share: Floats) -> None:
+        """The table's shares do not matter."""
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A value with more than 1 / l of the table is too frequent in some class."""
