@@ -277,7 +277,7 @@ def test_a_plain_number_is_no_type_of_its_own(monkeypatch):
     doubled = kernels.inner(_doubled)
     both = kernels.kernel(lambda n: doubled(0) + doubled(1) + doubled(n))
     assert both(3) == 8
-    assert len(doubled.signatures) == 1
+    assert len(doubled.made.signatures) == 1
 
 
 @pytest.mark.parametrize("diverse", [False, True])
