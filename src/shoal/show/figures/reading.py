@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def _once(read: Callable[[Opened, str], T]) -> Callable[[Opened, str], T]:
-    """Read a column once, however many figures and reports ask; it is forgotten with the release."""
+    """Read a column once for all figures and reports; it is forgotten with the release."""
     kept: WeakKeyDictionary[Opened, dict[str, T]] = WeakKeyDictionary()
 
     @wraps(read)
