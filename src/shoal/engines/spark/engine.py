@@ -18,6 +18,7 @@ from shoal.base.roles import Role
 from shoal.catalog import Method, find_method
 from shoal.engines.run import Run
 from shoal.engines.spark import files
+from shoal.engines.spark.bringing import Brought, brought, check_size
 from shoal.engines.spark.columns import take_in
 from shoal.engines.spark.job import Job, Stopwatch
 from shoal.engines.spark.looking import read_off_there
@@ -39,8 +40,10 @@ def carry_out(
     settings: Spark,
     group: Callable[..., Any],
     clock: Stopwatch,
-) -> tuple[Run, Any]:
+) -> tuple[Run, Any, Brought | None]:
     """Anonymize a Spark frame, or a folder or file of Parquet or CSV.
+
+    Return the run, the release, and both tables on this machine if the settings ask for them.
 
     Parameters
     ----------
@@ -68,6 +71,8 @@ def carry_out(
             taxonomies = gather(plan, head.columns, None if is_path(hierarchies) else hierarchies)
             # Everything that can be refused without looking at a value is refused now.
             _, schema = resolve(head, plan, taxonomies)
+            if settings.here:
+                check_size(table, settings)
         specs = [rule.spec for rule in plan.rules]
         rules = (*build_rules(specs, schema.sensitive), *extra)
         check_fit(entry, rules)
@@ -90,6 +95,7 @@ def carry_out(
             staged = entry.shape.stage(job)
             release, verdict = publish(job, staged, kind)
             told = read_off_there(job, staged, release)
+            here = brought(job, staged) if settings.here else None
     run = Run(
         loss=staged.loss,
         verdict=verdict,
@@ -103,7 +109,7 @@ def carry_out(
         read_off=told,
         warnings=(told.describe(),) if told is not None and told.warns else (),
     )
-    return run, release
+    return run, release, here
 
 
 def _opened(data: Any, plan: Plan, settings: Spark) -> tuple[Any, Any, str, str | None]:

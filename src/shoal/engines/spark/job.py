@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+import polars as pl
 
 from shoal.catalog import Method
 from shoal.engines.spark.columns import SparkTable
@@ -110,7 +112,8 @@ class Staged:
     """A staged table: every row as it was, beside what it is published as.
 
     ``rows`` reads it from the disk; the column ``kept`` says which rows are published at all.
-    ``in_order``: whether they stand in the order of the release.
+    ``in_order``: whether they stand in the order of the release. ``beside``: the other tables of
+    the release, by name, which are small enough to be made on the driver.
     """
 
     rows: Any
@@ -123,3 +126,4 @@ class Staged:
     notes: dict[str, Any]
     checks: Checks
     in_order: bool = True
+    beside: Mapping[str, pl.DataFrame] = field(default_factory=dict)
