@@ -14,6 +14,7 @@ from shoal.base.params import Param
 from shoal.base.partition import GroupStats, Histogram
 from shoal.privacy.base import (
     SLACK,
+    AnyMix,
     Bools,
     Caps,
     ColumnCaps,
@@ -27,7 +28,7 @@ from shoal.privacy.base import (
 
 
 @dataclass(frozen=True)
-class AlphaK:
+class AlphaK(AnyMix):
     """At least ``k`` rows, and a share of at most ``alpha`` for each protected value.
 
     Parameters
@@ -102,9 +103,6 @@ class AlphaK:
             return (Condition("share", self.alpha),)
         guarded = (v for v, name in enumerate(names) if name in self.values)
         return tuple(Condition("value share", self.alpha, v) for v in guarded)
-
-    def mix(self, share: Floats) -> None:
-        """The table's shares do not matter."""
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A value whose share of the table is above alpha is above it in some class."""

@@ -107,6 +107,13 @@ class Limit:
     why: str
 
 
+class AnyMix:
+    """What most rules say of the table's shares of values."""
+
+    def mix(self, share: Floats) -> None:
+        """They do not matter."""
+
+
 class Rule(Protocol):
     """A privacy model.
 

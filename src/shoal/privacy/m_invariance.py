@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import Bools, Caps, Condition, Floats, Limit
+from shoal.privacy.base import AnyMix, Bools, Caps, Condition, Limit
 from shoal.privacy.l_diversity import FrequencyLDiversity
 
 
 @dataclass(frozen=True)
-class MInvariance:
+class MInvariance(AnyMix):
     """No value in more than 1 / ``m`` of a class, of one signature for life (Xiao, Tao 2007).
 
     Grows safely: a share in a union lies between the shares in the parts, and a class made of
@@ -67,9 +67,6 @@ class MInvariance:
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """No larger share than 1 / m."""
         return self.share.conditions(names)
-
-    def mix(self, share: Floats) -> None:
-        """The table's shares do not matter."""
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A value with more than 1 / m of the table is too frequent in some class."""
