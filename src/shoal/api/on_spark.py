@@ -31,15 +31,15 @@ def anonymize_on_spark(
     from shoal.verbs.anonymize import Clock, on_spark
 
     clock = Clock(progress or (lambda stage: None))
-    run, frame, here = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
+    run, tables, here = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
     run = replace(run, marks=marks(data, None, plan, {}, "spark"))
     if here is None:
-        return Release(None, run, Native(), {"release": frame})
+        return Release(None, run, Native(), tables)
     opened, original = here
     exposed = exposure(opened.published, opened.sensitive, ())
     said = [exposed.describe()] if exposed is not None and exposed.warns else []
     run = replace(run, exposure=exposed, warnings=(*run.warnings, *said))
-    return Release(opened, run, Native(), {"release": frame}, original)
+    return Release(opened, run, Native(), tables, original)
 
 
 def wants_spark(data: Any, engine: Spark | None, table: str | None, query: str | None) -> bool:

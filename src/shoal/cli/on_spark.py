@@ -113,28 +113,32 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
         release.made.seconds["total"] = time.perf_counter() - started
         if here:
             progress("report")
-        manifest = _write_figures(order, release)
+        files = _write_figures(order, release)
     for text in release.warnings:
         say.warning(text)
     tell(release.made)
-    files = (order.out, manifest, *order.extras.values())
-    written = [str(file) for file in files if file is not None and file != DASH]
-    say.line(f"Wrote {' and '.join(written)}.")
+    say.line(f"Wrote {' and '.join(files)}.")
 
 
-def _write_figures(order: Order, release: Release[Any]) -> Path | None:
-    """Write the manifest, if the release lies on this machine, and what was asked for besides."""
+def _write_figures(order: Order, release: Release[Any]) -> list[str]:
+    """Write the manifest, if the release lies on this machine, and what was asked for besides.
+
+    Return the names of all that is there now.
+    """
     from shoal.base.atomic import atomic_files
-    from shoal.engines.spark.files import Files
+    from shoal.engines.spark.files import Files, beside
     from shoal.engines.spark.settings import address
     from shoal.verbs.manifest import figures, leave, written
 
     run, file, shown = release.made, None, b""
+    others = {name: beside(str(order.out), name) for name in release.tables if name != "release"}
+    places = {"release": str(order.out), **others}
     try:
         made: dict[str, Any] = {}
         with atomic_files() as files:
             if order.out.exists():
-                made, file = leave(run, {"release": order.out}, files, force=order.force)
+                goals = {name: Path(place) for name, place in places.items()}
+                made, file = leave(run, goals, files, force=order.force)
             texts = {"--json": written(release.to_dict() | {"manifest": figures(run, made)})}
             if order.audience is not None:
                 from shoal.report.evidence import filled
@@ -152,6 +156,8 @@ def _write_figures(order: Order, release: Release[Any]) -> Path | None:
     except BaseException:
         # Both or neither; what was replaced with --force is gone already.
         if not order.force:
-            Files(release.frame.sparkSession).delete(address(order.out))
+            for place in places.values():
+                Files(release.frame.sparkSession).delete(address(place))
         raise
-    return file
+    every = (*places.values(), file, *order.extras.values())
+    return [str(each) for each in every if each is not None and each != DASH]

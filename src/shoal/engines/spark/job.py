@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import polars as pl
-
 from shoal.catalog import Method
 from shoal.engines.spark.columns import SparkTable
 from shoal.engines.spark.hashing import Fingerprint
@@ -100,11 +98,11 @@ class Checks:
     staged
         Takes the published columns of the staged table as they are written, and looks at that.
     release
-        Takes the release, read back with its columns numbered.
+        Takes the release, read back with its columns numbered, and the tables beside it.
     """
 
     staged: Callable[[Sequence[Any]], Seen]
-    release: Callable[[Any], Seen]
+    release: Callable[..., Seen]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +111,7 @@ class Staged:
 
     ``rows`` reads it from the disk; the column ``kept`` says which rows are published at all.
     ``in_order``: whether they stand in the order of the release. ``beside``: the other tables of
-    the release, by name, which are small enough to be made on the driver.
+    the release, by name, as they are to be published.
     """
 
     rows: Any
@@ -126,4 +124,4 @@ class Staged:
     notes: dict[str, Any]
     checks: Checks
     in_order: bool = True
-    beside: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    beside: Mapping[str, Any] = field(default_factory=dict)
