@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests tools benchmarks experiments
 # Compiled Python is kept, even where it is not by default: rewriting tests takes long.
-TESTED := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+# Polars with one thread per worker: on small tables its threads take an eighth of the processor time for nothing.
+TESTED := env -u PYTHONDONTWRITEBYTECODE POLARS_MAX_THREADS=1 $(BIN)/python -m pytest
 # The tests of a file stay together (tests/conftest.py); files start in the order of collection.
 # A worker that dies ends the run: with another one in its place pytest has been seen to wait forever.
 SPREAD := -n 2 --dist loadscope --no-loadscope-reorder --max-worker-restart 0

@@ -156,7 +156,8 @@ def test_functions_can_be_read_at_once() -> None:
 
 # Lines of the shipped package, as CONTRIBUTING counts them (the bar was 35,000). A feature may
 # raise it by what it needs and nothing else; whoever makes the package smaller lowers it.
-LINES = 60_224
+LINES = 61_488
+OURS = 175  # of our modules that a run with k alone loads
 
 
 def test_the_package_does_not_grow() -> None:
@@ -215,7 +216,11 @@ def test_a_run_loads_nothing_that_it_does_not_use() -> None:
     )
     others = {"pandas", "pyarrow.compute", "shoal.show", "shoal.report", "shoal.measures.risks"}
     others |= {"shoal.groupers.prices", "shoal.kernels.gower", "shoal.kernels.chains"}
-    assert not others & set(json.loads(python(code)))
+    others |= {"shoal.verbs.like", "shoal.verbs.over_time", "shoal.verbs.kept_sets"}
+    loaded = set(json.loads(python(code)))
+    assert not others & loaded
+    # What a start costs grows with them: a module that few runs use is imported where it is used.
+    assert sum(name.startswith("shoal") for name in loaded) <= OURS
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,7 @@ def test_tables_that_gave_people_away(shoal: Run, folder: Path, table) -> None:
     assert attacked(shoal, folder, table()) <= 1 / K
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared data sets are not here")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_shared_tables(shoal: Run, folder: Path, name: str) -> None:

@@ -50,6 +50,9 @@ class Coverage:
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         return ()
 
+    def mix(self, share: Any) -> None:
+        return
+
     def obstacle(self, whole: GroupStats) -> str | None:
         return all_missing(whole.histograms[self.column], self.name, self.column)
 

@@ -62,7 +62,3 @@ def test_what_dummies_refuse(spark):
         shoal.anonymize(table, **roles, method="dummies", rules=rules)
     with pytest.raises(shoal.Infeasible, match="l-diversity"):
         shoal.anonymize(table, **ROLES, method="dummies", rules=[shoal.LDiversity(9, "disease")])
-    with pytest.raises(shoal.ParameterError, match="'anatomy' cannot run on Spark: it draws"):
-        shoal.anonymize(
-            table, **ROLES, method="anatomy", rules=[shoal.FrequencyLDiversity(2, "disease")]
-        )

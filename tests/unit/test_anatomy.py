@@ -138,7 +138,7 @@ def test_estimates_and_beliefs_by_hand():
 def test_intervals_hold_the_truth_when_nothing_ties_the_columns():
     rng = np.random.default_rng(7)
     held = []
-    for _ in range(60):
+    for _ in range(30):
         frame = pl.DataFrame(
             {
                 "age": rng.integers(0, 3, 300),

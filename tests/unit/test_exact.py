@@ -42,7 +42,7 @@ def seven(seed):
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[:40])
 @pytest.mark.parametrize("effort", ["fast", "normal"])
 def test_seven_rows_lose_as_little_as_can_be(rule, effort):
-    for seed in range(3):
+    for seed in range(2):
         data, every = seven(seed)
         if not rule.holds(data.whole()).all():
             continue

@@ -121,7 +121,7 @@ def test_typed_and_text_releases_say_the_same(made):
 def test_cells_are_shared_out_evenly_over_what_they_cover():
     frame = pl.DataFrame({"x": ["1", "[1-4]", "*", "3"], "y": ["{a, b}", "a", "*", "b"]})
     subject = outcome_subject(frame)
-    x, y = read_column(subject, "x"), read_column(subject, "y")
+    x, y = read_column(subject.opened, "x"), read_column(subject.opened, "y")
     assert x.values.to_list() == [1, 2, 3, 4]
     assert x.weight == pytest.approx([1.5, 0.5, 1.5, 0.5])
     assert (x.exact, x.wide, x.silent) == (0.5, 0.25, 0.25)
@@ -152,7 +152,7 @@ def test_listed_orders_and_moments_are_read_too():
     subject = outcome_subject(
         frame, size=Kind.ORDERED, size_order=("small", "medium", "large"), seen=Kind.ORDERED
     )
-    size, seen = read_column(subject, "size"), read_column(subject, "seen")
+    size, seen = read_column(subject.opened, "size"), read_column(subject.opened, "seen")
     assert size.values.to_list() == ["small", "medium", "large"]
     assert size.weight == pytest.approx([0.5 + 1 / 3, 0.5 + 1 / 3, 1 + 1 / 3])
     assert seen.values.to_list() == [dt.date(2020, 1, day) for day in (1, 2, 3)]
@@ -161,7 +161,7 @@ def test_listed_orders_and_moments_are_read_too():
 
 def test_cells_of_another_program_are_taken_as_they_stand():
     subject = outcome_subject(pl.DataFrame({"x": ["[20, 30[", "[20, 30[", "[30, 40[", "*"]}))
-    found = read_column(subject, "x")
+    found = read_column(subject.opened, "x")
     assert not found.readable
     assert dict(zip(found.values, found.weight, strict=True)) == {"[20, 30[": 2.0, "[30, 40[": 1.0}
 

@@ -1,5 +1,6 @@
 """Compiled kernels are kept where that is possible, and work where it is not."""
 
+import json
 import os
 import pickle
 import shutil
@@ -20,11 +21,12 @@ from shoal.kernels.keeping import Keeping, keeping
 
 pytestmark = [pytest.mark.slow, pytest.mark.unwatched]
 
+# A process with numba loaded, and a child of it for each line of settings of its environment:
+# what is kept is looked for when our own modules are loaded.
 HERE = """
+import json, os, sys
 import numpy as np
 from numba.core import event
-from shoal.kernels.keeping import keeping
-from shoal.kernels.tiny import total
 
 
 class Listener(event.Listener):
@@ -32,10 +34,26 @@ class Listener(event.Listener):
     def on_start(self, event): Listener.compiled += 1
     def on_end(self, event): pass
 
-with event.install_listener("numba:compile", Listener()):
-    found = total(np.array([2, 2, 1]))
-assert found == 5, found
-print(keeping().folder, Listener.compiled > 0)
+
+def once(changes):
+    os.umask(changes.pop("umask"))
+    os.environ.update(changes)
+    sys.path.insert(0, os.environ["PYTHONPATH"])
+    from shoal.kernels.keeping import keeping
+    from shoal.kernels.tiny import total
+
+    with event.install_listener("numba:compile", Listener()):
+        found = total(np.array([2, 2, 1]))
+    assert found == 5, found
+    print(keeping().folder, Listener.compiled > 0, flush=True)
+
+
+for line in sys.stdin:
+    if not (child := os.fork()):
+        once(json.loads(line))
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        print("failed", flush=True)
 """
 # What is kept and where does not depend on what a kernel does: one that is compiled soon.
 TINY = """
@@ -50,17 +68,32 @@ def total(values):
 """
 
 
-def run(package, **folders):
+@pytest.fixture(scope="module")
+def started():
+    """Start the process that has numba loaded, and nothing of ours."""
+    names = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "TMPDIR", "PYTHONPATH")
+    env = {name: value for name, value in os.environ.items() if name not in names}
+    words = [sys.executable, "-B", "-P", "-c", HERE]
+    with subprocess.Popen(
+        words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture(scope="module")
+def run(package, started):
     """Run a kernel in a new process; return the cache folder and whether it was compiled."""
-    names = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "TMPDIR")
-    kept = {name: value for name, value in os.environ.items() if name not in names}
-    env = kept | {"PYTHONPATH": str(package)} | {name: str(path) for name, path in folders.items()}
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", HERE], env=env, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    folder, compiled = done.stdout.split()
-    return folder, compiled == "True"
+
+    def run(umask=0o022, **folders):
+        changes = {"PYTHONPATH": str(package), "umask": umask}
+        changes |= {name: str(path) for name, path in folders.items()}
+        started.stdin.write(json.dumps(changes) + "\n")
+        started.stdin.flush()
+        folder, compiled = started.stdout.readline().split()
+        return folder, compiled == "True"
+
+    return run
 
 
 @pytest.fixture(scope="module")
@@ -85,14 +118,10 @@ def files(folder):
 
 
 @pytest.fixture(scope="module")
-def compiled(package, tmp_path_factory):
+def compiled(run, package, tmp_path_factory):
     """A cache that the kernel was compiled into while every file was open to everybody."""
     before, cache = files(package), tmp_path_factory.mktemp("compiled") / "cache"
-    mask = os.umask(0)
-    try:
-        assert run(package, XDG_CACHE_HOME=cache) == (str(cache / "shoal"), True)
-    finally:
-        os.umask(mask)
+    assert run(umask=0, XDG_CACHE_HOME=cache) == (str(cache / "shoal"), True)
     assert files(package) == before
     return cache
 
@@ -103,9 +132,9 @@ def cache(compiled, tmp_path):
     return Path(shutil.copytree(compiled, tmp_path / "cache"))
 
 
-def test_a_read_only_package_compiles_once_and_keeps_it_closed_to_others(package, compiled, cache):
+def test_a_read_only_package_compiles_once_and_keeps_it_closed_to_others(run, compiled, cache):
     assert not any(path.stat().st_mode & 0o022 for path in compiled.rglob("*"))
-    assert run(package, XDG_CACHE_HOME=cache) == (str(cache / "shoal"), False)
+    assert run(XDG_CACHE_HOME=cache) == (str(cache / "shoal"), False)
 
 
 def test_what_only_a_compiler_needs_is_not_loaded(tmp_path):
@@ -122,18 +151,18 @@ def test_what_only_a_compiler_needs_is_not_loaded(tmp_path):
         assert done.stdout.strip() == loaded
 
 
-def test_a_damaged_file_is_compiled_again(package, cache):
+def test_a_damaged_file_is_compiled_again(run, cache):
     for path in cache.rglob("*.nbc"):
         path.write_bytes(path.read_bytes()[:100])
-    assert run(package, XDG_CACHE_HOME=cache)[1]
+    assert run(XDG_CACHE_HOME=cache)[1]
 
 
-def test_without_a_cache_folder_of_the_user_a_private_one_is_used(package, tmp_path):
+def test_without_a_cache_folder_of_the_user_a_private_one_is_used(run, tmp_path):
     nowhere, room = tmp_path / "file", tmp_path / "tmp"
     nowhere.write_text("")
     room.mkdir()
     for compiled in (True, False):
-        folder, again = run(package, XDG_CACHE_HOME=nowhere, TMPDIR=room)
+        folder, again = run(XDG_CACHE_HOME=nowhere, TMPDIR=room)
         assert Path(folder).parent == room
         assert again == compiled
     assert Path(folder).stat().st_mode & 0o077 == 0
@@ -204,14 +233,14 @@ SPOIL = {
 
 
 @pytest.mark.parametrize("spoil", SPOIL.values(), ids=SPOIL)
-def test_a_planted_index_is_not_run(package, cache, tmp_path, spoil):
+def test_a_planted_index_is_not_run(run, cache, tmp_path, spoil):
     if spoil is SPOIL["of another user"] and os.getuid() != 0:
         pytest.skip("only root can give files away")
     proof = tmp_path / "proof"
     (index,) = cache.rglob("*.nbi")
     index.write_bytes(pickle.dumps(Planted(str(proof))))
     spoil(index)
-    folder, compiled = run(package, XDG_CACHE_HOME=cache)
+    folder, compiled = run(XDG_CACHE_HOME=cache)
     assert Path(folder) == cache / "shoal"
     assert compiled
     assert not proof.exists()
@@ -248,7 +277,7 @@ def test_a_plain_number_is_no_type_of_its_own(monkeypatch):
     doubled = kernels.inner(_doubled)
     both = kernels.kernel(lambda n: doubled(0) + doubled(1) + doubled(n))
     assert both(3) == 8
-    assert len(doubled.signatures) == 1
+    assert len(doubled.made.signatures) == 1
 
 
 @pytest.mark.parametrize("diverse", [False, True])

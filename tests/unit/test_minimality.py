@@ -21,7 +21,7 @@ def quiet() -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["mondrian", "incognito"])
+@pytest.mark.parametrize("method", ["mondrian", pytest.param("incognito", marks=pytest.mark.deep)])
 def test_two_villages_give_two_people_away(method: str) -> None:
     # Only when both of the two are ill is the table generalized: one world of 21.
     found = attack(VILLAGES, Way(method, method), 1)
@@ -40,7 +40,7 @@ def test_classes_that_no_sensitive_value_has_shaped_tell_nothing() -> None:
     assert found.published == pytest.approx(20 / 21)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_sets_of_both_values_leave_the_belief_as_it_was() -> None:
     found = attack(VILLAGES, Way("dummies", "dummies"), 21)
     assert found is not None

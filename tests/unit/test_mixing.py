@@ -84,11 +84,12 @@ def test_rare_values_wait_for_a_group_that_can_hide_them(enhanced):
     codes[:] = np.repeat([0, 1, 2, 3], [200, 130, 66, 4])[np.random.default_rng(4).permutation(400)]
     quota = {"s0": mixing.shares(data, "s0")}
     most = [q * (1 + min(0.7, -np.log(q) if enhanced else 0.7)) for q in (0.5, 0.325, 0.165, 0.01)]
-    assert np.allclose(rule.most(quota["s0"]), most)
-    size = mixing._least_size(data, rule)
+    assert np.allclose(rule.mix(quota["s0"]).most, most)
+    asked = mixing.asking(data, rule)
+    size = mixing.least_size(asked)
     assert sum(int(share * size + 1e-9) for share in most) >= size
     assert sum(int(share * (size - 1) + 1e-9) for share in most) < size - 1
-    rare, needed = mixing._rare(data, rule, quota, np.arange(400), 8)
+    rare, needed = mixing._rare(data, asked, np.arange(400), 8)
     assert (rare == (codes == 3)).all() and needed == np.ceil(4 / most[3] - 1e-9)
     limits, tags = limits_of(data.take(np.flatnonzero(~rare)), rule, 8, quota)
     kept = data.take(np.flatnonzero(~rare))

@@ -1,6 +1,5 @@
-"""What Mondrian, Incognito and TP must reach on real tables. Times have wide margins."""
+"""What Mondrian, Incognito and TP must reach on real tables."""
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +26,7 @@ QUASI = [
 ]
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.deep,
     pytest.mark.shared_data,
     pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data are not here"),
 ]
@@ -41,19 +40,11 @@ def adult(quasi=QUASI, rows=48_842, complete=False, trees=True):
     return encode(frame, schema, taxonomies)
 
 
-def timed(call, *args, **options):
-    start = time.process_time()
-    result = call(*args, **options)
-    return result, time.process_time() - start
-
-
 def test_mondrian_on_adult():
     data = adult()
-    mondrian.group(adult(rows=100), KAnonymity(10), np.random.default_rng(0))
-    part, seconds = timed(mondrian.group, data, KAnonymity(10), np.random.default_rng(0))
+    part = mondrian.group(data, KAnonymity(10), np.random.default_rng(0))
     assert part.sizes.min() >= 10
     assert iloss(data, part).rate < 0.14
-    assert seconds < 1
 
 
 def test_mondrian_loses_less_than_a_known_one_when_names_are_sets():
@@ -78,10 +69,9 @@ def test_incognito_finds_the_optimum_of_exhaustive_search(monkeypatch):
 
 
 def test_incognito_on_eight_columns():
-    found, seconds = timed(incognito.solutions, adult(), KAnonymity(10), suppression=0.05)
+    found = incognito.solutions(adult(), KAnonymity(10), suppression=0.05)
     assert found.loss == pytest.approx(0.35461, abs=1e-5)
     assert found.removed <= 0.05 * 48_842
-    assert seconds < 20
 
 
 @pytest.mark.parametrize("l", [2, 10])
@@ -93,7 +83,6 @@ def test_tp_on_the_census_sample(l):  # noqa: E741
     data = encode(frame, schema, taxonomies)
     rule = FrequencyLDiversity(l, "occupation")
     for call in (tp.group, tp.group_plus):
-        part, seconds = timed(call, data, rule, np.random.default_rng(0))
+        part = call(data, rule, np.random.default_rng(0))
         assert rule.holds(data.stats(part)).all()
         assert part.notes["residue"] == {2: 149_941, 10: 274_268}[l]
-        assert seconds < 20

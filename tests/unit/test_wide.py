@@ -47,7 +47,7 @@ def test_a_wide_table_takes_few_calls_for_every_column(
     monkeypatch.setenv("SHOAL_THREADS", "1")  # calls are counted in this thread
     row = ["1", "x", "1.5", "2020-01-01", "true"]
     counts = []
-    for width in (1000, 4000):
+    for width in (200, 800):
         path = tmp_path / f"{width}.csv"
         names = [f"c{i}" for i in range(width)]
         path.write_text("\n".join(",".join(cells) for cells in [names, *[row * (width // 5)] * 20]))
@@ -58,4 +58,4 @@ def test_a_wide_table_takes_few_calls_for_every_column(
         assert frame.dtypes[:5] == [pl.Int64, pl.String, pl.Float64, pl.Date, pl.Boolean]
         counts.append(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
     few, many = counts
-    assert (many - few) / 3000 < PER_COLUMN
+    assert (many - few) / 600 < PER_COLUMN

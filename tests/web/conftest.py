@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from shoal.base.workers import Refused, Worker, _reaped
+
 pytest.importorskip("starlette", reason="the page needs pip install 'shoal[web]'")
 
 with warnings.catch_warnings():
@@ -26,6 +28,53 @@ with warnings.catch_warnings():
 __all__ = ["SHARED", "TestClient", "serving"]
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept() -> Iterator[None]:
+    """Hand a worker that has nothing to do from one page of this process to the next.
+
+    Each takes seconds to load libraries and kernels, and every page has two. Commands that are
+    started as such have workers of their own.
+    """
+    idle: list[tuple[object, subprocess.Popen[str]]] = []
+    start, ask, close = Worker._start, Worker.ask, Worker.close
+    busy: set[Worker] = set()
+
+    def kind(worker: Worker) -> object:
+        own = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
+        return worker.module, worker.paths, worker.quiet, own
+
+    def started(worker: Worker) -> subprocess.Popen[str]:
+        place = next((n for n, (key, _) in enumerate(idle) if key == kind(worker)), None)
+        process = start(worker) if place is None else idle.pop(place)[1]
+        return process if process.poll() is None else started(worker)
+
+    def asked(worker: Worker, *args: object, **settings: object) -> object:
+        busy.add(worker)  # and for good when a question is broken off
+        try:
+            answer = ask(worker, *args, **settings)
+        except Refused:
+            busy.discard(worker)
+            raise
+        busy.discard(worker)
+        return answer
+
+    def closed(worker: Worker) -> None:
+        process = worker._process
+        if process is not None and worker not in busy and not worker._killed:
+            worker._process = None
+            idle.append((kind(worker), process))
+        close(worker)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Worker, "_start", started)
+        patch.setattr(Worker, "ask", asked)
+        patch.setattr(Worker, "close", closed)
+        yield
+    for _, process in idle:
+        process.kill()
+        _reaped(process)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.api.release import Release
 from shoal.engines.marks import marks
 from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.measures.exposure import exposure
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.gathering import Hierarchies
@@ -30,9 +31,15 @@ def anonymize_on_spark(
     from shoal.verbs.anonymize import Clock, on_spark
 
     clock = Clock(progress or (lambda stage: None))
-    run, frame = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
+    run, tables, here = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
     run = replace(run, marks=marks(data, None, plan, {}, "spark"))
-    return Release(None, run, Native(), {"release": frame})
+    if here is None:
+        return Release(None, run, Native(), tables)
+    opened, original = here
+    exposed = exposure(opened.published, opened.sensitive, ())
+    said = [exposed.describe()] if exposed is not None and exposed.warns else []
+    run = replace(run, exposure=exposed, warnings=(*run.warnings, *said))
+    return Release(opened, run, Native(), tables, original)
 
 
 def wants_spark(data: Any, engine: Spark | None, table: str | None, query: str | None) -> bool:

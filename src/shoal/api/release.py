@@ -51,13 +51,15 @@ class Release(Generic[FrameT]):
     Parameters
     ----------
     opened
-        The published tables as they were read; None on Spark, where they stay.
+        The published tables as they were read; None on Spark, where they stay unless the engine
+        was told to bring them.
     run
         How it was made; None when it was opened.
     kind
         Which kind of frame it is handed out as.
     original
-        The table that it was put beside, see :meth:`beside`; never by itself.
+        The table that it was put beside, see :meth:`beside`; never by itself, but for a release on
+        Spark that was brought here with its table.
     pending
         What the history of its series becomes with it, until that is recorded.
     """
@@ -75,7 +77,7 @@ class Release(Generic[FrameT]):
 
         With a declared domain of dummy values also ``domain``.
         """
-        if self.opened is None:
+        if self.opened is None or self.spark:
             return self.spark
         return {name: self.kind.back(table) for name, table in self.opened.tables.items()}
 
@@ -90,8 +92,8 @@ class Release(Generic[FrameT]):
         if self.opened is None:
             raise ShoalError(
                 "This release is on Spark, and what was asked needs its tables on this machine. "
-                "Write it, and open a part of it with shoal.open_release, or take the figures of "
-                "the run (to_dict)."
+                "Make it with engine=shoal.Spark(here=True), which brings them, or take the "
+                "figures of the run (to_dict)."
             )
         return self.opened
 

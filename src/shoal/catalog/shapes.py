@@ -102,8 +102,7 @@ SHAPES: dict[str, Shape] = {
             promise="frequency-l-diversity",
             tables=("release", "st"),
             own=("group_id",),
-            no_spark="it draws a class for every single row and publishes it, so that rows cannot "
-            "be reduced to tuples and the draw would need a list as long as the table in one place",
+            spark="shoal.engines.spark.anatomizing:stage_anatomized",
         ),
         Shape(
             "dummies",

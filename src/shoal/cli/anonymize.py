@@ -201,7 +201,6 @@ def command(
     streams.file(Path(out))
     goal = Output.of(out, into, json, force, report).with_dictionary(dictionary)
     if spark:
-        reporting.refuse_on_spark(report, audience)
         persons.refuse_history(history or against or like)
     else:
         goal.check_files([path for path in (data, plan) if path is not None], csv_safe=csv_safe)
@@ -237,7 +236,7 @@ def command(
     roles = opt.named_roles(quasi, sensitive, identifier, other, persons.whose(person, pseudonym))
     domains = opt.named_domains(domain)
     if spark:
-        order = on_spark.Order.of(source, goal.place, json, force, master, driver_tuples)
+        order = on_spark.Order.of(source, goal, master, driver_tuples, reader)
         named = with_domains(full.with_roles(roles(())), domains).with_settings(settings_by_column)
         on_spark.carry_out(order, named, started)
         return

@@ -4,33 +4,43 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli import say
+from shoal.base.errors import ParameterError, nearest
+from shoal.cli import reporting, say
+from shoal.cli.streams import DASH, put
 from shoal.tables.sources.source import Source
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
+    from shoal.cli.output import Output
     from shoal.plan.plan import Plan
 
 
 @dataclass(frozen=True)
 class Order:
-    """What the flags say besides the plan."""
+    """What the flags say besides the plan; ``audience``: of the report, None without one."""
 
     data: Path
     out: Path
-    json: Path | None
+    extras: Mapping[str, Path]
     force: bool
     master: str | None
     driver_tuples: int | None
+    audience: str | None
 
     @classmethod
-    def of(cls, data: Path | Source, out: Path | Source, *flags: Any) -> Order:
+    def of(cls, data: Path | Source, goal: Output, *flags: Any) -> Order:
         """Take a folder to read and one to write, which are never databases."""
-        return cls(_directory(data), _directory(out), *flags)
+        if goal.beside:
+            raise ParameterError(
+                "--dictionary describes one file, and Spark writes a folder of them. Leave "
+                "--dictionary out, or --engine spark."
+            )
+        return cls(_directory(data), _directory(goal.place), goal.extras, goal.force, *flags)
 
 
 def chosen(
@@ -43,7 +53,6 @@ def chosen(
 ) -> bool:
     """Tell whether Spark does the work, and refuse its flags without it."""
     from shoal.api.arguments import refuse_strict
-    from shoal.base.errors import ParameterError, nearest
 
     engines = ("local", "spark")
     if engine not in engines:
@@ -63,8 +72,6 @@ def chosen(
 
 def _directory(path: Path | Source) -> Path:
     """Return where Spark reads or writes, which is never a database."""
-    from shoal.base.errors import ParameterError
-
     if isinstance(path, Source):
         raise ParameterError(
             f"Spark reads and writes directories and files, and {path} is a table of a database. "
@@ -84,9 +91,10 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     from shoal.cli.work import stoppable
     from shoal.engines.spark.settings import DRIVER_TUPLES, Spark
 
-    check_apart([order.out], check_named({"--json": order.json}, order.force, []))
+    check_apart([order.out], check_named(order.extras, order.force, []))
     tuples = DRIVER_TUPLES if order.driver_tuples is None else order.driver_tuples
-    engine = Spark(order.master, tuples, out=str(order.out), force=order.force)
+    here = order.audience is not None
+    engine = Spark(order.master, tuples, out=str(order.out), force=order.force, here=here)
     shown: list[str] = []
 
     def progress(stage: str) -> bool:
@@ -103,34 +111,53 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
         warnings.simplefilter("ignore")  # the release carries them; shown below
         release = anonymize_on_spark(str(order.data), plan, None, (), engine, progress)
         release.made.seconds["total"] = time.perf_counter() - started
-        manifest = _write_figures(order, release)
+        if here:
+            progress("report")
+        files = _write_figures(order, release)
     for text in release.warnings:
         say.warning(text)
     tell(release.made)
-    written = [str(file) for file in (order.out, manifest, order.json) if file is not None]
-    say.line(f"Wrote {' and '.join(written)}.")
+    say.line(f"Wrote {' and '.join(files)}.")
 
 
-def _write_figures(order: Order, release: Release[Any]) -> Path | None:
-    """Write the manifest, if the release lies on this machine, and the figures, if asked for."""
+def _write_figures(order: Order, release: Release[Any]) -> list[str]:
+    """Write the manifest, if the release lies on this machine, and what was asked for besides.
+
+    Return the names of all that is there now.
+    """
     from shoal.base.atomic import atomic_files
-    from shoal.engines.spark.files import Files
+    from shoal.engines.spark.files import Files, beside
     from shoal.engines.spark.settings import address
     from shoal.verbs.manifest import figures, leave, written
 
-    run, file = release.made, None
+    run, file, shown = release.made, None, b""
+    others = {name: beside(str(order.out), name) for name in release.tables if name != "release"}
+    places = {"release": str(order.out), **others}
     try:
         made: dict[str, Any] = {}
         with atomic_files() as files:
             if order.out.exists():
-                made, file = leave(run, {"release": order.out}, files, force=order.force)
-            if order.json is not None:
-                told = release.to_dict() | {"manifest": figures(run, made)}
-                with files.open(order.json, force=order.force, tells=True) as stream:
-                    stream.write(written(told).encode())
+                goals = {name: Path(place) for name, place in places.items()}
+                made, file = leave(run, goals, files, force=order.force)
+            texts = {"--json": written(release.to_dict() | {"manifest": figures(run, made)})}
+            if order.audience is not None:
+                from shoal.report.evidence import filled
+
+                page = reporting.of_release(release, order.data, order.audience, "Release")
+                texts["--report"] = filled(page, made.get("files", {}))
+            for flag, path in order.extras.items():
+                if path == DASH:
+                    shown = texts[flag].encode()
+                    continue
+                with files.open(path, force=order.force, tells=True) as stream:
+                    stream.write(texts[flag].encode())
+            if shown:
+                put(shown)
     except BaseException:
         # Both or neither; what was replaced with --force is gone already.
         if not order.force:
-            Files(release.frame.sparkSession).delete(address(order.out))
+            for place in places.values():
+                Files(release.frame.sparkSession).delete(address(place))
         raise
-    return file
+    every = (*places.values(), file, *order.extras.values())
+    return [str(each) for each in every if each is not None and each != DASH]

@@ -36,18 +36,6 @@ def reader(report: Path | None, audience: str | None) -> str | None:
     return check_audience("steward" if audience is None else audience)
 
 
-def refuse_on_spark(report: Path | None, audience: str | None) -> None:
-    """Refuse a report of a run whose table never comes to this machine."""
-    from shoal.base.errors import ParameterError
-
-    if report is not None or audience is not None:
-        raise ParameterError(
-            "--report needs the table on this machine, and with --engine spark it stays on the "
-            "executors. Leave --report out; 'shoal audit RELEASED --report FILE.html' reports on "
-            "a release that fits in memory."
-        )
-
-
 def of_release(
     release: Release[Any],
     data: Path | Source,
@@ -98,7 +86,7 @@ def _origin(place: Place) -> Provenance:
     from shoal.report.page import Provenance
 
     digest = ""
-    if isinstance(place, Path):
+    if isinstance(place, Path) and place.is_file():  # a table on Spark may be a folder, or far away
         with place.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return Provenance(spoken(take_passwords(sys.argv[1:])), _named(place), digest)

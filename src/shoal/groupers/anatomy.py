@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from shoal.base.errors import ParameterError
@@ -33,7 +35,7 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partiti
     at most one row is left in fewer than l buckets. Departure: rows whose sensitive value is
     missing join random groups, for they count towards no value. Groups are numbered at random.
     """
-    column, l = _the_rule(data, rule)  # noqa: E741 -- the papers' letter
+    column, l = protected(tuple(data.sensitive), rule)  # noqa: E741 -- the papers' letter
     codes = data.sensitive[column]
     shuffled = order(rng, data.rows)
     # Rows of one bucket stand together, in random order; buckets too, so that ties are random.
@@ -64,13 +66,13 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partiti
     return Partition(partition.rows, partition.starts, notes={"residue": int(left.size)})
 
 
-def _the_rule(data: Encoded, rule: Rule) -> tuple[str, int]:
-    """Return the sensitive column and its l."""
+def protected(sensitive: Sequence[str], rule: Rule) -> tuple[str, int]:
+    """Return the one sensitive column and its l."""
     rules = flatten([rule])
-    if len(data.sensitive) != 1 or len(rules) != 1:
+    if len(sensitive) != 1 or len(rules) != 1:
         raise ParameterError(
             "The method 'anatomy' protects one sensitive column by one rule. Got the sensitive "
-            f"columns {', '.join(map(repr, data.sensitive))} and {len(rules)} rules. Name one "
+            f"columns {', '.join(map(repr, sensitive))} and {len(rules)} rules. Name one "
             "column; a second one needs a release of its own, or the method 'dummies'."
         )
     assert rules[0].column is not None and rules[0].diversity is not None

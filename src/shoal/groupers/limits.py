@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from shoal.coding.encode import Encoded
 from shoal.kernels.limits import Limits
-from shoal.privacy import BetaLikeness, Caps, ColumnCaps, Rule, TCloseness, flatten, joint
+from shoal.privacy import Caps, ColumnCaps, Rule, flatten, joint
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,20 +33,22 @@ def limits_of(
 
     Parts of a rule without a numeric form set no limits; the caller repairs what they ask for.
     ``quota``, the table's shares of the values of some columns, lets groups of at least ``size``
-    rows keep t-closeness and beta-likeness from their first row on. Values too rare for a group of
+    rows keep the mix that a rule asks for from their first row on. Values too rare for a group of
     that size must not be among the rows.
     """
-    caps, near = rule.caps() or _known_caps(rule), {}
+    caps = rule.caps() or _known_caps(rule)
+    near: dict[str, tuple[float, float]] = {}
     # A group smaller than 1 / share could not hold even one row of a guarded value.
     least = [math.ceil(1.0 / cap.least_share - 1e-9) for cap in caps.columns.values()]
-    for part in flatten([rule]) if quota else ():
-        if isinstance(part, TCloseness) and part.column in (quota or {}):
-            near[part.column] = (part.t, float(part.distance == "ordered"))
-        if isinstance(part, BetaLikeness) and part.column in (quota or {}):
-            most = part.most((quota or {})[part.column])
-            names = zip(data.sensitive_names[part.column], most.tolist(), strict=True)
-            caps = joint([caps, Caps(1, {part.column: ColumnCaps(values=dict(names))})])
-    caps = joint([caps, Caps(size, {name: ColumnCaps() for name in near})])
+    for part in flatten([rule]):
+        share = None if part.column is None else (quota or {}).get(part.column)
+        if part.column is None or share is None or (mix := part.mix(share)) is None:
+            continue
+        before = near.get(part.column, (np.inf, 0.0))
+        if mix.far < before[0]:
+            near[part.column] = (mix.far, float(mix.ordered))
+        most = dict(zip(data.sensitive_names[part.column], mix.most.tolist(), strict=True))
+        caps = joint([caps, Caps(size, {part.column: ColumnCaps(values=most)})])
     columns = list(caps.columns)
     if columns:
         stacked = np.column_stack([data.sensitive[name] for name in columns])

@@ -23,21 +23,20 @@ from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers.growth import grow_members
-from shoal.groupers.leftovers import place
 from shoal.groupers.limits import limits_of
-from shoal.groupers.repair import repair
-from shoal.kernels.boxes.conditions import Conditions
+from shoal.groupers.repair import alone, repair
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import start_state
-from shoal.privacy import BetaLikeness, Rule, TCloseness, flatten
+from shoal.privacy import Mix, Rule, flatten
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Asked = tuple[str, Floats, Mix]
 
 TIMES = (1.0, 2.0, 4.0, 8.0)
 """Sizes of groups to try, in least sizes: small groups are cheap, of larger ones fewer rows are
 left without a place."""
-SAMPLE = 32_000
+SAMPLE = 16_000
 """Rows up to which each of them is tried on the whole table."""
 LARGEST = 4_096
 """Rows of a group up to which the least size that can keep the mix is looked for."""
@@ -47,7 +46,6 @@ def balanced(
     data: Encoded,
     rule: Rule,
     k: int,
-    conditions: Conditions,
     boxes: Boxes,
     rng: np.random.Generator,
 ) -> list[Partition]:
@@ -58,30 +56,30 @@ def balanced(
     sizes, part = _sizes(data, rule, k), data
     if len(sizes) > 1 and data.rows > SAMPLE:
         part = data.take(np.sort(rng.choice(data.rows, SAMPLE, replace=False)))
-    made = [mixed(part, rule, conditions, boxes, deepcopy(rng), size) for size in sizes]
+    made = [mixed(part, rule, boxes, deepcopy(rng), size) for size in sizes]
     if part is data and len(made) < 2:
         return made
     loss = [start_state(boxes, part.codes, each.labels()).cost.sum() for each in made]
     best = int(np.argmin(loss))
     if part is data:
         return [made[best]]
-    return [mixed(data, rule, conditions, boxes, deepcopy(rng), sizes[best])]
+    return [mixed(data, rule, boxes, deepcopy(rng), sizes[best])]
 
 
 def mixed(
     data: Encoded,
     rule: Rule,
-    conditions: Conditions,
     boxes: Boxes,
     rng: np.random.Generator,
     size: int,
 ) -> Partition:
     """Return groups of ``size`` rows that have the mix, then larger ones of the rows left."""
-    quota = {part.column: shares(data, part.column) for part in _asking(rule)}
+    asked = asking(data, rule)
+    quota = {column: share for column, share, _ in asked}
     labels, groups = np.full(data.rows, -1, np.int64), 0
     rest = np.arange(data.rows)
     while rest.size >= size:
-        rare, needed = _rare(data, rule, quota, rest, size)
+        rare, needed = _rare(data, asked, rest, size)
         part = data.take(rest[~rare])
         limits, tags = limits_of(part, rule, size, quota)
         seeds = rng.permutation(part.rows)
@@ -93,26 +91,23 @@ def mixed(
         size = 2 * limits.target
     if not groups:
         return Partition.one(data.rows)
-    if rest.size:
-        labels = place(data, conditions, boxes, labels, groups)
-    return repair(data, Partition.from_labels(labels), rule)
+    return repair(data, Partition.from_labels(alone(labels)), rule)
 
 
 def _rare(
-    data: Encoded, rule: Rule, quota: dict[str, Floats], rest: Ints, size: int
+    data: Encoded, asked: list[Asked], rest: Ints, size: int
 ) -> tuple[npt.NDArray[np.bool_], int]:
     """Say which rows have a value too rare for a group of this size, and how many rows hide them.
 
     Those are the ones, as many of each value as there are, that the largest group has to have.
     """
     rare, needed = np.zeros(rest.size, np.bool_), 0.0
-    for part in _asking(rule):
-        if isinstance(part, BetaLikeness):
-            codes, most = data.sensitive[part.column][rest], part.most(quota[part.column])
-            out = (most * size < 1.0 - 1e-9)[codes] & (codes >= 0)
-            hidden = np.bincount(codes[out], minlength=most.size)
-            needed = max(needed, float((hidden / most).max(initial=0.0)))
-            rare |= out
+    for column, _, mix in asked:
+        codes = data.sensitive[column][rest]
+        out = (mix.most * size < 1.0 - 1e-9)[codes] & (codes >= 0)
+        hidden = np.bincount(codes[out], minlength=mix.most.size)
+        needed = max(needed, float((hidden / mix.most).max(initial=0.0)))
+        rare |= out
     return rare, min(int(np.ceil(needed - 1e-9)), rest.size)
 
 
@@ -125,9 +120,11 @@ def _cheapest(data: Encoded, boxes: Boxes, members: Ints, count: int) -> Ints:
     return members[np.sort(np.argsort(loss, kind="stable")[:count])]
 
 
-def _asking(rule: Rule) -> list[TCloseness | BetaLikeness]:
-    """Return the parts of a rule that ask for the table's mix."""
-    return [part for part in flatten([rule]) if isinstance(part, TCloseness | BetaLikeness)]
+def asking(data: Encoded, rule: Rule) -> list[Asked]:
+    """Return the parts of a rule that ask for the table's mix: column, its shares, how near."""
+    columns = [(part, part.column) for part in flatten([rule]) if part.column is not None]
+    quota = [(part, column, shares(data, column)) for part, column in columns]
+    return [(name, share, mix) for part, name, share in quota if (mix := part.mix(share))]
 
 
 def shares(data: Encoded, column: str) -> Floats:
@@ -142,28 +139,27 @@ def _sizes(data: Encoded, rule: Rule, k: int) -> list[int]:
     Except for k itself they depend on t and beta alone: what is tried for some k is tried for a
     smaller one.
     """
-    if not _asking(rule):
+    if not (asked := asking(data, rule)):
         return []
-    least = _least_size(data, rule)
+    least = least_size(asked)
     return sorted({min(max(k, int(least * times)), data.rows) for times in TIMES})
 
 
-def _least_size(data: Encoded, rule: Rule) -> int:
+def least_size(asked: list[Asked]) -> int:
     """Return the least size of a group that can have the mix that is asked for."""
     size = 1
-    for part in _asking(rule):
-        share = shares(data, part.column)
-        share = share[share > 0]
-        while size < LARGEST and not _possible(part, share, size):
+    for _, share, mix in asked:
+        while size < LARGEST and not _possible(mix, share, size):
             size += 1
     return size
 
 
-def _possible(part: TCloseness | BetaLikeness, share: Floats, size: int) -> bool:
+def _possible(mix: Mix, share: Floats, size: int) -> bool:
     """Say whether so many rows can be as near to the table's shares as is asked."""
-    if isinstance(part, BetaLikeness):
-        return bool(np.floor(part.most(share) * size + 1e-9).sum() >= size)
-    return _best(share, size, part.distance == "ordered") <= part.t + 1e-9
+    there = share > 0
+    if np.floor(mix.most[there] * size + 1e-9).sum() < size:
+        return False
+    return mix.far == np.inf or _best(share[there], size, mix.ordered) <= mix.far + 1e-9
 
 
 def _best(share: Floats, size: int, ordered: bool) -> float:

@@ -25,7 +25,7 @@ from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import State, start_state
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.refine import trials
-from shoal.kernels.boxes.shard import Shard, new_work
+from shoal.kernels.boxes.shard import WINDOW, Shard, new_work
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -56,6 +56,8 @@ class Effort:
         Rows refined together.
     passes
         Times that the table is cut into shards anew.
+    dearer
+        Times as long as with groups of k rows that trials may take where groups must be larger.
     """
 
     merge: float
@@ -64,6 +66,7 @@ class Effort:
     heat: float
     shard: int
     passes: int
+    dearer: float = 3.0
 
 
 def refined(
@@ -86,7 +89,7 @@ def refined(
     wanted = max(1.0, effort.trials * data.rows / k)
     with ThreadPoolExecutor(workers()) as pool, under_way("trials", lambda: made[0] / wanted):
         for turn in range(effort.passes):
-            shards = cut_up(data.codes, labels, max(effort.shard, GROUPS * k), rng)
+            shards = _cut(data.codes, labels, max(effort.shard, GROUPS * k), rng)
 
             def work(rows: Ints, own: np.random.Generator, turn: int = turn) -> tuple[Ints, int]:
                 part = data.take(rows)  # no other shard reads or writes the labels of these rows
@@ -113,7 +116,7 @@ def renumbered(labels: Ints) -> Ints:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def cut_up(
+def _cut(
     codes: npt.NDArray[np.int32], labels: Ints, size: int, rng: np.random.Generator
 ) -> list[Ints]:
     """Return the rows of each shard: groups by their first rows' codes, columns in random order."""
@@ -153,7 +156,9 @@ def refine(
     hashed, classes = new_hashed(n), Classes(np.zeros(n, np.int64), np.zeros(n, np.int64))
     # A rule on sensitive values makes groups larger than k, and those are to be refined.
     typical = max(k, n // int((state.size > 0).sum())) if conditions.code.size else k
-    each = max(k, typical // PARTS)
+    # What a trial takes grows with the square of the rows that it frees.
+    dear = int(typical * (typical + WINDOW) / (effort.dearer * (k + WINDOW)))
+    each = max(k, typical // PARTS, dear)
     most = 4 * typical + 60  # larger groups, all of one tuple as a rule, stay as they are
     luck = int(rng.integers(1, 2**62))
     covered = new_covered(boxes, state.size.size)
@@ -166,7 +171,7 @@ def refine(
     shard = Shard(boxes, data.codes, entry, hidden, k, most, state, covered, classes, work)
     best, labels = state.cost.sum(), state.chains.group.copy()
     heat = effort.heat * best / n
-    per_round = max(50, n // each // 2)
+    per_round = max(1 if each == dear else 50, n // each // 2)
     rounds = max(1, round(effort.trials / effort.passes * n / each / per_round))
     for now in range(rounds):
         per_row = (state.cost / np.maximum(state.size, 1))[state.chains.group]

@@ -17,24 +17,103 @@ from shoal.coding.encode import Encoded
 from shoal.coding.joins import joins
 from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
+from shoal.groupers.conditions import conditions_of, sensitive_of
+from shoal.kernels.boxes.conditions import Conditions, room, stated
 from shoal.kernels.space.build_tree import build_tree
-from shoal.kernels.space.cluster_index import add_all, new_index
+from shoal.kernels.space.cluster_index import ClusterIndex, add_all, new_index
 from shoal.kernels.space.costs import Space
-from shoal.kernels.space.covers import cover_groups, new_covers
+from shoal.kernels.space.covers import Covers, cover_groups, new_covers
+from shoal.kernels.space.mending import Mended, mend
 from shoal.kernels.space.partners import find_partners
 from shoal.kernels.space.search import new_search
-from shoal.privacy import Rule
+from shoal.kernels.space.tree import Tree
+from shoal.privacy import Rule, flatten
 
 Ints = npt.NDArray[np.int64]
 
 PATIENCE = 5
 """Rounds after which a group takes twice as many partners at a time."""
+FEW = 8
+"""How many are looked for at first."""
+COUNTED = 20_000_000
+"""Pairs of a group and a sensitive value up to which those of every group are kept count of."""
 PARTNERS = 32
 """How many of the cheapest partners of a failing group are tried before the cheapest is taken."""
 
 
 def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
     """Return a partition in which every group passes, at little added loss.
+
+    Failing groups, smallest first, are joined with the cheapest group that makes them pass
+    (:mod:`shoal.kernels.space.mending`). What kernels cannot judge is then joined in rounds.
+    """
+    tally = data.tally(partition)
+    failing = np.flatnonzero(~rule.holds(data.judged(tally)))
+    if failing.size and partition.groups > 1 and _told(data, rule):
+        partition = _mended(data, partition, rule, failing)
+    return _in_rounds(data, partition, rule)
+
+
+def _told(data: Encoded, rule: Rule) -> bool:
+    """Say whether kernels can judge all that a rule asks for."""
+    named = [(part, data.sensitive_names.get(part.column or "", ())) for part in flatten([rule])]
+    return all(part.caps() is not None or part.conditions(names) for part, names in named)
+
+
+def _mended(data: Encoded, partition: Partition, rule: Rule, failing: Ints) -> Partition:
+    """Join the groups that fail until all that kernels can judge of the rule holds."""
+    groups, space = partition.groups, make_space(data)
+    k, conditions = conditions_of(data, rule)
+    covers, tree, few = _indexed(data, space, partition, min(FEW, groups - 1))
+    wanted = min(PARTNERS, groups - 1)
+    many = few._replace(best=np.full(wanted, -1, np.int64), price=np.empty(wanted))
+    search, sizes = new_search(space, tree), partition.sizes
+    after = np.full(data.rows, -1)
+    after[partition.rows[:-1]] = partition.rows[1:]
+    last = partition.rows[partition.starts[1:] - 1]
+    after[last] = -1
+    mended = Mended(
+        first=partition.rows[partition.starts[:-1]],
+        last=last,
+        after=after,
+        into=np.arange(groups),
+        counts=_counts(data, conditions, partition),
+        hist=room(conditions),
+        row=np.empty(space.kind.size, np.int32),
+    )
+    asked = (stated(conditions), k, sensitive_of(data, conditions))
+    failing, sweep = failing[np.argsort(sizes[failing], kind="stable")], 0
+    while failing.size:
+        times = 2 ** (sweep // PATIENCE)
+        left = mend(search, covers, few, many, *asked, failing, times, mended)
+        failing, sweep = failing[:left], sweep + 1
+        failing = failing[np.argsort(covers.size[failing], kind="stable")]
+        if int((covers.size > 0).sum()) == 1:
+            break
+    into = mended.into
+    while (into[into] != into).any():
+        into = into[into]
+    labels = partition.labels()
+    labels[labels >= 0] = into[labels[labels >= 0]]
+    return Partition.from_labels(labels)
+
+
+def _counts(data: Encoded, conditions: Conditions, partition: Partition) -> npt.NDArray[np.int32]:
+    """Return how often each group has each sensitive value; nothing where that is too much."""
+    values = conditions.share.size
+    if not conditions.code.size or conditions.unit.size or partition.groups * values > COUNTED:
+        return np.zeros((0, 0), np.int32)
+    sens, labels = sensitive_of(data, conditions), partition.labels()
+    counts = np.zeros(partition.groups * values, np.int64)
+    for c in range(sens.shape[1]):
+        there = (sens[:, c] >= 0) & (labels >= 0)
+        cells = labels[there] * values + conditions.base[c] + sens[there, c]
+        counts += np.bincount(cells, minlength=counts.size)
+    return counts.reshape(partition.groups, values).astype(np.int32)
+
+
+def _in_rounds(data: Encoded, partition: Partition, rule: Rule) -> Partition:
+    """Return a partition in which every group passes, whatever the rule asks for.
 
     Each round every failing group, smallest first, is joined with the cheapest group that makes it
     pass, or with the cheapest at all if none of the nearest ones does. What still fails after some
@@ -58,6 +137,14 @@ def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
         passes = _passing(data, near, failing, tally, rule)
         many = min(2 ** (turn // PATIENCE), near.shape[1])
         partition = _joined(partition, failing, near, passes, many)
+
+
+def alone(labels: Ints) -> Ints:
+    """Give every row that has no group one of its own, for :func:`repair` to join."""
+    free = labels < 0
+    labels = labels.copy()
+    labels[free] = labels.max(initial=-1) + 1 + np.arange(int(free.sum()))
+    return labels
 
 
 def repair_alike(data: Encoded, partition: Partition, rule: Rule) -> Partition:
@@ -89,6 +176,17 @@ def partners(
 
     ``visits``, one number, grows by the tree nodes and groups looked at.
     """
+    covers, tree, index = _indexed(data, space, partition, wanted)
+    near = np.empty((wanting.size, wanted), np.int64)
+    row = np.empty(space.kind.size, np.int32)
+    find_partners(new_search(space, tree, visits), covers, index, wanting, row, near)
+    return near
+
+
+def _indexed(
+    data: Encoded, space: Space, partition: Partition, wanted: int
+) -> tuple[Covers, Tree, ClusterIndex]:
+    """Return the covers of all groups, and where they are found, so many at a time."""
     covers = new_covers(space, partition.groups + 1)
     cover_groups(space, covers, data.codes, partition.rows, partition.starts)
     codes, entry, count = entries(data.codes[partition.rows[partition.starts[:-1]]])
@@ -97,10 +195,7 @@ def partners(
     rank[order] = np.arange(order.size)
     index = new_index(tree, count.size, partition.groups, int(partition.sizes.min()), wanted)
     add_all(tree, index, covers, rank[entry])
-    near = np.empty((wanting.size, wanted), np.int64)
-    row = np.empty(space.kind.size, np.int32)
-    find_partners(new_search(space, tree, visits), covers, index, wanting, row, near)
-    return near
+    return covers, tree, index
 
 
 def _passing(

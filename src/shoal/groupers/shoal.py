@@ -24,13 +24,12 @@ from shoal.coding.space import make_space
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
 from shoal.groupers.growth import grow_groups, grow_members
-from shoal.groupers.leftovers import place
 from shoal.groupers.limits import limits_of
-from shoal.groupers.mixing import balanced
+from shoal.groupers.mixing import asking, balanced, least_size
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.peeling import peel_off, walkable
-from shoal.groupers.refinement import Effort, refined, renumbered
-from shoal.groupers.repair import repair
+from shoal.groupers.refinement import Effort, refined
+from shoal.groupers.repair import alone, repair
 from shoal.groupers.rivals import rivals
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import SET, Boxes
@@ -47,7 +46,9 @@ Ints = npt.NDArray[np.int64]
 EFFORTS = {
     "fast": Effort(merge=0.5, visits=2_000, trials=2, heat=0.0, shard=15_000, passes=1),
     "normal": Effort(merge=0.35, visits=8_000, trials=8, heat=0.0, shard=16_000, passes=2),
-    "max": Effort(merge=0.0, visits=100_000, trials=1_500, heat=0.7, shard=40_000, passes=6),
+    "max": Effort(
+        merge=0.0, visits=100_000, trials=1_500, heat=0.7, shard=40_000, passes=6, dearer=np.inf
+    ),
 }
 LARGE = 100
 """The k from which whole nodes are searched (:mod:`shoal.groupers.opening`)."""
@@ -57,9 +58,12 @@ POLISH = 0.25
 """The share of trials that is left to do after that."""
 TINY = 12
 """Rows up to which every subset is looked at; each one more takes three times as long."""
-VISITS = 2_000
-"""Entries visited, per entry, under a rule without a form in sizes and shares: what few patterns
-serve is not found by more of them."""
+BUILT = 0.75
+"""Share of the rows that the peel may leave before groups are built with the table's mix."""
+LOST = 0.9
+"""Share of the rows from which on what the peel leaves is no start, where groups can be built."""
+FAR = 1.15
+"""Times the least loss of a start that another may lose and still win after the first trials."""
 MANY = 0.02
 """Share of the rows that may be left without a class before the table is grouped another way."""
 RIVALS = 200_000
@@ -80,8 +84,11 @@ FIRST = 1
 """Refinement trials, per n / k, after which the better start is chosen."""
 SECOND = 8
 """The same with a start from prices: it loses more at first, and less in the end."""
-OPENINGS = 1
-"""Times that the table is looked over for nodes near a start to open at normal effort."""
+NEAR = (2_000, 110_000, 30)
+"""Least and most rows, and the largest k, with which prices make a start at normal effort: it takes
+as long to load them as to refine a smaller table, and longer than all else for a larger one."""
+NEARER = 0.6
+"""The share of trials that is left to do, at normal effort, after a start from prices."""
 IDLE = 8
 """Fruitless turns before new starts end."""
 
@@ -104,8 +111,10 @@ def group(
     stop
         Asked before every round of refinement; True ends the work with the best partition so far.
     """
-    chosen = EFFORTS[effort]
+    chosen, resumed = _chosen(effort, rule)
     k, conditions = conditions_of(data, rule)
+    if data.people is None:  # smaller classes cannot have the mix, and need not be looked at
+        k = min(max(k, least_size(asking(data, rule))), data.rows)
     ladders = make_ladders(data, data.weights, k, chosen.merge, objective)
     boxes = make_boxes(data, data.weights, objective)
     if data.rows <= TINY:
@@ -122,24 +131,23 @@ def group(
             chosen = replace(chosen, trials=POLISH * chosen.trials)
     if not starts or not all(isinstance(domain, Taxonomy) for domain in data.domains):
         # Equal parts of numbers are not the only nodes: other methods cut where rows are.
-        starts += _starts(data, rule, shape, chosen, rng, fast=effort == "fast")
-        if len(starts) > 1:  # pricing a million rows takes as long as peeling them
-            starts.sort(key=partial(cost, data, boxes))
-        del starts[PROMISING:]
+        made, fast = _starts(data, rule, shape, chosen, rng, fast=effort == "fast")
+        starts = _promising(data, boxes, starts + made, fast if resumed else 0)
     plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
     plain &= k < LARGE  # prices find no better nodes than the search
     nodes = None
     if effort == "max" and plain and (priced := _priced(data, rule, shape, rng, stop)) is not None:
         starts.append(priced[0])
         nodes = priced[1]
-    if effort == "normal" and plain and data.rows > FEW:
-        starts = [_reopened(data, rule, shape, starts[0], rng), *starts[1:]]
+    if effort == "normal" and plain and NEAR[0] <= data.rows <= NEAR[1] and k <= NEAR[2]:
+        starts[:1], share = _near(data, rule, shape, starts[0], rng)
+        chosen = replace(chosen, trials=share * chosen.trials)
     best = starts[0]
     if len(starts) > 1 and effort != "fast":
         # What a start loses tells less than what it loses once the first trials have been made.
         before = [cost(data, boxes, labels) for labels in starts]
         trials = FIRST if nodes is None else SECOND
-        first = replace(chosen, trials=trials, heat=0.0, passes=1)
+        first = resumed or replace(chosen, trials=trials, heat=0.0, passes=1)
         starts = [refined(data, *shape, labels, first, rng, stop) for labels in starts]
         after = [cost(data, boxes, labels) for labels in starts]
         best = starts[int(np.argmin(after))]
@@ -148,6 +156,9 @@ def group(
         # Of those that lose nearly the same by then, the one that gained most goes on gaining.
         near = [at for at in range(len(after)) if after[at] <= (1.0 + TIE) * min(after)]
         starts = [starts[max(near, key=lambda at: before[at] - after[at])]]
+    elif resumed:
+        starts = [refined(data, *shape, starts[0], resumed, rng, stop)]
+        best = starts[0]
     if sets and effort == "normal":
         chosen = replace(chosen, trials=SETS * chosen.trials, shard=2 * chosen.shard)
     found = _searched(data, shape, starts[0], nodes, chosen, rng, stop)
@@ -159,6 +170,33 @@ def group(
     return repair(data, Partition.from_labels(labels), rule)
 
 
+def _chosen(effort: str, rule: Rule) -> tuple[Effort, Effort | None]:
+    """Return the effort, and the one that it takes up where that one ends, if it does.
+
+    Under a rule without a form in sizes and shares what few patterns serve is not found by more of
+    them, and which trials help is chance to a per cent: so normal begins as fast does, and goes on.
+    """
+    chosen, fast = EFFORTS[effort], EFFORTS["fast"]
+    if rule.caps() is not None:
+        return chosen, None
+    chosen = replace(chosen, visits=fast.visits)
+    if effort != "normal":
+        return chosen, None
+    return replace(chosen, merge=fast.merge, trials=chosen.trials - fast.trials), fast
+
+
+def _promising(data: Encoded, boxes: Boxes, starts: list[Ints], fast: int) -> list[Ints]:
+    """Return the starts to go on with, the cheapest first; of the first ``fast`` one stays so."""
+    if len(starts) < 2:  # pricing a million rows takes as long as peeling them
+        return starts
+    loss = [cost(data, boxes, labels) for labels in starts]
+    order = sorted(range(len(starts)), key=lambda at: loss[at])
+    first = min(range(fast or len(starts)), key=lambda at: loss[at])
+    order.remove(first)
+    near = [at for at in order if loss[at] <= FAR * loss[first]]
+    return [starts[at] for at in (first, *near[: PROMISING - 1])]
+
+
 def _starts(
     data: Encoded,
     rule: Rule,
@@ -167,25 +205,32 @@ def _starts(
     rng: np.random.Generator,
     *,
     fast: bool,
-) -> list[Ints]:
-    """Return starts for trials: what the peel took off, and what other methods make."""
+) -> tuple[list[Ints], int]:
+    """Return starts for trials: what the peel took off, and what other methods make.
+
+    The number says how many of them the effort fast makes too.
+    """
     k, conditions, boxes, ladders = shape
     seeds = deepcopy(rng)  # a rival starts as it would by itself, so that it cannot lose less
     sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
-    starts, placed = [], None
+    starts, placed, left = [], None, 1.0
     if not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains):
-        visits = effort.visits if rule.caps() is not None else min(effort.visits, VISITS)
-        labels = peel_off(data, rule, k, conditions, boxes, ladders, visits, rng)
-        placed = place_rest(data, conditions, boxes, labels, rule, rng)
+        labels = peel_off(data, rule, k, conditions, boxes, ladders, effort.visits, rng)
+        left = float((labels < 0).mean())
+        if left <= LOST or not asking(data, rule):
+            placed = place_rest(data, labels, rule, rng)
     if placed is not None:
         starts.append(repair(data, placed, rule).labels())
-    mixed = balanced(data, rule, k, conditions, boxes, deepcopy(seeds))
+    mixed: list[Partition] = []
+    if not starts or left > BUILT:  # else most rows are in classes that keep the rule as they are
+        mixed = balanced(data, rule, k, boxes, deepcopy(seeds))
     starts += [part.labels() for part in mixed]
     if sets or (small and not walkable(ladders)) or not starts:
         starts.append(grow_groups(data, make_space(data), rule, deepcopy(seeds)).labels())
-    if placed is None or (small and (not fast or mixed)):
+    shared, asked = len(starts), placed is None or (small and bool(mixed))
+    if asked or (small and not fast):
         starts += [part.labels() for part in rivals(data, rule, seeds)]
-    return starts
+    return starts, len(starts) if asked else shared
 
 
 def _searched(
@@ -205,22 +250,25 @@ def _searched(
     return chained(data, shape, labels, nodes, effort, rng, stop)
 
 
-def _reopened(
+def _near(
     data: Encoded,
     rule: Rule,
     shape: tuple[int, Conditions, Boxes, Ladders],
     labels: Ints,
     rng: np.random.Generator,
-) -> Ints:
-    """Return a start from prices near those that rows pay in a start, unless it costs more."""
+) -> tuple[list[Ints], float]:
+    """Return a start from prices near those that rows pay in another, or that if it loses less.
+
+    Besides, the share of trials that are left to do.
+    """
     from shoal.groupers.prices.near import near_start
 
-    k, conditions, boxes, _ = shape
+    k, _, boxes, _ = shape
     found = near_start(data, k, boxes, labels)
-    opened = None if found is None else _opened(data, rule, shape, *found, rng, OPENINGS)
+    opened = None if found is None else _opened(data, rule, shape, *found, rng, 1)
     if opened is None or cost(data, boxes, opened) >= cost(data, boxes, labels):
-        return labels
-    return opened
+        return [labels], 1.0
+    return [opened], NEARER
 
 
 def _opened(
@@ -236,7 +284,7 @@ def _opened(
     from shoal.groupers.prices.chains import reopened
 
     k, conditions, boxes, _ = shape
-    rest = place_rest(data, conditions, boxes, labels, rule, rng)
+    rest = place_rest(data, labels, rule, rng)
     if rest is None:
         return None
     labels = repair(data, rest, rule).labels()
@@ -284,19 +332,13 @@ def cost(data: Encoded, boxes: Boxes, labels: Ints) -> float:
 
 
 def place_rest(
-    data: Encoded,
-    conditions: Conditions,
-    boxes: Boxes,
-    labels: Ints,
-    rule: Rule,
-    rng: np.random.Generator,
+    data: Encoded, labels: Ints, rule: Rule, rng: np.random.Generator
 ) -> Partition | None:
     """Give the rows that no class took a group.
 
-    As many groups as possible are grown among them; the others join the groups that they cost
-    least. Those that fit nowhere make up one group, for the repair to join. None when too many are
-    left: their sensitive values are too much alike, and the rows that would have made them diverse
-    are in other classes already.
+    As many groups as possible are grown among them; the others stay alone, for the repair to join
+    to the groups that they cost least. None when too many are left: their sensitive values are too
+    much alike, and the rows that would have made them diverse are in other classes already.
     """
     rest = np.flatnonzero(labels < 0)
     if not rest.size:
@@ -310,6 +352,4 @@ def place_rest(
     groups += members.shape[0]
     if (labels < 0).sum() > MANY * data.rows:
         return None
-    if groups and (labels < 0).any():
-        labels = renumbered(place(data, conditions, boxes, labels, groups))
-    return Partition.from_labels(np.maximum(labels, 0))
+    return Partition.from_labels(alone(labels))

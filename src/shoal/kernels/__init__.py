@@ -13,7 +13,7 @@ import hashlib
 import pickle
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, cached_property, partial, update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -23,7 +23,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.types import unliteral
 
 from shoal.kernels.keeping import close, keeping, make, planted
-from shoal.kernels.parts import InnerCompiler, InnerOnDisk
+from shoal.kernels.parts import InnerCompiler, InnerOnDisk, KernelOnDisk
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -75,11 +75,15 @@ class _Cache(FunctionCache):
 
     Numba would first fill the tables that compiling goes by, which takes longer than loading all
     our kernels does; a compiler that is needed after all fills them by itself. Compiled code needs
-    no more than the memory it takes its arrays from.
+    no more than the memory it takes its arrays from, if it makes any.
     """
 
+    _impl_class = KernelOnDisk
+    _allocates = False
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        rtsys.initialize(target_context)
+        if self._allocates:
+            rtsys.initialize(target_context)
         if fault := planted(Path(self.cache_path)):
             self.disable()  # type: ignore[no-untyped-call]
             _NOT_LOADED.append(fault)
@@ -99,6 +103,12 @@ class _Cache(FunctionCache):
                 path.chmod(0o600)
 
 
+class _AllocatingCache(_Cache):
+    """The same for kernels that make arrays."""
+
+    _allocates = True
+
+
 class _PartCache(_Cache):
     """The same for what only kernels call."""
 
@@ -106,31 +116,51 @@ class _PartCache(_Cache):
 
 
 def _compiled(function: F, **options: Any) -> F:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function  # NUMBA_DISABLE_JIT=1: to measure which lines tests reach
+    if "pipeline_class" in options:
+        return cast(F, _Part(function, options))
+    kind = _Cache if "_nrt" in options else _AllocatingCache
+    return cast(F, _dispatcher(function, kind, options))
+
+
+def _dispatcher(function: Callable[..., object], kind: type[_Cache], options: Any) -> Any:
     made = numba.njit(nogil=True, error_model="numpy", **options)(function)
-    if made is function:  # NUMBA_DISABLE_JIT=1: to measure which lines tests reach
-        return function
     # A plain 0 is a type of its own to numba: a function that one kernel hands a 0 and another one
     # a number would be compiled twice.
     find = made.get_call_template
     made.get_call_template = lambda args, kws: find(tuple(map(unliteral, args)), kws)
-    part = "pipeline_class" in options
-    if part:
-        _close_to_python(made)
-    kind = _PartCache if part else _Cache
     made._cache = _Later(partial(_opened, function, kind))
-    return cast(F, made)
+    return made
 
 
-def _close_to_python(made: Any) -> None:
-    """Refuse calls from Python of what has no entry for it: they would end the process."""
+class _Part:
+    """What only kernels call, made known to numba when a kernel that calls it is compiled.
 
-    def refuse(*_: object, **__: object) -> None:
-        raise TypeError(f"{made.__name__} can be called by kernels alone, not from Python.")
+    Numba asks a value for its type in this way. There are many more parts than kernels, and a
+    process that finds its kernels on the disk needs none of them.
+    """
 
-    # Compiled callers find it here; Python's calls look among those that were inserted for them,
-    # of which there are none, and ask for a compilation then.
-    made.add_overload = lambda code: made.overloads.update({tuple(code.signature.args): code})
-    made._compile_for_args = refuse
+    def __init__(self, function: Callable[..., object], options: Any) -> None:
+        update_wrapper(self, function)
+        self.py_func, self._options = function, options
+
+    def __call__(self, *_: object, **__: object) -> None:
+        """Refuse: there is no entry from Python, and a call would end the process."""
+        name = self.py_func.__name__
+        raise TypeError(f"{name} can be called by kernels alone, not from Python.")
+
+    @cached_property
+    def made(self) -> Any:
+        """What numba compiles."""
+        made = _dispatcher(self.py_func, _PartCache, self._options)
+        # Compiled callers find it here; what is inserted for Python's calls would need an entry.
+        made.add_overload = lambda code: made.overloads.update({tuple(code.signature.args): code})
+        return made
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.made._numba_type_
 
 
 class _Later:

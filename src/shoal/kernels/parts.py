@@ -54,32 +54,74 @@ class InnerCompiler(CompilerBase):
         return [DefaultPassBuilder.define_nopython_pipeline(state)]
 
 
+class KeptCode(JITCodeLibrary):
+    """The code of a kernel that was kept on disk.
+
+    Its functions and variables are not listed one by one, as numba does it in case somebody asks
+    for one of them by name, and what others could link is read when a kernel is compiled that does:
+    both together took as long as all the rest of loading.
+    """
+
+    linkable = b""
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return the address of the entry from Python, which every kernel has."""
+        return int(self._codegen._engine.get_function_address(name))
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None:
+            self._shared_module = ll.parse_bitcode(self.linkable)
+        return self._shared_module
+
+
+class KernelOnDisk(CompileResultCacheImpl):
+    """Takes a kernel from the disk."""
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Make of what was written down what numba's compiler would have returned."""
+        (name, _, (machine, linkable)), *_, environments = payload
+        library = KeptCode(target_context.codegen(), name)
+        library.enable_object_caching()
+        library._set_compiled_object(machine)
+        library.linkable = linkable
+        library._finalize_final_module()
+        made = _compiled(target_context, library, payload)
+        for each in environments:
+            library.codegen.set_env(each.env_name, each)
+        return made
+
+
 class InnerOnDisk(CompileResultCacheImpl):
     """Takes a part from the disk."""
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         """Make of what was written down what numba's compiler would have returned."""
-        (name, code), function, env, signature = payload[:4]
+        name, code = payload[0]
         library = InnerCode(target_context.codegen(), name)
         library._final_module = ll.parse_bitcode(code)
         library._finalize_final_module()
-        return compile_result(
-            target_context=target_context,
-            typing_context=target_context.typing_context,
-            library=library,
-            environment=env,
-            entry_point=target_context.get_executable(library, function, env),
-            fndesc=function,
-            signature=signature,
-            objectmode=False,
-            lifted=(),
-            type_annotation="",
-            typing_error=None,
-            call_helper=None,
-            metadata=None,
-            reload_init=[],
-            referenced_envs=(),
-        )
+        return _compiled(target_context, library, payload)
+
+
+def _compiled(target_context: Any, library: JITCodeLibrary, payload: Any) -> Any:
+    _, function, env, signature, *_ = payload
+    return compile_result(
+        target_context=target_context,
+        typing_context=target_context.typing_context,
+        library=library,
+        environment=env,
+        entry_point=target_context.get_executable(library, function, env),
+        fndesc=function,
+        signature=signature,
+        objectmode=False,
+        lifted=(),
+        type_annotation="",
+        typing_error=None,
+        call_helper=None,
+        metadata=None,
+        reload_init=[],
+        referenced_envs=(),
+    )
 
 
 class _Untroubled(event.Listener):

@@ -1,7 +1,7 @@
 """The privacy models."""
 
 from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.base import All, Caps, ColumnCaps, Condition, Limit, Rule, flatten, joint
+from shoal.privacy.base import All, Caps, ColumnCaps, Condition, Limit, Mix, Rule, flatten, joint
 from shoal.privacy.closeness import BetaLikeness, TCloseness
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.l_diversity import (
@@ -25,6 +25,7 @@ __all__ = [
     "LDiversity",
     "Limit",
     "MInvariance",
+    "Mix",
     "RecursiveLDiversity",
     "Rule",
     "TCloseness",

@@ -14,6 +14,7 @@ from shoal.base.params import Param
 from shoal.base.partition import GroupStats, Histogram
 from shoal.privacy.base import (
     SLACK,
+    AnyMix,
     Bools,
     Caps,
     ColumnCaps,
@@ -27,7 +28,7 @@ from shoal.privacy.base import (
 
 
 @dataclass(frozen=True)
-class AlphaK:
+class AlphaK(AnyMix):
     """At least ``k`` rows, and a share of at most ``alpha`` for each protected value.
 
     Parameters

@@ -85,12 +85,33 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Mix:
+    """How near a class must be to the table's mix of values.
+
+    ``most``: the largest share of each value, 1 where it may be any. ``far``: the largest distance
+    of the class's shares from the table's, infinite where it does not matter; ``ordered``: values
+    are near each other by their order.
+    """
+
+    most: Floats
+    far: float = math.inf
+    ordered: bool = False
+
+
+@dataclass(frozen=True)
 class Limit:
     """The strictest value of a parameter that a table can keep, and what stands in the way."""
 
     param: str
     value: float
     why: str
+
+
+class AnyMix:
+    """What most rules say of the table's shares of values."""
+
+    def mix(self, share: Floats) -> None:
+        """They do not matter."""
 
 
 class Rule(Protocol):
@@ -147,6 +168,13 @@ class Rule(Protocol):
         """Return what kernels check in a growing group beside its size; none: it is repaired.
 
         ``names``: the values of its column, by their numbers.
+        """
+        ...
+
+    def mix(self, share: Floats) -> Mix | None:
+        """Return how near a class must be to the table's shares of values, None: any mix will do.
+
+        What says so gets groups that are built with the mix, and not joined until they have it.
         """
         ...
 
@@ -215,6 +243,9 @@ class All:
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """Those of all parts, which should be asked one by one: each speaks of its own column."""
         return tuple(each for rule in self.rules for each in rule.conditions(names))
+
+    def mix(self, share: Floats) -> None:
+        """Parts should be asked one by one: each speaks of its own column."""
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """Return the obstacles of all parts, a line each."""

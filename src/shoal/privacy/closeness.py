@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats, Histogram
-from shoal.privacy.base import SLACK, Bools, Condition, Floats, all_missing
+from shoal.privacy.base import SLACK, Bools, Condition, Floats, Mix, all_missing
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,10 @@ class TCloseness:
         """So near to the table."""
         ordered = self.distance == "ordered"
         return (Condition("ordered distance" if ordered else "equal distance", self.t),)
+
+    def mix(self, share: Floats) -> Mix:
+        """Any share of a value, within the distance."""
+        return Mix(np.ones(share.size), self.t, self.distance == "ordered")
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """The whole table is at distance 0; only a column without known values cannot be met."""
@@ -139,14 +143,14 @@ class BetaLikeness:
         return passed
 
     def caps(self) -> None:
-        """Each value has a limit of its own, which only the table tells: :meth:`most`."""
+        """Each value has a limit of its own, which only the table tells: :meth:`mix`."""
         return
 
-    def most(self, q: Floats) -> Floats:
-        """Return the largest share in a class that values with shares ``q`` may have; 1 at most."""
-        known = np.where(q > 0.0, q, 1.0)
+    def mix(self, share: Floats) -> Mix:
+        """Of each value its share and as much more as it may gain."""
+        known = np.where(share > 0.0, share, 1.0)
         bound = np.minimum(self.beta, _own_bound(known)) if self.enhanced else self.beta
-        return np.asarray(np.minimum((1.0 + bound) * known, 1.0))
+        return Mix(np.asarray(np.minimum((1.0 + bound) * known, 1.0)))
 
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """No larger gain."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import Bools, Condition, Limit, Rule
+from shoal.privacy.base import Bools, Condition, Floats, Limit, Rule
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,9 @@ class Anchored:
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """None: kernels would compare with the part."""
         return ()
+
+    def mix(self, share: Floats) -> None:
+        """What a method is given may have other shares than the table to compare with."""
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A part passes if it does as one group."""

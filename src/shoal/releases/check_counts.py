@@ -28,12 +28,13 @@ COUNT = "\x00count"
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The values of a sensitive column: as published, the code of each (-1: missing), and counts.
+    """The values of a sensitive column: as published, how often, the code of each (-1: missing).
 
     ``names`` says what a code means; ``whole`` how often it occurs in the whole release.
     """
 
     published: pl.Series
+    counts: Ints
     codes: Ints
     names: tuple[str, ...]
     whole: Ints
@@ -54,7 +55,7 @@ def values_of(published: pl.Series, counts: Ints, schema: Schema | None = None) 
         codes = np.full(len(column), -1, np.int64)
     total = np.zeros(max(len(known), 1), np.int64)
     np.add.at(total, codes[codes >= 0], counts[codes >= 0])
-    return Values(published, codes, tuple(as_text(known).to_list()), total)
+    return Values(published, counts, codes, tuple(as_text(known).to_list()), total)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def _entries(subject: Subject, column: Column) -> list[dict[str, Any]]:
     name, kind = column.name, column.kind if column.role is Role.QUASI else None
     pair = [f"{name}_lo", f"{name}_hi"]
     names = [name] if name in frame.columns else [end for end in pair if end in frame.columns]
-    reading = read_column(subject, name) if names else None
+    reading = read_column(subject.opened, name) if names else None
     common: dict[str, Any] = {"shoal:role": column.role.value}
     if kind is not None and not subject.exact:
         common |= {"shoal:kind": kind.value, "shoal:cells": _CELLS[kind]}

@@ -81,7 +81,7 @@ def column_rows(subject: Subject) -> list[ColumnRow]:
     lost = subject.loss.by_column if subject.loss is not None else {}
     for column in subject.opened.columns:
         told = column.role.published
-        reading = read_column(subject, column.name) if told else None
+        reading = read_column(subject.opened, column.name) if told else None
         rows.append(
             ColumnRow(
                 column.name,

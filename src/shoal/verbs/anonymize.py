@@ -105,8 +105,11 @@ def on_spark(
     extra: tuple[Rule, ...],
     engine: Spark,
     clock: Clock,
-) -> tuple[Run, Any]:
-    """Carry out the plan where the rows are; return the run and the release as a Spark frame."""
+) -> tuple[Run, dict[str, Any], tuple[Opened, pl.DataFrame] | None]:
+    """Carry out the plan where the rows are; return the run and the tables as Spark frames.
+
+    And the release with its table on this machine, if the engine is to bring them.
+    """
     from shoal.engines.spark.engine import carry_out
 
     start = time.perf_counter()
@@ -118,14 +121,14 @@ def on_spark(
 
     with heard() as said:
         warn_of_short(plan)
-        made, release = carry_out(data, plan, hierarchies, extra, engine, run, clock)
+        made, tables, here = carry_out(data, plan, hierarchies, extra, engine, run, clock)
         warn_undecided(made.schema)
         rules = build_rules([part.spec for part in plan.rules], made.schema.sensitive)
         for text in planned(made.schema, plan, (*rules, *extra)):
             warn(text)
     clock.seconds["total"] = time.perf_counter() - start
     texts = tuple(dict.fromkeys([*said, *advice(plan)]))
-    return replace(made, seconds=clock.seconds, warnings=texts), release
+    return replace(made, seconds=clock.seconds, warnings=texts), tables, here
 
 
 @dataclass(frozen=True, eq=False)

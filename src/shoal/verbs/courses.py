@@ -20,9 +20,6 @@ from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
 from shoal.tables.prepare import Taken
-from shoal.verbs.kept_sets import KeptSets
-from shoal.verbs.like import Like
-from shoal.verbs.over_time import Series
 
 
 class Course(Protocol):
@@ -73,10 +70,18 @@ def course(
                 "A history and an earlier release to be like were both given (--history, --like). "
                 "A history says already what people have in common with before: keep one of them."
             )
+        from shoal.verbs.like import (
+            Like,  # most releases stand by themselves and load none of these
+        )
+
         return Like.of(like, rules, entry, plan, taken)
     if any(isinstance(rule, MInvariance) for rule in rules):
+        from shoal.verbs.over_time import Series
+
         return Series.of(history, rules, entry, plan, taken.frame, taken.schema)
     if history is not None and entry.shape.domains:
+        from shoal.verbs.kept_sets import KeptSets
+
         return KeptSets.of(history, rules, taken.frame, taken.schema)
     if history is not None:
         raise ParameterError(

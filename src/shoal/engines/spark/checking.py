@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.engines.spark.columns import without_missing
+from shoal.base.names import check_rows
+from shoal.engines.spark.columns import SparkTable, without_missing
 from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import (
     Fingerprint,
     Mark,
     fingerprints,
+    fresh_salt,
     hashed,
     sums,
     to_polars,
@@ -56,6 +58,15 @@ def marks(staged: Any, own: Sequence[str], shown: Sequence[Any], salt: int) -> t
     texts = {f"t{i}": column for i, column in enumerate(shown)}
     both = staged.select("*", *(column.alias(name) for name, column in texts.items()))
     return both, hashed(own, salt), F.when(F.col(KEPT), hashed(list(texts), salt))
+
+
+def marked(table: SparkTable) -> Mark:
+    """Count the rows of the input, and take their fingerprint."""
+    salt = fresh_salt()
+    inner = [table.at(name) for name in table.names]
+    (fingerprint,) = fingerprints(table.rows, [hashed(inner, salt)])
+    check_rows(fingerprint[0], table.every, "The table")
+    return Mark(salt, fingerprint)
 
 
 def against(mark: Mark, staged: Fingerprint) -> list[str]:

@@ -14,12 +14,11 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import Infeasible, InputError
-from shoal.base.names import check_rows
 from shoal.base.partition import GroupStats, Histogram
 from shoal.coding.encode import Encoded, unseen
-from shoal.engines.spark.checking import against, marks, own_columns
+from shoal.engines.spark.checking import against, marked, marks, own_columns
 from shoal.engines.spark.columns import side_by_side
-from shoal.engines.spark.hashing import Mark, fingerprints, fresh_salt, hashed, to_polars
+from shoal.engines.spark.hashing import Mark, fingerprints, hashed, to_polars
 from shoal.engines.spark.job import KEPT, Checks, Job, Seen, Staged
 from shoal.engines.spark.layout import Layout, dummied
 from shoal.engines.spark.looking import counted_values, heard, told
@@ -42,7 +41,7 @@ def stage_dummies(job: Job) -> Staged:
             for name in table.names
             if name in job.schema.sensitive
         }
-        mark = _mark(job)
+        mark = marked(table)
         rows = mark.found[0]
         cells = side_by_side([values.published for values in sensitive.values()])
         plan, schema = resolve(table.head(cells), job.plan, job.taxonomies)
@@ -72,15 +71,6 @@ def stage_dummies(job: Job) -> Staged:
     asked = _checks(job, staged, layout, schema, domains, mark)
     # A set that is drawn again is another one: it is on the disk before a row moves.
     return Staged(staged, layout, plan, schema, rows, untouched, rows, notes, asked, in_order=False)
-
-
-def _mark(job: Job) -> Mark:
-    """Count the rows of the input, and take their fingerprint."""
-    salt = fresh_salt()
-    inner = [job.table.at(name) for name in job.table.names]
-    (fingerprint,) = fingerprints(job.table.rows, [hashed(inner, salt)])
-    check_rows(fingerprint[0], job.table.every, "The table")
-    return Mark(salt, fingerprint)
 
 
 def _one_group(values: Values, more: tuple[str, ...]) -> Histogram:

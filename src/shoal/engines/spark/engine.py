@@ -18,6 +18,7 @@ from shoal.base.roles import Role
 from shoal.catalog import Method, find_method
 from shoal.engines.run import Run
 from shoal.engines.spark import files
+from shoal.engines.spark.bringing import Brought, brought, check_size
 from shoal.engines.spark.columns import take_in
 from shoal.engines.spark.job import Job, Stopwatch
 from shoal.engines.spark.looking import read_off_there
@@ -39,8 +40,11 @@ def carry_out(
     settings: Spark,
     group: Callable[..., Any],
     clock: Stopwatch,
-) -> tuple[Run, Any]:
+) -> tuple[Run, dict[str, Any], Brought | None]:
     """Anonymize a Spark frame, or a folder or file of Parquet or CSV.
+
+    Return the run, the tables of the release by name, and what was brought to this machine if the
+    settings ask for that.
 
     Parameters
     ----------
@@ -62,12 +66,14 @@ def carry_out(
         with clock.stage("read"):
             spark, frame, kind, source = _opened(data, plan, settings)
             check_names(frame.columns, source or "The frame")
-            files.check_out(spark, settings, source)
+            files.check_out(spark, settings, source, entry.shape.tables)
             table = take_in(frame, plan, texts=kind == "csv")
             head = table.head()
             taxonomies = gather(plan, head.columns, None if is_path(hierarchies) else hierarchies)
             # Everything that can be refused without looking at a value is refused now.
             _, schema = resolve(head, plan, taxonomies)
+            if settings.here:
+                check_size(table, settings)
         specs = [rule.spec for rule in plan.rules]
         rules = (*build_rules(specs, schema.sensitive), *extra)
         check_fit(entry, rules)
@@ -88,8 +94,9 @@ def carry_out(
                 folder,
             )
             staged = entry.shape.stage(job)
-            release, verdict = publish(job, staged, kind)
-            told = read_off_there(job, staged, release)
+            tables, verdict = publish(job, staged, kind)
+            told = read_off_there(job, staged, tables["release"])
+            here = brought(job, staged) if settings.here else None
     run = Run(
         loss=staged.loss,
         verdict=verdict,
@@ -103,7 +110,7 @@ def carry_out(
         read_off=told,
         warnings=(told.describe(),) if told is not None and told.warns else (),
     )
-    return run, release
+    return run, tables, here
 
 
 def _opened(data: Any, plan: Plan, settings: Spark) -> tuple[Any, Any, str, str | None]:
@@ -147,7 +154,7 @@ def _refuse(entry: Method, plan: Plan) -> None:
         )
     if entry.shape.drawn and plan.seed is not None:
         raise ParameterError(
-            f"The method {entry.name!r} takes no seed on Spark: the executors draw from their own "
+            f"The method {entry.name!r} takes no seed on Spark: what it draws there comes from "
             "secure sources, and no seed could repeat that. Leave the seed out."
         )
 

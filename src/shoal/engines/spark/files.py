@@ -7,7 +7,7 @@ import contextlib
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -213,12 +213,25 @@ def read_back(spark: Any, path: str, kind: str, name: str, schema: Any) -> Any:
     return spark.read.options(**options, enforceSchema=True).schema(schema).csv(path)
 
 
-def check_out(spark: Any, settings: Spark, source: str | None) -> None:
-    """Say before any work why nothing may be written at ``settings.out``."""
-    out = settings.out
-    if out is None:
+def beside(path: str, name: str) -> str:
+    """Return where another table of a release goes: ``x`` has ``x.st``, ``x.csv`` ``x.st.csv``."""
+    path = path.rstrip("/")
+    stem = path[: len(path) - len(ending(path)[0])]
+    return f"{stem}.{name}{path[len(stem) :]}"
+
+
+def check_out(
+    spark: Any, settings: Spark, source: str | None, tables: Sequence[str] = ("release",)
+) -> None:
+    """Say before any work why the tables of a release may not be written at ``settings.out``."""
+    if settings.out is None:
         return
-    files = Files(spark)
+    for name in tables:
+        out = settings.out if name == "release" else beside(settings.out, name)
+        _check_out(Files(spark), out, settings.force, source)
+
+
+def _check_out(files: Files, out: str, force: bool, source: str | None) -> None:
     name = files.name(out)
     if "." in name and ending(name)[1] is None and Path(name).suffix in (".arrow", ".feather"):
         raise OutputError(
@@ -232,7 +245,7 @@ def check_out(spark: Any, settings: Spark, source: str | None) -> None:
                 f"The output {out} is, or lies in or around, the input {source}. Shoal never "
                 "writes over the data it reads: choose another place."
             )
-    if files.exists(out) and not settings.force:
+    if files.exists(out) and not force:
         raise OutputError(
             f"The output {out} already exists. Choose another name, or allow it to be replaced "
             "with --force (force=True)."
@@ -243,17 +256,15 @@ def check_out(spark: Any, settings: Spark, source: str | None) -> None:
         )
 
 
-def move_into_place(spark: Any, folder: str, settings: Spark) -> None:
-    """Give the complete release its name: a folder as it is, or the one file in it."""
-    files, out = Files(spark), settings.out
-    assert out is not None
+def move_into_place(files: Files, folder: str, out: str, *, force: bool) -> None:
+    """Give a complete table its name: a folder as it is, or the one file in it."""
     made = folder
     if ending(files.name(out))[1] is not None:
         (piece,) = files.names(folder)
         made = f"{folder}/{piece}"
     old = None
     if files.exists(out):
-        if not settings.force:
+        if not force:
             raise OutputError(
                 f"The output {out} appeared while it was being made; it was left alone. "
                 "Choose another name, or allow it to be replaced with --force (force=True)."

@@ -122,27 +122,34 @@ def keep_rules(
     counted = counted.withColumn("piece", F.pmod(F.xxhash64(*quasi), F.lit(pieces)))
     names = dict(zip(hidden, spoken, strict=True))
 
-    def look(batches: Iterator[Any]) -> Iterator[Any]:
-        tables = [to_polars(batch) for batch in batches]
-        if not any(table.height for table in tables):
-            return
-        table = pl.concat(tables)
+    def look(table: pl.DataFrame) -> Any:
         counts, columns = class_counts(table, quasi, names)
         of = {names[inner]: names_met for inner, names_met in values.items()}
-        findings = examine(class_stats(counts, columns, of), rules)
-        yield told([asdict(findings), table["piece"].unique().to_list()])
+        return asdict(examine(class_stats(counts, columns, of), rules))
 
-    answers = heard(counted.repartition(pieces, "piece"), look)
+    return [
+        Findings(own["rows"], own["classes"], tuple(own["failing"]), tuple(own["achieved"]))
+        for own in whole_pieces(counted, pieces, look)
+    ]
+
+
+def whole_pieces(rows: Any, pieces: int, look: Callable[[pl.DataFrame], Any]) -> list[Any]:
+    """Have rows looked at by pieces, of which none is cut; their column ``piece`` says which."""
+
+    def gathered(batches: Iterator[Any]) -> Iterator[Any]:
+        tables = [to_polars(batch) for batch in batches]
+        if any(table.height for table in tables):
+            table = pl.concat(tables)
+            yield told([look(table), table["piece"].unique().to_list()])
+
+    answers = heard(rows.repartition(pieces, "piece"), gathered)
     places = [piece for _, own in answers for piece in own]
     if len(places) > len(set(places)):
         raise ShoalError(
             "Spark spread a class of the release over several tasks, so that it could not be "
             "checked as a whole. Nothing was released; please report it with Spark's version."
         )
-    return [
-        Findings(own["rows"], own["classes"], tuple(own["failing"]), tuple(own["achieved"]))
-        for own, _ in answers
-    ]
+    return [answer for answer, _ in answers]
 
 
 def published_cells(

@@ -14,8 +14,8 @@ from shoal.releases.check_counts import unite
 from shoal.releases.verdict import Verdict
 
 
-def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:
-    """Return the release, on a disk and verified, and what the check found.
+def publish(job: Job, staged: Staged, kind: str) -> tuple[dict[str, Any], Verdict]:
+    """Return the tables of the release, on a disk and verified, and what the check found.
 
     The staged table is checked beside the writing: neither depends on the other, and what one
     leaves idle the other uses.
@@ -31,8 +31,9 @@ def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:
             checking = beside.submit(check, destination.shown(staged))
             with job.clock.stage("write"):
                 release = destination.write(staged)
+                others = destination.write_beside(staged)
             with job.clock.stage("verify"):
-                seen = staged.checks.release(release)
+                seen = staged.checks.release(release, *others)
                 verdict = _united(job, checking.result(), seen)
         with job.clock.stage("write"):
             return destination.finish(), verdict
@@ -51,7 +52,7 @@ class Destination:
         suffix, said = files.ending(self._name)
         self.kind = said or (kind if out is not None else "parquet")
         self.one = bool(suffix)
-        self._schema: Any = None
+        self._schemas: dict[str, Any] = {}
         self._kept: str | None = None
         if out is not None:
             self._folder = f"{job.folder}/release"
@@ -80,28 +81,49 @@ class Destination:
             rows = shuffled(rows, columns)
         # Pieces that are each in order, one after the other, are as good as one.
         rows = (rows.coalesce(1) if self.one else rows).select(*cells)
-        named = rows.toDF(*staged.layout.names)
-        files.write(named, self._folder, self.kind, self._name)
-        written = files.read_back(
-            self._job.spark, self._folder, self.kind, self._name, named.schema
-        )
-        self._schema = written.schema
-        return written.toDF(*columns)
+        return self._written("release", rows.toDF(*staged.layout.names)).toDF(*columns)
 
-    def finish(self) -> Any:
-        """Give the release its name and return it, read from there."""
-        out = self._job.settings.out
-        if out is None:
-            return self._read(self._folder)
-        move_into_place(self._job.spark, self._folder, self._job.settings)
-        return self._read(out)
+    def write_beside(self, staged: Staged) -> list[Any]:
+        """Write the other tables of the release, and return them as they are read back."""
+        back = []
+        for name, table in staged.beside.items():
+            cells = [cell.alias(column) for column, cell in written(table, self.kind).items()]
+            back.append(
+                self._written(name, (table.coalesce(1) if self.one else table).select(*cells))
+            )
+        return back
 
-    def _read(self, path: str) -> Any:
-        return files.read_back(self._job.spark, path, self.kind, self._name, self._schema)
+    def finish(self) -> dict[str, Any]:
+        """Give the tables their names, the first one last, and return them, read from there."""
+        out, places, force = self._job.settings.out, {}, self._job.settings.force
+        try:
+            for name in reversed(self._schemas):
+                places[name] = self._place(name, out or self._folder)
+                if out is not None:
+                    move_into_place(self._files, self._place(name), places[name], force=force)
+        except BaseException:
+            for place in [*places.values()][:-1]:
+                self._files.delete(place)
+            raise
+        return {name: self._read(name, places[name]) for name in self._schemas}
+
+    def _place(self, name: str, path: str | None = None) -> str:
+        path = path or self._folder
+        return path if name == "release" else files.beside(path, name)
+
+    def _written(self, name: str, table: Any) -> Any:
+        self._schemas[name] = table.schema
+        files.write(table, self._place(name), self.kind, self._name)
+        return self._read(name, self._place(name))
+
+    def _read(self, name: str, path: str) -> Any:
+        schema = self._schemas[name]
+        return files.read_back(self._job.spark, path, self.kind, self._name, schema)
 
     def discard(self) -> None:
         """Leave nothing behind."""
-        self._files.delete(self._kept or self._folder)
+        for name in ("release", *self._schemas):
+            self._files.delete(self._kept or self._place(name))
 
 
 def _united(job: Job, staged: Seen, release: Seen) -> Verdict:

@@ -36,6 +36,10 @@ class Spark:
         ``.csv.gz``, ``.tsv`` or ``.parquet``. None: the release is only a frame.
     force
         Replace an existing ``out``.
+    here
+        Also take the release and its table to this machine, where it can then be asked as any
+        other: ``release.report(...)``, ``.risk()``, ``.attack()``. Refused when the table has more
+        rows than ``driver_tuples`` or ``driver_bytes`` allow.
     """
 
     master: str | None = None
@@ -44,6 +48,7 @@ class Spark:
     staging: str | None = None
     out: str | None = None
     force: bool = False
+    here: bool = False
 
     def __post_init__(self) -> None:
         for name, value in (

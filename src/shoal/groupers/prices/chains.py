@@ -17,7 +17,7 @@ from shoal.base.partition import Ints
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
-from shoal.groupers.refinement import Effort, cut_up, hidden_of, refined, renumbered
+from shoal.groupers.refinement import Effort, hidden_of, refined, renumbered
 from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions, room
@@ -39,8 +39,6 @@ GENERATIONS = ((4, 90, 2.5), (4, 90, 1.5), (4, 56, 0.8))
 """Chains, the trials of each (per n / k), and how warm it starts."""
 PASSES, TURNS = 2, 3
 """Times that the table is looked over, and that every node is tried each time."""
-SHARD = 110_000
-"""Rows that nodes are opened in together."""
 PARTS = 8
 """Parts that entries are looked at in, whatever the number of threads."""
 ALIKE = 2
@@ -58,40 +56,16 @@ def reopened(
     passes: int = PASSES,
 ) -> Ints:
     """Try to open every node as one more group, until that brings nothing; return the groups."""
-    labels = labels.copy()
+    shard, elsewhere = make_shard(data, k, conditions, boxes, labels, int(rng.integers(1, 2**62)))
     for _ in range(passes):
-        shards = cut_up(data.codes, labels, SHARD, rng)
-
-        def work(job: tuple[Ints, np.random.Generator]) -> tuple[Ints, int]:
-            rows, own = job
-            some = nodes if rows.size == data.rows else _within(nodes, rows, data.rows)
-            part = data.take(rows)
-            shard, elsewhere = make_shard(part, k, conditions, boxes, labels[rows])
-            look_everywhere(shard, elsewhere)
-            opened = 0
-            for _ in range(TURNS):
-                tried = own.permutation(some.cost.size)
-                opened += open_nodes(shard, some, tried, elsewhere, 0.0)[1]
-            return renumbered(shard.state.chains.group), opened
-
-        start, made = 0, share(work, list(zip(shards, rng.spawn(len(shards)), strict=True)))
-        for rows, (found, _) in zip(shards, made, strict=True):
-            labels[rows] = found + start
-            start += int(found.max()) + 1
-        if not any(opened for _, opened in made):
+        look_everywhere(shard, elsewhere)
+        opened = 0
+        for _ in range(TURNS):
+            tried = rng.permutation(nodes.cost.size)
+            opened += open_nodes(shard, nodes, tried, elsewhere, 0.0)[1]
+        if opened == 0:
             break
-    return labels
-
-
-def _within(nodes: NodeRows, rows: Ints, total: int) -> NodeRows:
-    """Return nodes with those of their rows that are in a shard, by their places in it."""
-    place = np.full(total, -1)
-    place[rows] = np.arange(rows.size)
-    inside = place[nodes.rows]
-    node = np.repeat(np.arange(nodes.cost.size), np.diff(nodes.start))[inside >= 0]
-    many = np.bincount(node, minlength=nodes.cost.size)
-    start = np.append(0, np.cumsum(many[many > 0]))
-    return NodeRows(start, inside[inside >= 0], nodes.cost[many > 0])
+    return renumbered(shard.state.chains.group)
 
 
 def look_everywhere(shard: Shard, elsewhere: Elsewhere) -> None:

@@ -27,7 +27,7 @@ from shoal.kernels.prices.near import near
 from shoal.kernels.prices.number import new_depths
 from shoal.kernels.prices.reopen import NodeRows
 
-LOOKS = 1_000_000_000
+LOOKS = 250_000_000
 """Entries times patterns up to which nodes are looked for."""
 BITS = 8_000_000
 """Words of bits, 64 each, that say which entries lie under the nodes of every column."""
@@ -48,7 +48,7 @@ FIRST_ROOM = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class NearNodes:
     """Nodes near a release: what each costs a row, and its bit row per column."""
 
     cost: Ints
@@ -57,9 +57,7 @@ class Found:
     many: int
 
 
-def near_start(
-    data: Encoded, k: int, boxes: Boxes, labels: Ints
-) -> tuple[Ints, NodeRows] | None:
+def near_start(data: Encoded, k: int, boxes: Boxes, labels: Ints) -> tuple[Ints, NodeRows] | None:
     """Return groups from prices that begin with what rows pay in the groups ``labels``.
 
     Besides the nodes that are worth opening. Rows that no group took have -1; None where nodes are
@@ -114,7 +112,7 @@ def _bit_rows(problem: Problem) -> tuple[Codes, int]:
     return number, many
 
 
-def _find(problem: Problem, prices: Ints, number: Codes, many: int) -> Found:
+def _find(problem: Problem, prices: Ints, number: Codes, many: int) -> NearNodes:
     """Return the nodes that gain at some prices."""
     order = np.argsort(-prices, kind="stable")
     codes, m = np.ascontiguousarray(problem.codes[:, order]), len(problem.codes)
@@ -125,9 +123,7 @@ def _find(problem: Problem, prices: Ints, number: Codes, many: int) -> Found:
         while True:
             cost, where = np.empty(room, np.int64), np.empty((room, 2), np.int32)
             depths, gain = new_depths(order.size, m), np.empty(order.size, np.int64)
-            nodes = near(
-                problem.levels, problem.boxes, patterns, *shape, depths, gain, cost, where
-            )
+            nodes = near(problem.levels, problem.boxes, patterns, *shape, depths, gain, cost, where)
             if nodes <= room:
                 break
             room = nodes
@@ -142,10 +138,10 @@ def _find(problem: Problem, prices: Ints, number: Codes, many: int) -> Found:
     for j in range(m):
         level = problem.patterns[where[:, 0], j].astype(np.int64)
         rows[:, j] = number[levels.at[j] + level * levels.step[j] + codes[j, where[:, 1]]]
-    return Found(cost, rows, number, many)
+    return NearNodes(cost, rows, number, many)
 
 
-def _listed(problem: Problem, found: Found, prices: Ints, most: int) -> Members:
+def _listed(problem: Problem, found: NearNodes, prices: Ints, most: int) -> Members:
     """Return the dearest entries under every node, of so many rows together."""
     order = np.argsort(-prices, kind="stable").astype(np.int32)
     codes, rows = np.ascontiguousarray(problem.codes[:, order]), problem.count[order]
@@ -171,7 +167,10 @@ def _prices(problem: Problem, members: Members, paid: Ints) -> Prices:
     start = (np.where(problem.free, problem.gaps, paid) + least) // 2 - problem.gaps
     ends = np.searchsorted(members.start, np.linspace(0, members.entry.size, PARTS + 1))
     ends[0], ends[-1] = 0, members.cost.size
-    until, longest = np.zeros(members.cost.size, np.int64), int(np.diff(members.start).max(initial=0))
+    until, longest = (
+        np.zeros(members.cost.size, np.int64),
+        int(np.diff(members.start).max(initial=0)),
+    )
 
     def price(prices: Ints, turn: int, step: float) -> Pass:
         def one(part: int) -> tuple[int, Ints]:
@@ -182,9 +181,7 @@ def _prices(problem: Problem, members: Members, paid: Ints) -> Prices:
         made = share(one, range(PARTS))
         return Pass(sum(gain for gain, _ in made), np.sum([taken for _, taken in made], axis=0))
 
-    best = Prices(problem.gaps, 0)
-    for best in climb(problem, start, price, PASSES, LAST):
-        pass
+    *_, best = climb(problem, start, price, PASSES, LAST)
     return best
 
 

@@ -51,7 +51,8 @@ def list_entries(
     """List the first entries under each of some nodes, of ``most`` rows together.
 
     ``nodes`` [nodes, m]: the bit row per column, -1 where everything lies under it; ``full`` says
-    how many bits of each are set, and ``picked`` is room for m numbers. ``out`` [nodes, most] gets the entries, ``size`` how many they are.
+    how many bits of each are set, and ``picked`` is room for m numbers. ``out`` [nodes, most] gets
+    the entries, ``size`` how many they are.
     """
     for v in range(len(nodes)):
         narrow, have, size[v] = 0, 0, 0

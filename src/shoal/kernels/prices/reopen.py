@@ -128,9 +128,7 @@ def _may_close(shard: Shard, g: int) -> bool:
 
 
 @inner
-def _look_away(
-    shard: Shard, room: Elsewhere, g: int, r: int, words: Words, price: Floats
-) -> None:
+def _look_away(shard: Shard, room: Elsewhere, g: int, r: int, words: Words, price: Floats) -> None:
     """Find the cheapest groups elsewhere for a row of a group, and what it would pay there."""
     state, candidates, e, at = shard.state, shard.work.candidates, shard.entry[r], 0
     cap = 3.0 * state.cost[g] / state.size[g] + 0.5

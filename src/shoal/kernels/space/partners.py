@@ -13,7 +13,7 @@ from shoal.kernels.space.search import Search, nearest_clusters
 
 
 @inner
-def _load(space: Space, group: Group, covers: Covers, a: int, row: npt.NDArray[np.int32]) -> None:
+def load(space: Space, group: Group, covers: Covers, a: int, row: npt.NDArray[np.int32]) -> None:
     """Let ``group`` cover what group ``a`` covers, as far as bounds are concerned.
 
     Outside of sets the first and the last position have the same join as all of them.
@@ -49,7 +49,7 @@ def find_partners(
     """
     for i in range(wanting.size):
         a = wanting[i]
-        _load(search.space, search.group, covers, a, row)
+        load(search.space, search.group, covers, a, row)
         index.shut[a] = True  # no group is its own partner
         nearest_clusters(search, index, covers, a, np.inf)
         index.shut[a] = False

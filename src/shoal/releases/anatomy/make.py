@@ -28,6 +28,15 @@ class Anatomized:
         return {"release": self.frame, "st": self.values}
 
 
+def check_free(schema: Schema) -> None:
+    """Refuse a table that has one of the columns that are added."""
+    if taken := [each for each in (GROUP, COUNT) if each in schema]:
+        raise SchemaError(
+            f"Anatomy publishes columns named {GROUP!r} and {COUNT!r}, and the table has "
+            f"{', '.join(map(repr, taken))} already. Rename that column first."
+        )
+
+
 def publish(
     frame: pl.DataFrame,
     schema: Schema,
@@ -40,11 +49,7 @@ def publish(
 ) -> Anatomized:
     """Publish quasi-identifiers and others with the group of each row, and the values by group."""
     (name,) = data.sensitive
-    if taken := [each for each in (GROUP, COUNT) if each in schema]:
-        raise SchemaError(
-            f"Anatomy publishes columns named {GROUP!r} and {COUNT!r}, and the table has "
-            f"{', '.join(map(repr, taken))} already. Rename that column first."
-        )
+    check_free(schema)
     rows = np.arange(data.rows) if order is None else np.asarray(order, np.int64)
     labels = partition.labels() + 1
     columns = [

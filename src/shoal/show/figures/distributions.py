@@ -79,7 +79,7 @@ def distribution(subject: Subject, name: str) -> Distribution:
     ``subject.crowd`` rows have them; bins hold that many rows or none. A generalized cell counts
     in equal parts for everything that it covers.
     """
-    reading = read_column(subject, name)
+    reading = read_column(subject.opened, name)
     source = subject.original(name)
     present = None if source is None else source.drop_nulls()
     notes = _notes(subject, name, reading)

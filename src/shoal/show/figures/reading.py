@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import polars as pl
@@ -13,9 +17,24 @@ from shoal.releases.base import Query
 from shoal.releases.categories import Coded
 from shoal.releases.generalized.spread import Spread, spread
 from shoal.releases.opened import Opened
-from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.domain import STAR
+
+T = TypeVar("T")
+
+
+def _once(read: Callable[[Opened, str], T]) -> Callable[[Opened, str], T]:
+    """Read a column once for all figures and reports; it is forgotten with the release."""
+    kept: WeakKeyDictionary[Opened, dict[str, T]] = WeakKeyDictionary()
+
+    @wraps(read)
+    def asked(opened: Opened, name: str) -> T:
+        columns = kept.setdefault(opened, {})
+        if name not in columns:
+            columns[name] = read(opened, name)
+        return columns[name]
+
+    return asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +67,12 @@ class ColumnReading:
     at: Ints | None = None
 
 
-def read_column(subject: Subject, name: str) -> ColumnReading:
+@_once
+def read_column(opened: Opened, name: str) -> ColumnReading:
     """Read a published column, whatever the shape of the release."""
-    opened = subject.opened
-    if name in opened.quasi and not subject.exact:
+    if name in opened.quasi and not opened.shape.exact:
         return _generalized(opened, name)
-    if subject.estimated(name):
+    if opened.shape.view.estimated(opened, name):
         view = opened.view(name)
         elements = pl.Series(view.values(name), dtype=pl.String)
         return _estimated(elements, view.expect(Query(name)), opened.silent(name))
@@ -111,6 +130,7 @@ def _stars(opened: Opened, name: str, cells: Spread) -> Bools:
     return starred
 
 
+@_once
 def _cells(opened: Opened, name: str) -> Spread | None:
     tree, order = opened.taxonomies.get(name), opened.column(name).order
     if tree is not None:

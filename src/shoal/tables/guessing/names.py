@@ -68,6 +68,8 @@ def _words(listed: str) -> Words:
 
 def _ascii(text: str) -> set[str]:
     """Return a text without accents, umlauts written both ways: größe, groesse, grosse."""
+    if text.isascii():
+        return {text}
     return {
         "".join(c for c in unicodedata.normalize("NFKD", form) if not unicodedata.combining(c))
         for form in (text.translate(_UMLAUTS), text.replace("ß", "ss"))
