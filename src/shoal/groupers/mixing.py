@@ -24,7 +24,8 @@ from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers.growth import grow_members
 from shoal.groupers.limits import limits_of
-from shoal.groupers.repair import alone, repair
+from shoal.groupers.repair import repair
+from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import start_state
 from shoal.privacy import Mix, Rule, flatten
@@ -46,6 +47,7 @@ def balanced(
     data: Encoded,
     rule: Rule,
     k: int,
+    conditions: Conditions,
     boxes: Boxes,
     rng: np.random.Generator,
 ) -> list[Partition]:
@@ -56,19 +58,20 @@ def balanced(
     sizes, part = _sizes(data, rule, k), data
     if len(sizes) > 1 and data.rows > SAMPLE:
         part = data.take(np.sort(rng.choice(data.rows, SAMPLE, replace=False)))
-    made = [mixed(part, rule, boxes, deepcopy(rng), size) for size in sizes]
+    made = [mixed(part, rule, conditions, boxes, deepcopy(rng), size) for size in sizes]
     if part is data and len(made) < 2:
         return made
     loss = [start_state(boxes, part.codes, each.labels()).cost.sum() for each in made]
     best = int(np.argmin(loss))
     if part is data:
         return [made[best]]
-    return [mixed(data, rule, boxes, deepcopy(rng), sizes[best])]
+    return [mixed(data, rule, conditions, boxes, deepcopy(rng), sizes[best])]
 
 
 def mixed(
     data: Encoded,
     rule: Rule,
+    conditions: Conditions,
     boxes: Boxes,
     rng: np.random.Generator,
     size: int,
@@ -91,7 +94,9 @@ def mixed(
         size = 2 * limits.target
     if not groups:
         return Partition.one(data.rows)
-    return repair(data, Partition.from_labels(alone(labels)), rule)
+    from shoal.groupers.leftovers import place  # few rules ask for a mix
+
+    return repair(data, Partition.from_labels(place(data, conditions, boxes, labels)), rule)
 
 
 def _rare(

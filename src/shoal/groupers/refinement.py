@@ -156,8 +156,10 @@ def refine(
     hashed, classes = new_hashed(n), Classes(np.zeros(n, np.int64), np.zeros(n, np.int64))
     # A rule on sensitive values makes groups larger than k, and those are to be refined.
     typical = max(k, n // int((state.size > 0).sum())) if conditions.code.size else k
-    # What a trial takes grows with the square of the rows that it frees.
-    dear = int(typical * (typical + WINDOW) / (effort.dearer * (k + WINDOW)))
+    # What a trial takes grows with the square of the rows that it frees. A small table may take the
+    # time of a shard.
+    dearer = effort.dearer * max(1.0, effort.shard / n)
+    dear = int(typical * (typical + WINDOW) / (dearer * (k + WINDOW)))
     each = max(k, typical // PARTS, dear)
     most = 4 * typical + 60  # larger groups, all of one tuple as a rule, stay as they are
     luck = int(rng.integers(1, 2**62))

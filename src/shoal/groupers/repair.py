@@ -139,14 +139,6 @@ def _in_rounds(data: Encoded, partition: Partition, rule: Rule) -> Partition:
         partition = _joined(partition, failing, near, passes, many)
 
 
-def alone(labels: Ints) -> Ints:
-    """Give every row that has no group one of its own, for :func:`repair` to join."""
-    free = labels < 0
-    labels = labels.copy()
-    labels[free] = labels.max(initial=-1) + 1 + np.arange(int(free.sum()))
-    return labels
-
-
 def repair_alike(data: Encoded, partition: Partition, rule: Rule) -> Partition:
     """Return a partition in which every class that a reader sees passes.
 

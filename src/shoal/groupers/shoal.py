@@ -25,11 +25,11 @@ from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
 from shoal.groupers.growth import grow_groups, grow_members
 from shoal.groupers.limits import limits_of
-from shoal.groupers.mixing import asking, balanced, least_size
+from shoal.groupers.mixing import SAMPLE, asking, balanced, least_size
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.peeling import peel_off, walkable
 from shoal.groupers.refinement import Effort, refined
-from shoal.groupers.repair import alone, repair
+from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import SET, Boxes
@@ -59,7 +59,8 @@ POLISH = 0.25
 TINY = 12
 """Rows up to which every subset is looked at; each one more takes three times as long."""
 BUILT = 0.75
-"""Share of the rows that the peel may leave before groups are built with the table's mix."""
+"""Share of the rows that the peel of a large table may leave before groups are built with its mix.
+In a small one these are always tried."""
 LOST = 0.9
 """Share of the rows from which on what the peel leaves is no start, where groups can be built."""
 FAR = 1.15
@@ -218,12 +219,12 @@ def _starts(
         labels = peel_off(data, rule, k, conditions, boxes, ladders, effort.visits, rng)
         left = float((labels < 0).mean())
         if left <= LOST or not asking(data, rule):
-            placed = place_rest(data, labels, rule, rng)
+            placed = place_rest(data, conditions, boxes, labels, rule, rng)
     if placed is not None:
         starts.append(repair(data, placed, rule).labels())
     mixed: list[Partition] = []
-    if not starts or left > BUILT:  # else most rows are in classes that keep the rule as they are
-        mixed = balanced(data, rule, k, boxes, deepcopy(seeds))
+    if not starts or left > BUILT or data.rows <= SAMPLE:
+        mixed = balanced(data, rule, k, conditions, boxes, deepcopy(seeds))
     starts += [part.labels() for part in mixed]
     if sets or (small and not walkable(ladders)) or not starts:
         starts.append(grow_groups(data, make_space(data), rule, deepcopy(seeds)).labels())
@@ -284,7 +285,7 @@ def _opened(
     from shoal.groupers.prices.chains import reopened
 
     k, conditions, boxes, _ = shape
-    rest = place_rest(data, labels, rule, rng)
+    rest = place_rest(data, conditions, boxes, labels, rule, rng)
     if rest is None:
         return None
     labels = repair(data, rest, rule).labels()
@@ -332,17 +333,24 @@ def cost(data: Encoded, boxes: Boxes, labels: Ints) -> float:
 
 
 def place_rest(
-    data: Encoded, labels: Ints, rule: Rule, rng: np.random.Generator
+    data: Encoded,
+    conditions: Conditions,
+    boxes: Boxes,
+    labels: Ints,
+    rule: Rule,
+    rng: np.random.Generator,
 ) -> Partition | None:
     """Give the rows that no class took a group.
 
-    As many groups as possible are grown among them; the others stay alone, for the repair to join
-    to the groups that they cost least. None when too many are left: their sensitive values are too
+    As many groups as possible are grown among them; the others join the groups that they cost
+    least. None when too many are left: their sensitive values are too
     much alike, and the rows that would have made them diverse are in other classes already.
     """
     rest = np.flatnonzero(labels < 0)
     if not rest.size:
         return Partition.from_labels(labels)
+    from shoal.groupers.leftovers import place  # most tables leave no row
+
     part = data.take(rest)
     limits, tags = limits_of(part, rule)
     members = grow_members(part, make_space(part), limits, tags, rng.permutation(rest.size))
@@ -352,4 +360,4 @@ def place_rest(
     groups += members.shape[0]
     if (labels < 0).sum() > MANY * data.rows:
         return None
-    return Partition.from_labels(alone(labels))
+    return Partition.from_labels(place(data, conditions, boxes, labels))
