@@ -107,9 +107,11 @@ def test_a_table_of_a_database_can_be_reported(shoal, folder):
     assert "SHA-256 of the file" not in page
 
 
-def test_spark_cannot_report(refused):
+def test_what_is_wrong_with_a_report_is_said_before_spark_starts(refused):
     words = ("anonymize", "people.csv", *QUASI, "-o", "out", "--engine", "spark")
-    assert "with --engine spark it stays on the executors" in refused(*words, "--report", "x.html")
+    assert "does not end in .html" in refused(*words, "--report", "x.txt")
+    assert "--report FILE.html" in refused(*words, "--audience", "public")
+    assert "--dictionary describes one file" in refused(*words, "--dictionary")
 
 
 def test_labels_without_their_hierarchy_are_not_called_exact(shoal, folder):

@@ -65,9 +65,6 @@ def test_what_does_not_fit_is_refused_before_the_work(spark, tmp_path: Path):
     assert "the table has 50 of them, more than may come here (40, or its memory)" in " ".join(
         done.stderr.split()
     )
-    done = command(tmp_path, *words, "--dictionary")
-    assert done.returncode == 2
-    assert "--dictionary describes one file" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"in.parquet"}
     release = shoal.anonymize(
         to_spark(spark, people(60)), **ROLES, k=3, method="mondrian", missing=["?"]
