@@ -299,7 +299,7 @@ def place_rest(
     """Give the rows that no class took a group.
 
     As many groups as possible are grown among them; the others join the groups that they cost
-    least, in a large table by the repair. None when too many are left: their sensitive values are too
+    least, in a large table by the repair. None when too many are left: they are too
     much alike, and the rows that would have made them diverse are in other classes already.
     """
     rest = np.flatnonzero(labels < 0)
