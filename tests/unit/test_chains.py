@@ -46,7 +46,7 @@ def test_opening_a_node_equals_its_twin(seed):
     for _ in range(60):
         rows, cost = a_node(data, boxes, rng)
         cost *= rng.uniform(0.3, 1.0)
-        reopen.look_around(shard, room)
+        chains.look_everywhere(shard, room)
         before, new = group.tolist(), int(shard.state.free[shard.state.live[0] - 1])
         told = [room.pays[place].tolist() for place in range(3)]
         near = shard.work.candidates[shard.entry].tolist()
@@ -70,7 +70,7 @@ def test_a_warm_node_may_lose_but_no_group_gets_too_small():
     for _ in range(200):
         rows, cost = a_node(data, boxes, rng)
         nodes = reopen.NodeRows(np.array([0, rows.size]), rows, np.array([cost]))
-        reopen.look_around(shard, room)
+        chains.look_everywhere(shard, room)
         changes.append(reopen.open_nodes(shard, nodes, np.zeros(1, np.int64), room, 0.5)[0])
     sizes = np.bincount(shard.state.chains.group)
     assert sizes[sizes > 0].min() >= K

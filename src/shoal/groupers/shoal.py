@@ -85,6 +85,11 @@ FIRST = 1
 """Refinement trials, per n / k, after which the better start is chosen."""
 SECOND = 8
 """The same with a start from prices: it loses more at first, and less in the end."""
+NEAR = (2_000, 110_000, 30)
+"""Least and most rows, and the largest k, with which prices make a start at normal effort: it takes
+as long to load them as to refine a smaller table, and longer than all else for a larger one."""
+NEARER = 0.6
+"""The share of trials that is left to do, at normal effort, after a start from prices."""
 IDLE = 8
 """Fruitless turns before new starts end."""
 
@@ -135,6 +140,9 @@ def group(
     if effort == "max" and plain and (priced := _priced(data, rule, shape, rng, stop)) is not None:
         starts.append(priced[0])
         nodes = priced[1]
+    if effort == "normal" and plain and NEAR[0] <= data.rows <= NEAR[1] and k <= NEAR[2]:
+        starts[:1], share = _near(data, rule, shape, starts[0], rng)
+        chosen = replace(chosen, trials=share * chosen.trials)
     best = starts[0]
     if len(starts) > 1 and effort != "fast":
         # What a start loses tells less than what it loses once the first trials have been made.
@@ -243,6 +251,47 @@ def _searched(
     return chained(data, shape, labels, nodes, effort, rng, stop)
 
 
+def _near(
+    data: Encoded,
+    rule: Rule,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    labels: Ints,
+    rng: np.random.Generator,
+) -> tuple[list[Ints], float]:
+    """Return a start from prices near those that rows pay in another, or that if it loses less.
+
+    Besides, the share of trials that are left to do.
+    """
+    from shoal.groupers.prices.near import near_start
+
+    k, _, boxes, _ = shape
+    found = near_start(data, k, boxes, labels)
+    opened = None if found is None else _opened(data, rule, shape, *found, rng, 1)
+    if opened is None or cost(data, boxes, opened) >= cost(data, boxes, labels):
+        return [labels], 1.0
+    return [opened], NEARER
+
+
+def _opened(
+    data: Encoded,
+    rule: Rule,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    labels: Ints,
+    nodes: NodeRows,
+    rng: np.random.Generator,
+    passes: int,
+) -> Ints | None:
+    """Give the rows that prices left a group, and open nodes; None when too many are left."""
+    from shoal.groupers.prices.chains import reopened
+
+    k, conditions, boxes, _ = shape
+    rest = place_rest(data, conditions, boxes, labels, rule, rng)
+    if rest is None:
+        return None
+    labels = repair(data, rest, rule).labels()
+    return reopened(data, k, conditions, boxes, labels, nodes, rng, passes)
+
+
 def _priced(
     data: Encoded,
     rule: Rule,
@@ -251,18 +300,13 @@ def _priced(
     stop: Callable[[], bool] | None,
 ) -> tuple[Ints, NodeRows] | None:
     """Return a start from prices, and the nodes that they name; for the highest effort alone."""
-    from shoal.groupers.prices.chains import reopened
+    from shoal.groupers.prices.chains import PASSES
     from shoal.groupers.prices.greedy import priced_start
 
-    k, conditions, boxes, _ = shape
-    if (found := priced_start(data, k, stop)) is None:
+    if (found := priced_start(data, shape[0], stop)) is None:
         return None
-    labels, nodes = found
-    rest = place_rest(data, conditions, boxes, labels, rule, rng)
-    if rest is None:
-        return None
-    labels = repair(data, rest, rule).labels()
-    return reopened(data, k, conditions, boxes, labels, nodes, rng), nodes
+    opened = _opened(data, rule, shape, *found, rng, PASSES)
+    return None if opened is None else (opened, found[1])
 
 
 def _restarted(

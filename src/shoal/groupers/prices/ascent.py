@@ -32,6 +32,7 @@ from shoal.groupers.prices.nodes import (
     FAR,
     NodeBlock,
     Nodes,
+    Pass,
     Problem,
     price_found,
     price_kept,
@@ -77,27 +78,50 @@ def ascend(nodes: Nodes, passes: int) -> Iterator[Prices]:
     What is proved is an estimate while patterns are not kept; :func:`proved` counts every node.
     """
     problem = nodes.problem
-    start = least_costs(nodes)
-    now = (start - problem.gaps).astype(np.float64)
+    others = np.zeros(problem.count.size, np.int64)
+
+    def price(prices: Ints, turn: int, _step: float) -> Pass:
+        nonlocal others
+        done, more = price_kept(nodes, prices), 0
+        if nodes.others and turn % SELDOM == 0:
+            seldom = price_found(problem, prices, nodes.others)
+            more, others = seldom.gain, seldom.taken
+        return Pass(done.gain + more, done.taken + others)
+
+    return climb(problem, least_costs(nodes) - problem.gaps, price, passes, LAST)
+
+
+def climb(
+    problem: Problem,
+    start: Ints,
+    price: Callable[[Ints, int, float], Pass],
+    passes: int,
+    last: float,
+) -> Iterator[Prices]:
+    """Yield the best prices so far, from ``start`` on, where missing cells cost nothing.
+
+    Parameters
+    ----------
+    price
+        Prices nodes, given prices of rows, the number of the pass and the step.
+    last
+        The last step, as :data:`LAST`.
+    """
+    now = start.astype(np.float64)
     paying = ~problem.free
     count = problem.count.astype(np.float64)
     step = FIRST * float((now * count).sum() / max(count[paying].sum(), 1.0))
     mean, square = np.zeros(now.size), np.zeros(now.size)
     best = Prices(problem.gaps, 0)
-    others = np.zeros(now.size, np.int64)
-    shrink = (LAST / FIRST) ** (1.0 / passes)
+    shrink = (last / FIRST) ** (1.0 / passes)
     for turn in range(passes):
         prices = _whole(problem, now)
-        done = price_kept(nodes, prices)
-        gain, taken = done.gain, done.taken
-        if nodes.others and turn % SELDOM == 0:
-            seldom = price_found(problem, prices, nodes.others)
-            gain, others = gain + seldom.gain, seldom.taken
-        reached = value(problem, prices, gain)
+        done = price(prices, turn, step)
+        reached = value(problem, prices, done.gain)
         if reached > best.value:
             best = Prices(prices, reached)
         yield best
-        slope = np.where(paying, 1.0 - (taken + others) / count, 0.0)
+        slope = np.where(paying, 1.0 - done.taken / count, 0.0)
         mean = MEAN * mean + (1 - MEAN) * slope
         square = SQUARE * square + (1 - SQUARE) * slope * slope
         steep = np.sqrt(square / (1 - SQUARE ** (turn + 1))) + 1e-3

@@ -30,14 +30,17 @@ from shoal.kernels.prices.reopen import (
     Elsewhere,
     NodeRows,
     look_around,
+    look_some,
     new_elsewhere,
     open_nodes,
 )
 
 GENERATIONS = ((4, 90, 2.5), (4, 90, 1.5), (4, 56, 0.8))
 """Chains, the trials of each (per n / k), and how warm it starts."""
-PASSES = 4
-"""Times that every node is tried."""
+PASSES, TURNS = 2, 3
+"""Times that the table is looked over, and that every node is tried each time."""
+PARTS = 8
+"""Parts that entries are looked at in, whatever the number of threads."""
 ALIKE = 2
 """Times that rows which are the same are exchanged between groups to make two partitions alike."""
 
@@ -50,14 +53,31 @@ def reopened(
     labels: Ints,
     nodes: NodeRows,
     rng: np.random.Generator,
+    passes: int = PASSES,
 ) -> Ints:
     """Try to open every node as one more group, until that brings nothing; return the groups."""
     shard, elsewhere = make_shard(data, k, conditions, boxes, labels, int(rng.integers(1, 2**62)))
-    for _ in range(PASSES):
-        look_around(shard, elsewhere)
-        if open_nodes(shard, nodes, rng.permutation(nodes.cost.size), elsewhere, 0.0)[1] == 0:
+    for _ in range(passes):
+        look_everywhere(shard, elsewhere)
+        opened = 0
+        for _ in range(TURNS):
+            tried = rng.permutation(nodes.cost.size)
+            opened += open_nodes(shard, nodes, tried, elsewhere, 0.0)[1]
+        if opened == 0:
             break
     return renumbered(shard.state.chains.group)
+
+
+def look_everywhere(shard: Shard, elsewhere: Elsewhere) -> None:
+    """Find out what every row pays, and would pay elsewhere."""
+    cuts = np.linspace(0, len(shard.work.candidates), PARTS + 1).astype(np.int64)
+
+    def look(part: int) -> None:
+        words, price = np.empty_like(shard.work.words), np.empty_like(shard.work.price)
+        look_some(shard, elsewhere, cuts[part], cuts[part + 1], words, price)
+
+    share(look, range(PARTS))
+    look_around(shard, elsewhere)
 
 
 def make_shard(
@@ -67,7 +87,8 @@ def make_shard(
     state = start_state(boxes, data.codes, renumbered(labels))
     most, groups, nothing = 4 * k + 60, state.size.size, np.zeros(0, np.int64)
     covered = new_covered(boxes, groups)
-    mark_all(boxes, covered, state, most)
+    # Groups that cost nothing are hardly ever the cheapest for others, and may be most of them.
+    mark_all(boxes, covered, state._replace(size=np.where(state.cost > 0.0, state.size, 0)), most)
     distinct, entry, _ = entries(data.codes)
     work = new_work(boxes, most, len(distinct), groups, room(conditions), 0, luck)
     hidden, classes = hidden_of(data, conditions, state), Classes(nothing, nothing)

@@ -173,7 +173,7 @@ def find_candidates(
             while x:
                 low = x & (~x + np.uint64(1))
                 x ^= low
-                g = 64 * w + _place(low)
+                g = 64 * w + bit_place(low)
                 if g >= len(size):  # the last word has room for more groups than there are
                     break
                 if cost[g] >= (price[KEEP - 1] + gap) * size[g]:
@@ -232,7 +232,7 @@ def count_all(rule: Conditions, hidden: Hidden, chains: Chains) -> None:
 
 
 @inner
-def _place(low: np.uint64) -> int:
+def bit_place(low: np.uint64) -> int:
     """Position of the only bit set."""
     n = 0
     if low >> np.uint64(32):

@@ -95,6 +95,13 @@ def greedy(
     return groups, told
 
 
+@kernel
+def losses_per_row(members: Members, price: Ints, rows: Ints, k: int, out: Floats) -> None:
+    """Fill in what every node costs a row more than the prices of its dearest rows."""
+    for node in range(len(out)):
+        out[node] = _loss_per_row(members, node, price, rows, k)
+
+
 @inner
 def _loss_per_row(members: Members, node: int, price: Ints, left: Ints, k: int) -> float:
     """Return what a node costs a row more than its rows' prices, infinite without k rows."""

@@ -118,7 +118,7 @@ def number(
         nodes[q] = 0
         if depths.left[m] == 0:
             continue
-        kept = _joins(levels, boxes, patterns[q], codes, depths)
+        kept = joins(levels, boxes, patterns[q], codes, depths)
         if kept >= NONE or total + kept > len(cost):
             return -1
         for g in range(depths.parts[m]):
@@ -186,7 +186,7 @@ def _split(
 
 
 @inner
-def _joins(
+def joins(
     levels: Levels, boxes: Boxes, pattern: npt.NDArray[np.int8], codes: Codes, depths: Depths
 ) -> int:
     """Number the nodes that are the join of their entries in ``fresh``, -1 for the others."""

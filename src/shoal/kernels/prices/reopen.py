@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
 from shoal.kernels.boxes.candidate_groups import KEEP, find_candidates, mark_again
-from shoal.kernels.boxes.geometry import Extents, Floats, Ints, loss_with, star, width
+from shoal.kernels.boxes.geometry import Extents, Floats, Ints, Words, loss_with, star, width
 from shoal.kernels.boxes.regrow import draw
 from shoal.kernels.boxes.shard import Shard
 from shoal.kernels.boxes.try_moves import Moves, Touched, try_moves
@@ -66,12 +66,30 @@ def new_elsewhere(rows: int, groups: int) -> Elsewhere:
 
 
 @kernel
+def look_some(
+    shard: Shard, room: Elsewhere, first: int, last: int, words: Words, price: Floats
+) -> None:
+    """Find out what rows would pay elsewhere, for entries from ``first`` up to ``last``.
+
+    Nobody else may look for the same entries meanwhile, nor in the same ``words`` and ``price``.
+    """
+    state = shard.state
+    for g in range(len(state.size)):
+        if _may_close(shard, g):
+            r = state.chains.first[g]
+            while r >= 0:
+                if first <= shard.entry[r] < last:
+                    _look_away(shard, room, g, r, words, price)
+                r = state.chains.after[r]
+
+
+@kernel
 def look_around(shard: Shard, room: Elsewhere) -> None:
-    """Find out what every row pays, and would pay elsewhere."""
+    """Find out what every row pays, and add up what was found out before."""
     state = shard.state
     for g in range(len(state.size)):
         if state.size[g] > 0:
-            _look_up(shard, room, g)
+            _add_up(shard, room, g)
 
 
 @kernel
@@ -103,11 +121,28 @@ def open_nodes(
     return change, opened
 
 
+@inlined
+def _may_close(shard: Shard, g: int) -> bool:
+    """Say whether a group may be closed: not one that costs nothing, nor one that is too large."""
+    return shard.state.cost[g] > 0.0 and 0 < shard.state.size[g] <= shard.most
+
+
 @inner
-def _look_up(shard: Shard, room: Elsewhere, g: int) -> None:
-    """Find out what the rows of a group pay, and the cheapest groups elsewhere for them."""
-    boxes, state, work, total = shard.boxes, shard.state, shard.work, 0.0
+def _look_away(shard: Shard, room: Elsewhere, g: int, r: int, words: Words, price: Floats) -> None:
+    """Find the cheapest groups elsewhere for a row of a group, and what it would pay there."""
+    state, candidates, e, at = shard.state, shard.work.candidates, shard.entry[r], 0
     cap = 3.0 * state.cost[g] / state.size[g] + 0.5
+    where = (shard.boxes, shard.covered, state, shard.codes, r, e, cap)
+    find_candidates(*where, words, candidates, price, None, shard.hidden)
+    while at < KEEP - 1 and candidates[e, at] == g:
+        at += 1
+    room.pays[1, r] = price[at] if candidates[e, at] not in (-1, g) else NOWHERE
+
+
+@inner
+def _add_up(shard: Shard, room: Elsewhere, g: int) -> None:
+    """Find out what the rows of a group pay, and add up what they would pay elsewhere."""
+    boxes, state, total = shard.boxes, shard.state, 0.0
     r = state.chains.first[g]
     while r >= 0:
         pays, free = 0.0, 0.0
@@ -116,15 +151,8 @@ def _look_up(shard: Shard, room: Elsewhere, g: int) -> None:
                 free += star(boxes, j)
             else:
                 pays += width(boxes, j, state.extents.lo[g, j], state.extents.hi[g, j])
-        e, at = shard.entry[r], 0
-        where = (shard.boxes, shard.covered, state, shard.codes, r, e, cap)
-        found = (work.words, work.candidates, work.price)
-        find_candidates(*where, *found, None, shard.hidden)
-        while at < KEEP - 1 and work.candidates[e, at] == g:
-            at += 1
-        away = work.price[at] if work.candidates[e, at] not in (-1, g) else NOWHERE
-        room.pays[0, r], room.pays[1, r], room.pays[2, r] = pays, away, free
-        total += away
+        room.pays[0, r], room.pays[2, r] = pays, free
+        total += room.pays[1, r]
         r = state.chains.after[r]
     room.sums[0, g] = total
 
@@ -160,7 +188,7 @@ def _each(room: Elsewhere, cost: float, g: int) -> float:
 @inlined
 def _closing(shard: Shard, room: Elsewhere, g: int) -> float:
     """Return what the rows of a group that are not under the node lose if it closes."""
-    if shard.state.size[g] > shard.most:
+    if not _may_close(shard, g):
         return np.inf
     sums = room.sums
     return sums[0, g] - sums[1, g] - (shard.state.cost[g] - sums[2, g])
@@ -269,6 +297,11 @@ def _carry_out(shard: Shard, room: Elsewhere, count: int, allow: float) -> float
             state.free[state.live[0]] = g
             state.live[0] += 1
     for x in range(n):
-        if state.size[touched.group[x]] > 0:
-            _look_up(shard, room, touched.group[x])
+        g = touched.group[x]
+        if state.size[g] > 0:
+            r = state.chains.first[g] if _may_close(shard, g) else -1
+            while r >= 0:
+                _look_away(shard, room, g, r, work.words, work.price)
+                r = state.chains.after[r]
+            _add_up(shard, room, g)
     return change

@@ -1,0 +1,194 @@
+"""Prices in a second: from a release at hand, and for the nodes near it alone.
+
+What rows pay in a release is not far from what they have to pay. So the nodes that matter are those
+that gain at such prices, or nearly: of a million nodes over Adult 30,000. Their prices are found in
+few passes, from between what rows pay and what they cost at least. They prove nothing, since other
+nodes are not looked at, but they name the nodes that are worth opening as well as all nodes do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.base.partition import Codes, Ints
+from shoal.base.threads import share
+from shoal.coding.encode import Encoded
+from shoal.groupers.prices.ascent import Prices, climb
+from shoal.groupers.prices.greedy import node_rows, priced_groups
+from shoal.groupers.prices.levels import UNIT
+from shoal.groupers.prices.nodes import FAR, Pass, Problem, make_problem
+from shoal.kernels.boxes.geometry import Boxes
+from shoal.kernels.boxes.groups import start_state
+from shoal.kernels.prices.greedy import Members, losses_per_row
+from shoal.kernels.prices.lists import cheapest_list, list_entries, mark_bits, price_lists
+from shoal.kernels.prices.near import near
+from shoal.kernels.prices.number import new_depths
+from shoal.kernels.prices.reopen import NodeRows
+
+LOOKS = 250_000_000
+"""Entries times patterns up to which nodes are looked for."""
+BITS = 8_000_000
+"""Words of bits, 64 each, that say which entries lie under the nodes of every column."""
+NEAR = 0.1
+"""How much of the mean price every row is given besides, for nodes that nearly gain."""
+LEAST = 0.6
+"""What a row must pay, as a part of what a node costs, to be looked at while nodes are found."""
+SHORT, LONG = 4, 8
+"""Rows of a node, per k, that it is priced with, and that it is opened with."""
+PASSES, LAST = 20, 0.04
+"""Passes over the nodes, and the last step of them."""
+WORTH = 0.3
+"""How much of the mean price a row may cost more than it is worth, for its node to be opened."""
+BLOCKS, PARTS = 24, 8
+"""Parts of the patterns and of the nodes that are looked at together, whatever the threads."""
+FIRST_ROOM = 1 << 14
+"""Nodes of one block that there is room for at first."""
+
+
+@dataclass(frozen=True, eq=False)
+class NearNodes:
+    """Nodes near a release: what each costs a row, and its bit row per column."""
+
+    cost: Ints
+    rows: Codes
+    number: Codes
+    many: int
+
+
+def near_start(data: Encoded, k: int, boxes: Boxes, labels: Ints) -> tuple[Ints, NodeRows] | None:
+    """Return groups from prices that begin with what rows pay in the groups ``labels``.
+
+    Besides the nodes that are worth opening. Rows that no group took have -1; None where nodes are
+    too many or cannot be listed.
+    """
+    problem = make_problem(data, k)
+    if problem is None or problem.count.size * len(problem.patterns) > LOOKS:
+        return None
+    paid, paying = _paid(data, problem, boxes, labels), ~problem.free
+    if not paying.any():
+        return None
+    number, many = _bit_rows(problem)
+    if many * (problem.count.size // 64 + 1) > BITS:
+        return None
+    mean = float((paid - problem.gaps)[paying].mean())
+    richer = np.where(paying, paid + int(NEAR * mean), 0)
+    found = _find(problem, richer, number, many)
+    prices = _prices(problem, _listed(problem, found, richer, SHORT * k), paid).of
+    members = _listed(problem, found, prices, LONG * k)
+    more = np.where(paying, int(WORTH * float(prices[paying].mean())), 0)
+    members = _worth(members, prices + more, problem)
+    nodes = node_rows(problem, members)
+    nodes = nodes._replace(cost=nodes.cost * data.weights.max())  # one weight for all columns
+    return priced_groups(problem, members, prices), nodes
+
+
+def _paid(data: Encoded, problem: Problem, boxes: Boxes, labels: Ints) -> Ints:
+    """Return what the rows of every entry pay in groups, on average, missing cells included."""
+    state = start_state(boxes, data.codes, labels, spare=0)
+    gaps = data.missing.sum(axis=1)  # next to a gap there is nothing but gaps and `*`
+    total = state.cost / data.weights.max() + np.bincount(labels, gaps, state.size.size)
+    each = (total / np.maximum(state.size, 1))[labels]
+    mean = np.bincount(problem.entry, each) / problem.count
+    return np.where(problem.free, 0, np.floor(mean * UNIT)).astype(np.int64)
+
+
+def _bit_rows(problem: Problem) -> tuple[Codes, int]:
+    """Return the bit row of every node of a column, by column, level and position; how many.
+
+    A node over all rows needs none and has -1, as has no node.
+    """
+    levels, many = problem.levels, 0
+    number = np.full(levels.look.size, -1, np.int32)
+    for j, column in enumerate(problem.codes):
+        present = np.unique(column)
+        for level in range(levels.many[j]):
+            at = levels.at[j] + level * levels.step[j] + present
+            nodes, which = np.unique(levels.look[at], return_inverse=True)
+            if nodes.size > 1 or nodes[0] < 0:
+                number[at] = np.where(levels.look[at] >= 0, many + which, -1)
+                many += nodes.size
+    return number, many
+
+
+def _find(problem: Problem, prices: Ints, number: Codes, many: int) -> NearNodes:
+    """Return the nodes that gain at some prices."""
+    order = np.argsort(-prices, kind="stable")
+    codes, m = np.ascontiguousarray(problem.codes[:, order]), len(problem.codes)
+    shape = (codes, problem.count[order], prices[order], problem.k, LEAST)
+
+    def one(some: Ints) -> tuple[Ints, Codes]:
+        room, patterns = FIRST_ROOM, problem.patterns[some]
+        while True:
+            cost, where = np.empty(room, np.int64), np.empty((room, 2), np.int32)
+            depths, gain = new_depths(order.size, m), np.empty(order.size, np.int64)
+            nodes = near(problem.levels, problem.boxes, patterns, *shape, depths, gain, cost, where)
+            if nodes <= room:
+                break
+            room = nodes
+        where = where[:nodes]
+        where[:, 0] = some[where[:, 0]]
+        return cost[:nodes], where
+
+    blocks = np.array_split(np.arange(len(problem.patterns)), BLOCKS)
+    made = share(one, [block for block in blocks if block.size])
+    cost, where = (np.concatenate(parts) for parts in zip(*made, strict=True))
+    rows, levels = np.empty((cost.size, m), np.int32), problem.levels
+    for j in range(m):
+        level = problem.patterns[where[:, 0], j].astype(np.int64)
+        rows[:, j] = number[levels.at[j] + level * levels.step[j] + codes[j, where[:, 1]]]
+    return NearNodes(cost, rows, number, many)
+
+
+def _listed(problem: Problem, found: NearNodes, prices: Ints, most: int) -> Members:
+    """Return the dearest entries under every node, of so many rows together."""
+    order = np.argsort(-prices, kind="stable").astype(np.int32)
+    codes, rows = np.ascontiguousarray(problem.codes[:, order]), problem.count[order]
+    bits = np.zeros((found.many, (order.size + 63) // 64), np.uint64)
+    levels, full = problem.levels, np.zeros(found.many, np.int64)
+    mark_bits(found.number, levels.at, levels.step, levels.many, codes, bits, full)
+
+    def one(nodes: Codes) -> tuple[Ints, Codes]:
+        out, size = np.empty((len(nodes), most), np.int32), np.zeros(len(nodes), np.int64)
+        list_entries(bits, full, nodes, rows, most, np.empty(len(codes), np.int32), out, size)
+        return size, order[out[np.arange(most) < size[:, None]]]
+
+    made = share(one, np.array_split(found.rows, PARTS))
+    size, entry = (np.concatenate(parts) for parts in zip(*made, strict=True))
+    return Members(np.append(0, np.cumsum(size)), entry, found.cost)
+
+
+def _prices(problem: Problem, members: Members, paid: Ints) -> Prices:
+    """Return prices of rows: some passes, from between what they pay and cost at least."""
+    least = np.full(paid.size, FAR)
+    cheapest_list(members, least)
+    least = np.where(problem.free, problem.gaps, np.minimum(least, np.maximum(paid, problem.gaps)))
+    start = (np.where(problem.free, problem.gaps, paid) + least) // 2 - problem.gaps
+    ends = np.searchsorted(members.start, np.linspace(0, members.entry.size, PARTS + 1))
+    ends[0], ends[-1] = 0, members.cost.size
+    until, longest = (
+        np.zeros(members.cost.size, np.int64),
+        int(np.diff(members.start).max(initial=0)),
+    )
+
+    def price(prices: Ints, turn: int, step: float) -> Pass:
+        def one(part: int) -> tuple[int, Ints]:
+            taken, room = np.zeros(prices.size, np.int64), np.empty(longest, np.int32)
+            shape = (members, ends[part], ends[part + 1], prices, problem.count, problem.k)
+            return price_lists(*shape, turn, step, until, room, taken), taken
+
+        made = share(one, range(PARTS))
+        return Pass(sum(gain for gain, _ in made), np.sum([taken for _, taken in made], axis=0))
+
+    *_, best = climb(problem, start, price, PASSES, LAST)
+    return best
+
+
+def _worth(members: Members, prices: Ints, problem: Problem) -> Members:
+    """Return the nodes that gain."""
+    losses = np.empty(members.cost.size)
+    losses_per_row(members, prices, problem.count, problem.k, losses)
+    keep, size = losses < 0.0, np.diff(members.start)
+    start = np.append(0, np.cumsum(size[keep]))
+    return Members(start, members.entry[np.repeat(keep, size)], members.cost[keep])

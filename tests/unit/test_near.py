@@ -1,0 +1,98 @@
+"""Nodes near a release are those that gain at its prices; a start from them is refined to less."""
+
+import numpy as np
+import pytest
+
+from shoal.groupers import shoal
+from shoal.groupers.boxes import make_boxes
+from shoal.groupers.prices import near
+from shoal.groupers.prices.levels import UNIT
+from shoal.groupers.prices.nodes import make_problem, price_found
+from shoal.kernels.prices.lists import price_lists
+from shoal.measures.losses.ncp import iloss
+from shoal.privacy import KAnonymity
+from tests.naive import prices as naive
+from tests.tables import encoded
+
+
+def found_at(problem, prices, most):
+    """The nodes that gain at some prices, as lists of entries."""
+    number, many = near._bit_rows(problem)
+    return near._listed(problem, near._find(problem, prices, number, many), prices, most)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nodes_that_gain_are_those_of_the_definition(seed, monkeypatch):
+    monkeypatch.setattr(near, "LEAST", 0.0)
+    monkeypatch.setattr(near, "FIRST_ROOM", 1 + 200 * (seed % 2))
+    rng, k = np.random.default_rng(seed), 2 + seed % 3
+    data = encoded(rng, 16, ["tt", "ot", "ttt"][seed % 3], missing=seed % 2 * 0.15)
+    problem = make_problem(data, k)
+    prices = rng.integers(0, 3 * UNIT, problem.count.size) * ~problem.free
+    of = (prices / UNIT)[problem.entry]
+    wanted = set()
+    for node, rows in naive.nodes(data, k):
+        profits = sorted((of[r] - naive.row_cost(data, node, r) for r in rows), reverse=True)
+        if sum(profits[:k]) + sum(max(0.0, profit) for profit in profits[k:]) > 1e-6:
+            wanted.add(frozenset(problem.entry[rows].tolist()))
+    members = found_at(problem, prices + problem.gaps, 16)
+    lists = np.split(members.entry, members.start[1:-1]) if members.cost.size else []
+    assert {frozenset(entries.tolist()) for entries in lists} == wanted
+    assert len(lists) == len(wanted) > 0
+    for entries in lists:
+        assert (np.diff((prices + problem.gaps)[entries]) <= 0).all()
+
+
+def test_lists_are_priced_as_all_nodes_are(monkeypatch):
+    monkeypatch.setattr(near, "LEAST", 0.0)
+    data, k = encoded(np.random.default_rng(5), 300, "ttt", missing=0.05), 4
+    problem = make_problem(data, k)
+    rich = np.where(problem.free, 0, 3 * UNIT) + problem.gaps
+    members = found_at(problem, rich, 300)
+    rng = np.random.default_rng(1)
+    for turn in range(3):
+        prices = np.where(problem.free, 0, rng.integers(0, UNIT, rich.size)) + problem.gaps
+        taken, room = np.zeros(rich.size, np.int64), np.empty(rich.size, np.int32)
+        until = np.zeros(members.cost.size, np.int64)
+        shape = (members, 0, members.cost.size, prices, problem.count, k, turn, 1e3, until, room)
+        gain = price_lists(*shape, taken)
+        every = price_found(problem, prices)
+        assert gain == every.gain > 0
+        assert (taken == every.taken)[prices > 0].all()  # rows without a price go uncounted there
+        assert until.max() > turn + 1  # what is far from a gain may be passed over
+        until[:] = turn + 1
+        assert price_lists(*shape, taken) == 0
+
+
+def test_a_start_from_near_nodes_is_refined_to_less(monkeypatch):
+    table = encoded(np.random.default_rng(5), 600, "tttt", missing=0.05)
+    boxes = make_boxes(table, table.weights)
+    labels, nodes = near.near_start(table, 5, boxes, np.arange(600) // 6)
+    sizes = np.bincount(labels[labels >= 0])
+    assert sizes[sizes > 0].min() >= 5
+    for v in range(0, nodes.cost.size, 37):  # no row under a node would cost more there
+        rows = nodes.rows[nodes.start[v] : nodes.start[v + 1]]
+        assert shoal.cost(table.take(rows), boxes, 0 * rows) <= rows.size * nodes.cost[v] + 1e-6
+    plain = shoal.group(table, KAnonymity(5), np.random.default_rng(2))
+    monkeypatch.setattr(shoal, "NEAR", (100, 1_000, 30))
+    found = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("SHOAL_THREADS", threads)
+        found.append(shoal.group(table, KAnonymity(5), np.random.default_rng(2)))
+    assert (found[0].labels() == found[1].labels()).all()
+    assert iloss(table, found[0]).rate < iloss(table, plain).rate
+    monkeypatch.setattr(near, "LOOKS", 0)  # without prices it is what it was
+    same = shoal.group(table, KAnonymity(5), np.random.default_rng(2))
+    assert (same.labels() == plain.labels()).all()
+
+
+def test_no_nodes_where_they_cannot_be_listed(monkeypatch):
+    data = encoded(np.random.default_rng(2), 60, "ts")
+    groups = np.arange(60) // 6
+    assert near.near_start(data, 3, make_boxes(data, data.weights), groups) is None
+    data = encoded(np.random.default_rng(2), 60, "tt")
+    boxes = make_boxes(data, data.weights)
+    assert near.near_start(data, 1, boxes, groups) is None  # every row is a class by itself
+    assert near.near_start(data, 3, boxes, groups) is not None
+    monkeypatch.setattr(near, "BITS", 1)
+    assert near.near_start(data, 3, boxes, groups) is None
