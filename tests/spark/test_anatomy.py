@@ -83,6 +83,36 @@ def test_a_wrong_second_table_is_not_handed_over(spark, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_nothing_but_cells_of_columns_with_any_name(spark, tmp_path):
+    """Spark takes a dot for a part of a column, and carries what its owner noted along."""
+    frame = people(60).rename({"disease": "ill.of `it`"})
+    moments = pl.datetime_range(pl.datetime(2020, 1, 1), pl.datetime(2020, 1, 3), "1h", eager=True)
+    frame = frame.with_columns(
+        seen=moments.head(5)
+        .dt.replace_time_zone("Europe/Berlin")
+        .sample(60, with_replacement=True, seed=1)
+    )
+    table = to_spark(spark, frame)
+    noted = {name: {"comment": "as Mr Smith said"} for name in ("age", "note", "seen")}
+    table = table.select(
+        *(table[f"`{n.replace('`', '``')}`"].alias(n, metadata=noted.get(n)) for n in frame.columns)
+    )
+    assert table.schema["age"].metadata
+    given = {**GIVEN, "sensitive": ["ill.of `it`"], "other": ["note", "seen"]}
+    out = tmp_path / "out"
+    outcome = shoal.anonymize(
+        table,
+        **given,
+        rules=[shoal.FrequencyLDiversity(2, "ill.of `it`")],
+        engine=shoal.Spark(out=str(out)),
+    )
+    assert outcome.tables["st"].columns == ["group_id", "ill.of `it`", "count"]
+    assert not any(field.metadata for field in outcome.frame.schema)
+    assert not any(b"Smith" in part.read_bytes() for part in tmp_path.rglob("part-*"))
+    seen = to_polars(outcome.frame)["seen"].dt.convert_time_zone("Europe/Berlin")
+    assert seen.sort().to_list() == frame["seen"].sort().to_list()
+
+
 def test_what_anatomy_refuses(spark):
     table = to_spark(spark, people(60))
     with pytest.raises(shoal.ParameterError, match="takes no seed on Spark"):
@@ -95,6 +125,9 @@ def test_what_anatomy_refuses(spark):
     with pytest.raises(shoal.SchemaError, match="'group_id' already"):
         named = to_spark(spark, people(60).rename({"note": "group_id"}))
         shoal.anonymize(named, **{**GIVEN, "other": ["group_id"]}, rules=RULES)
+    with pytest.raises(shoal.SchemaError, match="the table has 'Count' already"):
+        named = to_spark(spark, people(60).rename({"note": "Count"}))
+        shoal.anonymize(named, **{**GIVEN, "other": ["Count"]}, rules=RULES)
     roles = {**GIVEN, "sensitive": ["disease", "note"], "other": []}
     with pytest.raises(shoal.ParameterError, match="protects one sensitive column by one rule"):
         shoal.anonymize(table, **roles, rules=RULES)

@@ -47,6 +47,8 @@ def test_nothing_outlives_a_killed_process(spark, tmp_path, monkeypatch):
     try:
         assert held.stdout.readline() == "ready\n"
         assert len(list(tmp_path.glob("shoal-*/originals"))) == 2
+        (shuffled,) = tmp_path.glob("*/blockmgr-*")
+        assert shuffled.parent.stat().st_mode & 0o077 == 0, "others can read the rows"
         held.send_signal(signal.SIGKILL)
         deadline = time.monotonic() + 30
         while list(tmp_path.glob("shoal-*")) and time.monotonic() < deadline:
@@ -100,3 +102,23 @@ def test_a_release_that_breaks_its_promise_leaves_nothing(spark, tmp_path, monke
     assert "In column 'zip'" in text
     assert "not cover the source" in text
     assert not list(tmp_path.glob("shoal-*"))
+
+
+def test_tables_get_their_names_all_or_none(spark, tmp_path):
+    """What is replaced is whole again, with its manifest, when the last table cannot be named."""
+    old = {"r": "first", "r.st": "second", "r.manifest.json": "of both"}
+    for name, text in old.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "new").mkdir()
+    pairs = [(f"{tmp_path}/new", f"{tmp_path}/r.st"), (f"{tmp_path}/nothing", f"{tmp_path}/r")]
+    with pytest.raises(Exception, match="nothing"):
+        files.move_into_place(files.Files(spark), pairs, force=True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == old
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_staged_originals_are_for_their_owner_alone(spark, tmp_path, scheme):
+    with files.staging(spark, shoal.Spark(out=f"{scheme}{tmp_path}/out")):
+        (folder,) = tmp_path.iterdir()
+        assert folder.stat().st_mode & 0o077 == 0
+    assert not list(tmp_path.iterdir())

@@ -151,10 +151,12 @@ def test_what_only_a_compiler_needs_is_not_loaded(tmp_path):
         assert done.stdout.strip() == loaded
 
 
-def test_a_damaged_file_is_compiled_again(run, cache):
-    for path in cache.rglob("*.nbc"):
+@pytest.mark.parametrize("ending", ["nbc", "nbi"])
+def test_a_damaged_file_is_compiled_again_and_kept(run, cache, ending):
+    for path in cache.rglob(f"*.{ending}"):
         path.write_bytes(path.read_bytes()[:100])
     assert run(XDG_CACHE_HOME=cache)[1]
+    assert not run(XDG_CACHE_HOME=cache)[1]
 
 
 def test_without_a_cache_folder_of_the_user_a_private_one_is_used(run, tmp_path):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import pickle
 import re
 from collections.abc import Callable
 from functools import cache, cached_property, partial, update_wrapper
@@ -91,8 +90,12 @@ class _Cache(FunctionCache):
         try:
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        except (pickle.UnpicklingError, EOFError):
-            return None  # a file cut short, by a full disk for instance: compile again
+        except Exception:  # a file cut short, by a full disk for instance: what it raises is open
+            try:
+                self.flush()  # type: ignore[no-untyped-call]
+            except OSError:
+                self.disable()  # type: ignore[no-untyped-call]
+            return None  # compile again, and keep that
 
     def save_overload(self, sig: Any, data: Any) -> None:
         super().save_overload(sig, data)  # type: ignore[no-untyped-call]

@@ -47,7 +47,7 @@ def stage_anatomized(job: Job) -> Staged:
     """Draw a class for every row, and stage the rows with it and the values beside."""
     table = job.table
     with job.clock.stage("encode"):
-        check_free(job.schema)
+        check_free(job.schema, folded=True)
         name, _ = protected(job.schema.sensitive, job.rule)
         found = counted_values(table.rows, table.at(name), name, job.schema)
         mark = marked(table)

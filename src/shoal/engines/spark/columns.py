@@ -133,7 +133,7 @@ def _empty(rows: Any) -> pl.DataFrame:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     try:
-        return to_polars(to_arrow_schema(rows.schema).empty_table())
+        return to_polars(to_arrow_schema(rows.schema, timezone="UTC").empty_table())
     except Exception:  # a map or variant: _check_types names the column
         return pl.DataFrame({name: pl.Series([], dtype=pl.Object) for name in rows.columns})
 

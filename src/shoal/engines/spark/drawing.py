@@ -121,7 +121,7 @@ def _drawn(
             T.StructField(KEPT, T.BooleanType()),
         ]
     )
-    arrow = to_arrow_schema(shape)
+    arrow = to_arrow_schema(shape, timezone=job.spark.conf.get("spark.sql.session.timeZone"))
     real = {job.table.at(name): name for name in job.table.names}
 
     def draw(batches: Iterator[Any]) -> Iterator[Any]:

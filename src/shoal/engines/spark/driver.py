@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,17 @@ def _handed_out(job: Job, tuples: Tuples, layout: Layout, made: Assignment, keys
     return with_cells(rows, to_spark(job.spark, cells), small=is_small(cells))
 
 
+def bare(schema: Any) -> Any:
+    """Return the types of a table's columns without what else its owner keeps with them.
+
+    Spark carries comments, and the values that somebody once numbered, from file to file.
+    """
+    fields = json.loads(
+        schema.json(), object_hook=lambda own: own | ({"metadata": {}} if "metadata" in own else {})
+    )
+    return type(schema).fromJson(fields)
+
+
 def stage(job: Job, rows: Any, layout: Layout) -> Any:
     """Write rows with their originals and published cells, and return them read from the disk.
 
@@ -107,4 +119,4 @@ def stage(job: Job, rows: Any, layout: Layout) -> Any:
     )
     chosen = shuffled(chosen, layout.published)
     chosen.write.parquet(path)
-    return job.spark.read.schema(chosen.schema).parquet(path)  # known: no need to look for it
+    return job.spark.read.schema(bare(chosen.schema)).parquet(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import re
 import secrets
 import shutil
 import tempfile
@@ -110,9 +111,9 @@ def staging(spark: Any, settings: Spark) -> Iterator[str]:
             "On a cluster the Spark engine needs a folder that the driver and all executors can "
             "write to, and got none. Give Spark(staging='hdfs://...'), or set a checkpoint folder."
         )
-    if local and not folder.startswith("file:"):
-        with contextlib.suppress(OSError):  # not every folder is one of this machine
-            Path(folder).mkdir(mode=0o700)
+    if local:
+        with contextlib.suppress(OSError):  # there already, or not a folder of this machine
+            Path(re.sub("^file:/+", "/", folder)).mkdir(mode=0o700)
     try:
         files.make_for_now(folder)
         yield folder
@@ -256,29 +257,39 @@ def _check_out(files: Files, out: str, force: bool, source: str | None) -> None:
         )
 
 
-def move_into_place(files: Files, folder: str, out: str, *, force: bool) -> None:
-    """Give a complete table its name: a folder as it is, or the one file in it."""
-    made = folder
-    if ending(files.name(out))[1] is not None:
-        (piece,) = files.names(folder)
-        made = f"{folder}/{piece}"
-    old = None
-    if files.exists(out):
-        if not force:
-            raise OutputError(
-                f"The output {out} appeared while it was being made; it was left alone. "
-                "Choose another name, or allow it to be replaced with --force (force=True)."
-            )
-        old = f"{files.parent(out)}/.{files.name(out)[:100]}.{secrets.token_hex(4)}.old"
-        files.rename(out, old)
-        files.delete(f"{out}{SUFFIX}")  # it tells of the old one
+def move_into_place(files: Files, pairs: Sequence[tuple[str, str]], *, force: bool) -> None:
+    """Give complete tables their names, all or none: a folder as it is, or the one file in it.
+
+    What had a name before is put aside until all have theirs, and has it again if one fails.
+    """
+    aside: list[tuple[str, str]] = []
+    moved: list[str] = []
     try:
-        files.rename(made, out)
+        for _, out in pairs:
+            if files.exists(out) and not force:
+                raise OutputError(
+                    f"The output {out} appeared while it was being made; it was left alone. "
+                    "Choose another name, or allow it to be replaced with --force (force=True)."
+                )
+            if files.exists(out):
+                old = f"{files.parent(out)}/.{files.name(out)[:100]}.{secrets.token_hex(4)}.old"
+                files.rename(out, old)
+                aside.append((old, out))
+        for folder, out in pairs:
+            made = folder
+            if ending(files.name(out))[1] is not None:
+                (piece,) = files.names(folder)
+                made = f"{folder}/{piece}"
+            files.rename(made, out)
+            moved.append(out)
+            if made != folder:  # Hadoop's checksum of one file is of no use to anybody else
+                files.delete(f"{files.parent(out)}/.{files.name(out)}.crc")
     except BaseException:
-        if old is not None:
+        for out in moved:
+            files.delete(out)
+        for old, out in aside:
             files.rename(old, out)
         raise
-    if made != folder:  # Hadoop's checksum of one file is of no use to anybody else
-        files.delete(f"{files.parent(out)}/.{files.name(out)}.crc")
-    if old is not None:
+    for old, out in aside:
+        files.delete(f"{out}{SUFFIX}")  # it tells of the old one
         files.delete(old)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from shoal.base.seeds import stretched
 from shoal.engines.spark.functions import F
@@ -28,10 +29,10 @@ class Mark:
 
 
 def to_polars(table: Any) -> pl.DataFrame:
-    """Return an Arrow table or batch as polars has it."""
+    """Return an Arrow table or batch as polars has it; moments in UTC, wherever Spark is."""
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
-    return frame
+    return frame.with_columns(cs.datetime(time_zone="*").dt.convert_time_zone("UTC"))
 
 
 def fresh_salt() -> int:

@@ -87,25 +87,22 @@ class Destination:
         """Write the other tables of the release, and return them as they are read back."""
         back = []
         for name, table in staged.beside.items():
-            cells = [cell.alias(column) for column, cell in written(table, self.kind).items()]
-            back.append(
-                self._written(name, (table.coalesce(1) if self.one else table).select(*cells))
+            # Numbered, whatever they are called: Spark takes a dot for a part of a column.
+            names = table.columns
+            rows = table.toDF(*(f"c{i}" for i in range(len(names))))
+            rows = (rows.coalesce(1) if self.one else rows).select(
+                *written(rows, self.kind).values()
             )
+            back.append(self._written(name, rows.toDF(*names)))
         return back
 
     def finish(self) -> dict[str, Any]:
         """Give the tables their names, the first one last, and return them, read from there."""
-        out, places, force = self._job.settings.out, {}, self._job.settings.force
-        try:
-            for name in reversed(self._schemas):
-                places[name] = self._place(name, out or self._folder)
-                if out is not None:
-                    move_into_place(self._files, self._place(name), places[name], force=force)
-        except BaseException:
-            for place in [*places.values()][:-1]:
-                self._files.delete(place)
-            raise
-        return {name: self._read(name, places[name]) for name in self._schemas}
+        out, names = self._job.settings.out, [*self._schemas]
+        if out is not None:
+            pairs = [(self._place(name), self._place(name, out)) for name in reversed(names)]
+            move_into_place(self._files, pairs, force=self._job.settings.force)
+        return {name: self._read(name, self._place(name, out)) for name in names}
 
     def _place(self, name: str, path: str | None = None) -> str:
         path = path or self._folder

@@ -7,7 +7,10 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +61,12 @@ def session(settings: Spark, source: str) -> Any:
         for key, value in _on_one_machine(source).items():
             builder = builder.config(key, value)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _own_folder(master or "") as own:
             warnings.simplefilter("ignore")
             started = builder.getOrCreate()
+            if own is not None:  # empty by then: Spark deletes what is its own before
+                java: Any = started._jvm
+                java.java.io.File(own).deleteOnExit()
     except Exception as fault:  # what Java says in many lines
         raise ShoalError(
             f"Spark could not be started on {master or 'the configured master'!r}: "
@@ -101,13 +107,39 @@ def _on_one_machine(source: str) -> dict[str, str]:
     return chosen
 
 
+@contextmanager
+def _own_folder(master: str) -> Iterator[str | None]:
+    """Have Spark started so that nobody else of this machine reads the rows it puts on the disk.
+
+    Its own folders for what it shuffles are open to all. A folder that was chosen outside stays.
+    """
+    variable = "SPARK_LOCAL_DIRS"
+    chosen = variable in os.environ or _said("spark.local.dir")
+    if chosen or not master.startswith("local"):
+        yield None
+        return
+    os.environ[variable] = folder = tempfile.mkdtemp(prefix="shoal-spark-")
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    finally:
+        del os.environ[variable]
+
+
 def _configured() -> bool:
     """Tell whether a master is set outside, by spark-submit or a configuration file."""
-    if "--master" in os.environ.get("PYSPARK_SUBMIT_ARGS", "") or "MASTER" in os.environ:
+    return "MASTER" in os.environ or _said("spark.master", "--master")
+
+
+def _said(setting: str, flag: str | None = None) -> bool:
+    """Tell whether something is set for spark-submit or in a configuration file."""
+    if (flag or setting) in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
         return True
     folder = os.environ.get("SPARK_CONF_DIR")
     file = Path(folder) / "spark-defaults.conf" if folder else None
-    return file is not None and file.is_file() and "spark.master" in file.read_text()
+    return file is not None and file.is_file() and setting in file.read_text()
 
 
 def session_of(frame: Any) -> Any:

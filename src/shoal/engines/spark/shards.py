@@ -203,7 +203,7 @@ def _grouped(
         + [T.StructField("loss", maybe)]
         + [T.StructField(name, long) for name in ("rows", "removed", "groups")]
     )
-    arrow = to_arrow_schema(shape)
+    arrow = to_arrow_schema(shape, timezone=job.spark.conf.get("spark.sql.session.timeZone"))
     rule, options, entry = job.rule, dict(job.options), job.entry
     none = np.empty(0, np.int64)  # the table of the driver stays there, what it knows goes along
     names, space, typed = whole_table.names, whole_table.take(none), plan.release.ends
