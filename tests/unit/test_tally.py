@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from shoal.base.partition import in_order
 from shoal.coding.tuples import entries
 from shoal.groupers import refinement
 from shoal.groupers import shoal as method
@@ -127,3 +128,9 @@ def test_rows_with_the_same_values_are_asked_about_once_a_step(in_python):
             kernel.add(conditions, sens, row, 1, work.hist)
             assert helps == (kernel.shortfall(conditions, work.hist) < short)
             kernel.add(conditions, sens, row, -1, work.hist)
+
+
+@pytest.mark.parametrize("span", [3, 70_000, 2**40])
+def test_rows_in_the_order_of_their_labels_are_those_of_a_stable_sort(span):
+    labels = np.random.default_rng(span).integers(-1, span, 12_000)
+    assert (in_order(labels) == np.argsort(labels, kind="stable")).all()

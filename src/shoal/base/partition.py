@@ -17,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
 
+_FEW = 10_000
+"""Rows that are sorted soon enough as they are."""
 _DENSE = 8
 """Counts are made in a full table while it has at most so many cells per value counted."""
 
@@ -103,7 +105,7 @@ class Partition:
     @classmethod
     def from_labels(cls, labels: npt.NDArray[np.integer]) -> Partition:
         """Build a partition from one group label per row; a negative label leaves the row out."""
-        order = np.argsort(labels, kind="stable").astype(np.int64)
+        order = in_order(labels)
         ordered = labels[order]
         first = int(np.searchsorted(ordered, 0))
         kept = ordered[first:]
@@ -136,6 +138,21 @@ class Partition:
         labels = np.full(self.total, -1, np.int64)
         labels[self.rows] = np.repeat(np.arange(self.groups), self.sizes)
         return labels
+
+
+def in_order(labels: npt.NDArray[np.integer]) -> Ints:
+    """Return the rows in the order of their labels, equal ones as they stand.
+
+    Numpy sorts small numbers by their digits, many times as fast as it compares large ones: so two
+    digits, one after the other.
+    """
+    first = int(labels.min(initial=0))
+    if labels.size < _FEW or int(labels.max(initial=0)) - first >= 2**32:
+        return np.argsort(labels, kind="stable").astype(np.int64)
+    shifted = (labels - first).astype(np.uint32)
+    order = np.argsort(shifted.astype(np.uint16), kind="stable")
+    high = (shifted >> 16).astype(np.uint16)
+    return (order[np.argsort(high[order], kind="stable")] if high.any() else order).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

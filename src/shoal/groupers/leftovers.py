@@ -18,21 +18,26 @@ REMEMBERED = 50_000_000
 """Pairs of a group and a combination of sensitive values up to which refusals are remembered."""
 
 
-PAIRS = 30_000_000
+PAIRS = 1_000_000
 """Pairs of a row and a group up to which every one of them is priced."""
+
+
+def alone(labels: Ints) -> Ints:
+    """Return a new group for each row labelled -1."""
+    free, labels = labels < 0, labels.copy()
+    labels[free] = labels.max(initial=-1) + 1 + np.arange(int(free.sum()))
+    return labels
 
 
 def place(data: Encoded, conditions: Conditions, boxes: Boxes, labels: Ints) -> Ints:
     """Return a group for each row labelled -1, for the repair to join what has no place by then.
 
     A row that no group can take is in a new one. With too many pairs of a row and a group every row
-    is alone in a new one.
+    is alone in a new one, and where any group can take it: the repair searches, and prices fewer.
     """
     free, groups = labels < 0, int(labels.max(initial=-1)) + 1
-    if not groups or int(free.sum()) * groups > PAIRS:
-        labels = labels.copy()
-        labels[free] = groups + np.arange(int(free.sum()))
-        return labels
+    if not groups or not conditions.code.size or int(free.sum()) * groups > PAIRS:
+        return alone(labels)
     labels = np.where(free, groups, labels)
     state = start_state(boxes, data.codes, labels)
     hidden = sensitive_of(data, conditions)

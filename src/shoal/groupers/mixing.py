@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Asked = tuple[str, Floats, Mix]
 
-TIMES = (1.0, 2.0, 4.0, 8.0)
+TIMES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Sizes of groups to try, in least sizes: small groups are cheap, of larger ones fewer rows are
 left without a place."""
 SAMPLE = 16_000

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.pace import under_way
+from shoal.base.partition import in_order
 from shoal.base.threads import workers
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
@@ -113,7 +114,9 @@ def refined(
 
 def renumbered(labels: Ints) -> Ints:
     """Return the same groups, numbered without gaps."""
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    used = np.zeros(int(labels.max(initial=-1)) + 1, np.bool_)
+    used[labels] = True
+    return (np.cumsum(used) - 1)[labels]
 
 
 def _cut(
@@ -123,7 +126,7 @@ def _cut(
     parts = max(1, round(labels.size / size))
     if parts == 1:
         return [np.arange(labels.size)]
-    order = np.argsort(labels, kind="stable")
+    order = in_order(labels)
     starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
     lead = codes[order[starts]]
     turn = np.lexsort(lead[:, rng.permutation(codes.shape[1])].T)
@@ -131,7 +134,9 @@ def _cut(
     shard = np.empty(starts.size, np.int64)
     shard[turn] = (np.cumsum(sizes) - sizes) * parts // labels.size
     of_row = shard[renumbered(labels)]
-    return [rows for s in range(parts) if (rows := np.flatnonzero(of_row == s)).size]
+    by_shard = in_order(of_row)
+    ends = np.cumsum(np.bincount(of_row, minlength=parts))
+    return [rows for rows in np.split(by_shard, ends[:-1]) if rows.size]
 
 
 def refine(

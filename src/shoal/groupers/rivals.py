@@ -21,9 +21,6 @@ from shoal.privacy import AlphaK, Rule, flatten
 
 FAR = 2
 """A k of so many times l is too far from it."""
-FEW = 40_000
-"""Rows up to which k-member is asked too: it joins groups until they keep a rule on shares, which
-takes long in a large table."""
 
 
 def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Partition]:
@@ -37,8 +34,7 @@ def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Part
         from shoal.groupers import k_member, mondrian
 
         yield mondrian.group(data, rule, deepcopy(rng))
-        if data.rows <= FEW:
-            yield k_member.group(data, rule, deepcopy(rng))
+        yield k_member.group(data, rule, deepcopy(rng))
     if sum(isinstance(part, AlphaK) for part in parts) == 1:
         from shoal.groupers import alpha_k
 

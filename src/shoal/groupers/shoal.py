@@ -343,13 +343,13 @@ def place_rest(
     """Give the rows that no class took a group.
 
     As many groups as possible are grown among them; the others join the groups that they cost
-    least. None when too many are left: their sensitive values are too
+    least, in a large table by the repair. None when too many are left: they are too
     much alike, and the rows that would have made them diverse are in other classes already.
     """
     rest = np.flatnonzero(labels < 0)
     if not rest.size:
         return Partition.from_labels(labels)
-    from shoal.groupers.leftovers import place  # most tables leave no row
+    from shoal.groupers.leftovers import alone, place  # most tables leave no row
 
     part = data.take(rest)
     limits, tags = limits_of(part, rule)
@@ -360,4 +360,6 @@ def place_rest(
     groups += members.shape[0]
     if (labels < 0).sum() > MANY * data.rows:
         return None
+    if data.rows > SAMPLE:
+        return Partition.from_labels(alone(labels))
     return Partition.from_labels(place(data, conditions, boxes, labels))
