@@ -117,6 +117,8 @@ def test_what_anatomy_refuses(spark):
     table = to_spark(spark, people(60))
     with pytest.raises(shoal.ParameterError, match="takes no seed on Spark"):
         shoal.anonymize(table, **GIVEN, rules=RULES, seed=1)
+    with pytest.raises(shoal.ParameterError, match="publishes every quasi-identifier as it is"):
+        shoal.anonymize(table, **GIVEN, rules=RULES, slack=0.5)
     with pytest.raises(shoal.Infeasible, match="disease"):
         shoal.anonymize(table, **GIVEN, rules=[shoal.FrequencyLDiversity(6, "disease")])
     rules = [shoal.FrequencyLDiversity(2, "disease")]

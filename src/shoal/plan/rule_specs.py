@@ -232,6 +232,20 @@ def check_weighs(method: Method, importance: Mapping[str, float]) -> None:
     )
 
 
+def check_slack(slack: float, method: Method, person: str | None = None) -> None:
+    """Refuse slack where no cell is generalized, and where people are counted."""
+    if slack and person is not None:
+        raise ParameterError(
+            f"slack = {slack} may publish two classes alike, and those may share "
+            f"people ({person!r}) and break together what each of them keeps. Leave slack out."
+        )
+    if slack and method.shape.exact:
+        raise ParameterError(
+            f"slack = {slack} makes generalized cells wider, and the method "
+            f"{method.name!r} publishes every quasi-identifier as it is. Leave slack out."
+        )
+
+
 def check_fit(method: Method, rules: Sequence[Rule], person: str | None = None) -> None:
     """Refuse a rule that the method cannot serve, and a method without the rule it is made for.
 

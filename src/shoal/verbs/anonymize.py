@@ -31,7 +31,7 @@ from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
 from shoal.measures.proof import Proof, check_provable, crowd, lower_bound
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
+from shoal.plan.rule_specs import build_rules, check_fit, check_slack, check_weighs
 from shoal.privacy import All, Rule
 from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
@@ -44,7 +44,7 @@ from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
 from shoal.verbs.courses import Course, counted_people, course, shown_of, told_over_time
 from shoal.verbs.drawing import generators, warn_of_short
-from shoal.verbs.fitting import check_limits, check_slack, check_together, check_where
+from shoal.verbs.fitting import check_limits, check_together, check_where
 
 QUOTED = "texts quoted for spreadsheets"
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
@@ -225,7 +225,7 @@ def _check_asked(
 ) -> None:
     check_fit(entry, rules, schema.person)
     check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
-    check_slack(plan, entry, schema.person)
+    check_slack(plan.release.slack, entry, schema.person)
     check_together(plan, entry, schema.person, key)
     if prove:
         check_provable(entry, rules)

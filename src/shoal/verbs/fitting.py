@@ -9,20 +9,6 @@ from shoal.plan.plan import Plan
 from shoal.tables.schema import Schema
 
 
-def check_slack(plan: Plan, entry: Method, person: str | None = None) -> None:
-    """Refuse slack where no cell is generalized, and where people are counted."""
-    if plan.release.slack and person is not None:
-        raise ParameterError(
-            f"slack = {plan.release.slack} may publish two classes alike, and those may share "
-            f"people ({person!r}) and break together what each of them keeps. Leave slack out."
-        )
-    if plan.release.slack and entry.shape.exact:
-        raise ParameterError(
-            f"slack = {plan.release.slack} makes generalized cells wider, and the method "
-            f"{entry.name!r} publishes every quasi-identifier as it is. Leave slack out."
-        )
-
-
 def check_together(plan: Plan, entry: Method, person: str | None, key: bytes | None = None) -> None:
     """Refuse rows of a person together, and pseudonyms, where that cannot be."""
     asked = "a pseudonym" if plan.release.pseudonym else "person_rows = 'together'"

@@ -26,7 +26,7 @@ from shoal.engines.spark.publishing import publish
 from shoal.engines.spark.session import first_line, require, session, session_of
 from shoal.engines.spark.settings import Spark, address, is_spark_frame
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
+from shoal.plan.rule_specs import build_rules, check_fit, check_slack, check_weighs
 from shoal.privacy import Rule
 from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.prepare import resolve
@@ -142,6 +142,7 @@ def _refuse(entry: Method, plan: Plan) -> None:
             "collapses equal rows, whoever's they are, to one tuple with a count. Use the local "
             "engine, or make one row per person first and leave the person out."
         )
+    check_slack(plan.release.slack, entry)
     if plan.release.mid:
         raise ParameterError(
             "Spark publishes the ends of intervals and not their middle. Leave out --mid (mid) for "
