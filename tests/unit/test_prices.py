@@ -16,7 +16,7 @@ from shoal.groupers.prices import chains
 from shoal.groupers.prices import nodes as module
 from shoal.groupers.prices.ascent import ascend, best_prices, proved
 from shoal.groupers.prices.greedy import priced_start
-from shoal.groupers.prices.levels import UNIT, column_levels
+from shoal.groupers.prices.levels import UNIT, _depth, column_levels, make_levels
 from shoal.groupers.prices.nodes import make_nodes, make_problem, price_found, price_kept, value
 from shoal.kernels.prices.greedy import Members, greedy
 from shoal.measures.losses.ncp import iloss
@@ -135,6 +135,10 @@ def test_levels_hold_every_join_once():
         assert (look[-1] >= 0).all()
         assert (width[-1] == 1.0).all()
         assert (look[:-1, -1] == -1).all()
+        # What is told at once is never more than there are: nothing is refused that could be done.
+        assert 1 <= _depth(data.domains[0], data.codes[:, 0]) <= len(look)
+        assert make_levels(data, len(look)) is not None
+        assert make_levels(data, 0.5) is None
 
 
 def test_columns_without_nodes_have_the_loose_bound_only(table, monkeypatch):

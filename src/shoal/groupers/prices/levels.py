@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import Floats, Ints
+from shoal.base.partition import Bools, Floats, Ints
 from shoal.coding.encode import Encoded
 from shoal.kernels.prices.number import Levels
 from shoal.tables.domain import Domain, Nominal, Ordered
@@ -16,16 +16,20 @@ MOST = 4_000
 """Intervals of a column up to which they are listed at all."""
 
 
-def make_levels(data: Encoded) -> Levels | None:
-    """Return the levels of all columns, None where one has too many nodes or no list of them."""
-    found = [
-        column_levels(domain, column)
-        for domain, column in zip(data.domains, data.codes.T, strict=True)
-    ]
+def make_levels(data: Encoded, most: float) -> Levels | None:
+    """Return the levels of all columns.
+
+    None where one has too many nodes or no list of them, and where more than ``most`` patterns
+    would come of them, as far as that can be told at once.
+    """
+    columns = list(zip(data.domains, data.codes.T, strict=True))
+    depths = [_depth(domain, column) for domain, column in columns]
+    if None in depths or np.prod(np.array(depths, np.float64)) > most:
+        return None
     looks, costs, widths, at, count = [], [], [], [0], []
-    for levels in found:
-        if levels is None:
-            return None
+    for domain, column in columns:
+        levels = column_levels(domain, column)
+        assert levels is not None
         look, width = levels
         looks.append(look.ravel())
         widths.append(width.ravel())
@@ -48,6 +52,32 @@ def units(width: Floats) -> Ints:
     return np.asarray(np.floor(width * UNIT) - inside, np.int64)
 
 
+def _depth(domain: Domain, codes: npt.NDArray[np.int32]) -> int | None:
+    """Return how many levels there are at least: nodes over one position share none."""
+    nodes = _nodes(domain, codes)
+    if nodes is None:
+        return None
+    _, low, high, _, whole = nodes
+    steps = np.bincount(low[~whole], minlength=domain.size + 1)
+    steps -= np.bincount(high[~whole] + 1, minlength=domain.size + 1)
+    return 1 + int(np.cumsum(steps).max())
+
+
+def _nodes(
+    domain: Domain, codes: npt.NDArray[np.int32]
+) -> tuple[Ints, Ints, Ints, Floats, Bools] | None:
+    """Return the positions that occur, the ends and widths of their joins, and which hold all."""
+    if isinstance(domain, Nominal):
+        return None
+    present = np.unique(codes[codes < domain.size]).astype(np.int64)
+    nodes = _intervals(domain, present) if isinstance(domain, Ordered) else _tree(domain, present)
+    if nodes is None:
+        return None
+    low, high, width = nodes
+    whole = (low <= present[:1].sum()) & (high >= present[-1:].sum()) if present.size else low < -1
+    return present, low, high, width, whole
+
+
 def column_levels(
     domain: Domain, codes: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.int32], Floats] | None:
@@ -56,15 +86,10 @@ def column_levels(
     The first level has every position by itself, the last one everything, gaps included. A node
     counts only if it is the join of positions that occur: no class is published as another one.
     """
-    if isinstance(domain, Nominal):
-        return None
-    size = domain.size
-    present = np.unique(codes[codes < size]).astype(np.int64)
-    nodes = _intervals(domain, present) if isinstance(domain, Ordered) else _tree(domain, present)
+    nodes = _nodes(domain, codes)
     if nodes is None:
         return None
-    low, high, width = nodes
-    whole = (low <= present[:1].sum()) & (high >= present[-1:].sum()) if present.size else low < -1
+    size, (present, low, high, width, whole) = domain.size, nodes
     looks = [np.append(np.arange(size), -1)]
     widths = [np.zeros(size + 1)]
     turn = np.lexsort((low, high - low, width))

@@ -63,8 +63,8 @@ def near_start(data: Encoded, k: int, boxes: Boxes, labels: Ints) -> tuple[Ints,
     Besides the nodes that are worth opening. Rows that no group took have -1; None where nodes are
     too many or cannot be listed.
     """
-    problem = make_problem(data, k)
-    if problem is None or problem.count.size * len(problem.patterns) > LOOKS:
+    problem = make_problem(data, k, LOOKS)
+    if problem is None:
         return None
     paid, paying = _paid(data, problem, boxes, labels), ~problem.free
     if not paying.any():

@@ -93,8 +93,11 @@ class Nodes:
     others: tuple[Ints, ...]
 
 
-def make_problem(data: Encoded, k: int) -> Problem | None:
-    """Return what is to be priced, None when a column has no list of nodes or they are too many."""
+def make_problem(data: Encoded, k: int, work: int = WORK) -> Problem | None:
+    """Return what is to be priced, None when a column has no list of nodes or they are too many.
+
+    ``work``: patterns times entries up to which there is a problem.
+    """
     distinct, entry, count = entries(data.codes)
     turn = np.argsort([-np.unique(column).size for column in distinct.T], kind="stable")
     some = replace(
@@ -106,11 +109,9 @@ def make_problem(data: Encoded, k: int) -> Problem | None:
         importance=(),
         people=None,
     )
-    levels = make_levels(some)
-    if levels is None:
-        return None
-    total = float(np.prod(levels.many.astype(float)))
-    if total > PATTERNS or total * count.size > WORK:
+    most = min(PATTERNS, work / max(count.size, 1))
+    levels = make_levels(some, most)
+    if levels is None or np.prod(levels.many.astype(float)) > most:
         return None
     steps = itertools.product(*(range(many) for many in levels.many))
     patterns = np.array(list(steps), np.int8).reshape(-1, turn.size)
