@@ -8,14 +8,16 @@ CODE := src tests tools benchmarks experiments
 TESTED := env -u PYTHONDONTWRITEBYTECODE POLARS_MAX_THREADS=1 $(BIN)/python -m pytest
 # The tests of a file stay together (tests/conftest.py); files start in the order of collection.
 # A worker that dies ends the run: with another one in its place pytest has been seen to wait forever.
-SPREAD := -n 2 --dist loadscope --no-loadscope-reorder --max-worker-restart 0
+SPREAD = -n $(WORKERS) --dist loadscope --no-loadscope-reorder --max-worker-restart 0
+
+WORKERS := 2
 
 .PHONY: demo test test-quick test-deep tests coverage soak lint bench reproduce docs dist try-wheel clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
 
-# Style and types, and beside them every test that needs nothing but Python, those marked slow last.
+# Style and types, and beside them the tests that need nothing but Python, those marked slow last.
 # The contract of methods comes first and compiles the kernels for all that follow (tests/conftest.py).
 test: $(VENV)/.stamp-dev
 	@$(MAKE) --no-print-directory --jobs 2 lint tests
@@ -26,11 +28,13 @@ ALL_SLOW := $(addprefix --ignore=tests/,spark experiments db web golden cli)
 test-quick: $(VENV)/.stamp-dev
 	$(TESTED) $(SPREAD) -m "not slow" $(ALL_SLOW)
 
+# Three workers for two cores: tests of servers and signals wait for others a seventh of the time.
+tests: WORKERS := 3
 tests: $(VENV)/.stamp-dev
 	$(TESTED) $(SPREAD) -m "not deep"
 
-# What needs more: Spark, a browser, a PostgreSQL server, the documentation site; skipped where that is
-# not there. Continuous integration runs both.
+# What needs more: Spark, a browser, a PostgreSQL server, the documentation site, skipped where that is
+# not there; and what tells of experiments, pipelines and other things beside the package. Continuous integration runs both.
 test-deep: $(VENV)/.stamp-dev
 	$(TESTED) $(SPREAD) -m deep
 

@@ -26,9 +26,16 @@ HERE = Path(__file__).parent
 # order in which they run: what takes longest in one piece must not be what all wait for at the end.
 SLOW = ("spark", "experiments", "db", "web", "golden", "cli")
 # What needs more than Python, and is skipped where that is not there: Java, a browser. PostgreSQL
-# and the tools of the documentation site are needed by single tests of other files.
+# and the tools of the documentation site are needed by single tests of other files. Besides, what
+# tells of what stands beside the package: experiments, the soak, an attack by enumeration,
+# pipelines of others, and figures over 497 columns.
 DEEP = (
     "spark/test_*.py",
+    "experiments/test_*.py",
+    "unit/test_soak.py",
+    "unit/test_minimality.py",
+    "docs/test_pipelines.py",
+    "guessing/test_measure.py",
     "web/test_browser.py",
     "web/test_states.py",
     "cli/test_report_browser.py",
