@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
 from shoal.kernels.boxes.geometry import Boxes, Codes, Ints
-from shoal.kernels.prices.number import Depths, Levels, joins
+from shoal.kernels.prices.number import Depths, Levels, first_change, joins, keep_entries
 
 
 @kernel
@@ -38,11 +38,7 @@ def near(
     """
     m, total = len(codes), 0
     for q in range(len(patterns)):
-        first = 0
-        if q:
-            while first < m and patterns[q, first] == patterns[q - 1, first]:
-                first += 1
-        for j in range(first, m):
+        for j in range(first_change(patterns, q), m):
             _split(levels, patterns[q, j], codes, rows, price, k, least, depths, gain, j)
         if depths.left[m] == 0:
             continue
@@ -108,11 +104,4 @@ def _split(
         if have[g] >= k and gain[g] > 0:
             cost[kept], fresh[g] = cost[g], kept
             kept += 1
-    some = 0
-    for i in range(left if kept else 0):
-        g = depths.group[j + 1, i]
-        if g >= 0 and fresh[g] >= 0:
-            depths.entry[j + 1, some] = depths.entry[j, i]
-            depths.group[j + 1, some] = fresh[g]
-            some += 1
-    depths.left[j + 1], depths.parts[j + 1] = some, kept
+    keep_entries(depths, j, kept)

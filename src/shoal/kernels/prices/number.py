@@ -107,11 +107,7 @@ def number(
     """
     m, total = len(codes), 0
     for q in range(len(patterns)):
-        first = 0
-        if q:
-            while first < m and patterns[q, first] == patterns[q - 1, first]:
-                first += 1
-        for j in range(first, m):
+        for j in range(first_change(patterns, q), m):
             _split(levels, patterns[q, j], codes, rows, k, limit, depths, j)
         for t in range(ids.shape[1]):
             ids[q, t] = NONE
@@ -175,14 +171,30 @@ def _split(
             depths.cost[j + 1, kept] = depths.cost[j + 1, g]
             fresh[g] = kept
             kept += 1
+    keep_entries(depths, j, kept)
+
+
+@inner
+def keep_entries(depths: Depths, j: int, kept: int) -> None:
+    """Hand the entries of parts that were kept, numbered in ``fresh``, to the next depth."""
     left = 0
-    for i in range(depths.left[j]):
+    for i in range(depths.left[j] if kept else 0):
         g = depths.group[j + 1, i]
-        if g >= 0 and fresh[g] >= 0:
+        if g >= 0 and depths.fresh[g] >= 0:
             depths.entry[j + 1, left] = depths.entry[j, i]
-            depths.group[j + 1, left] = fresh[g]
+            depths.group[j + 1, left] = depths.fresh[g]
             left += 1
     depths.left[j + 1], depths.parts[j + 1] = left, kept
+
+
+@inner
+def first_change(patterns: npt.NDArray[np.int8], q: int) -> int:
+    """Return the first column in which a pattern differs from the one before it."""
+    first = 0
+    if q:
+        while first < patterns.shape[1] and patterns[q, first] == patterns[q - 1, first]:
+            first += 1
+    return first
 
 
 @inner
