@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.tables.cells import as_text, blank, holds_numbers, natural, typed
+from shoal.tables.cells import as_text, blank, blank_and_typed, holds_numbers, natural, typed
 
 
 @pytest.mark.parametrize(
@@ -206,3 +206,10 @@ def test_a_column_of_numbers_is_not_mixed() -> None:
 )
 def test_values_in_their_natural_order(column: pl.Series, expected: list[object]) -> None:
     assert natural(column).to_list() == expected
+
+
+@pytest.mark.parametrize("rows", [300, 5_000])
+def test_numbers_may_begin_with_many_that_are_none(rows: int) -> None:
+    column = pl.Series("a", ["nan"] * (rows - 1) + ["9"])
+    for read in (typed(column), *blank_and_typed([column, column.alias("b")], (), ())):
+        assert read.to_list() == [None] * (rows - 1) + [9.0]

@@ -98,7 +98,7 @@ def test_the_cheaper_side_of_every_component_is_taken(seed):
 
 def test_chains_lose_no_more_than_their_start_and_end_when_told(monkeypatch):
     data, _, labels, rng = a_table(3, rows=150)
-    monkeypatch.setattr(chains, "GENERATIONS", ((2, 4, 1.0), (2, 4, 0.5)))
+    monkeypatch.setattr(chains, "ROUNDS", 2)
     boxes = make_boxes(data, data.weights)
     conditions = conditions_of(data, KAnonymity(K))[1]
     shape = (K, conditions, boxes, make_ladders(data, data.weights, K, 0.0))

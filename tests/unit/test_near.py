@@ -8,7 +8,8 @@ from shoal.groupers.boxes import make_boxes
 from shoal.groupers.prices import near
 from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.nodes import make_problem, price_found
-from shoal.kernels.prices.lists import price_lists
+from shoal.kernels.boxes.candidate_groups import bit_place
+from shoal.kernels.prices.lists import nodes_over, price_lists, price_over
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from tests.naive import prices as naive
@@ -64,10 +65,36 @@ def test_lists_are_priced_as_all_nodes_are(monkeypatch):
         assert price_lists(*shape, taken) == 0
 
 
+def test_nodes_over_entries_are_priced_as_all_nodes_are(monkeypatch):
+    monkeypatch.setattr(near, "LEAST", 0.0)
+    data, k = encoded(np.random.default_rng(5), 300, "ttt", missing=0.05), 4
+    problem = make_problem(data, k)
+    rich = np.where(problem.free, 0, 3 * UNIT) + problem.gaps
+    members = found_at(problem, rich, 300)
+    begin, node = np.zeros(rich.size + 1, np.int64), np.empty(members.entry.size, np.int32)
+    nodes_over(members, begin, node)
+    for t in range(rich.size):
+        over = [
+            v
+            for v in range(members.cost.size)
+            if t in members.entry[members.start[v] : members.start[v + 1]]
+        ]
+        assert node[begin[t] : begin[t + 1]].tolist() == over
+    rng = np.random.default_rng(1)
+    room = [np.zeros(members.cost.size, np.int64) for _ in range(2)]
+    for _ in range(3):
+        prices = np.where(problem.free, 0, rng.integers(0, UNIT, rich.size)) + problem.gaps
+        order, taken = np.argsort(-prices, kind="stable"), np.zeros(rich.size, np.int64)
+        shape = (begin, node, members.cost, order, prices, problem.count, k, *room)
+        every = price_found(problem, prices)
+        assert price_over(*shape, taken) == every.gain > 0
+        assert (taken == every.taken)[prices > 0].all()
+
+
 def test_a_start_from_near_nodes_is_refined_to_less(monkeypatch):
     table = encoded(np.random.default_rng(5), 600, "tttt", missing=0.05)
     boxes = make_boxes(table, table.weights)
-    labels, nodes = near.near_start(table, 5, boxes, np.arange(600) // 6)
+    labels, nodes = near.near_groups(table, near.near_problem(table, 5), boxes, np.arange(600) // 6)
     sizes = np.bincount(labels[labels >= 0])
     assert sizes[sizes > 0].min() >= 5
     for v in range(0, nodes.cost.size, 37):  # no row under a node would cost more there
@@ -87,12 +114,15 @@ def test_a_start_from_near_nodes_is_refined_to_less(monkeypatch):
 
 
 def test_no_nodes_where_they_cannot_be_listed(monkeypatch):
-    data = encoded(np.random.default_rng(2), 60, "ts")
-    groups = np.arange(60) // 6
-    assert near.near_start(data, 3, make_boxes(data, data.weights), groups) is None
+    assert near.near_problem(encoded(np.random.default_rng(2), 60, "ts"), 3) is None
     data = encoded(np.random.default_rng(2), 60, "tt")
-    boxes = make_boxes(data, data.weights)
-    assert near.near_start(data, 1, boxes, groups) is None  # every row is a class by itself
-    assert near.near_start(data, 3, boxes, groups) is not None
+    assert near.near_problem(data, 1) is None  # every row is a class by itself
+    assert near.near_problem(data, 3) is not None
     monkeypatch.setattr(near, "BITS", 1)
-    assert near.near_start(data, 3, boxes, groups) is None
+    assert near.near_problem(data, 3) is None
+
+
+def test_places_of_single_bits():
+    bits = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        assert [bit_place.py_func(bit) for bit in bits] == list(range(64))

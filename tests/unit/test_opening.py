@@ -11,8 +11,9 @@ from shoal.coding.tuples import entries
 from shoal.groupers import opening, shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.patterns import make_ladders
+from shoal.groupers.prices import near
 from shoal.kernels.boxes.classes import new_hashed
-from shoal.kernels.boxes.opening import new_trial, reopen
+from shoal.kernels.boxes.opening import Listed, new_trial, reopen, reopen_listed
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from tests.naive.opening import Nodes
@@ -63,12 +64,18 @@ def test_equals_its_twin(seed):
     trial, hashed = new_trial(count.size, open_.size.size), new_hashed(count.size)
     patterns = np.array(list(itertools.product(*map(range, ladders.levels))), np.int8)
     opened, seeded = 0, np.array([1], np.uint64)
-    for pattern in patterns[rng.permutation(len(patterns))]:
-        shape = (boxes, ladders, pattern[None], codes, count, k, 0.0)
-        opened += reopen(*shape, open_, trial, hashed, seeded)
-        for members in classes(ladders, pattern, codes):
-            if count[members].sum() >= k:
-                naive.attempt(members, cost_of(data, members, codes, weights))
+    for turn, pattern in enumerate(patterns[rng.permutation(len(patterns))]):
+        found = [some for some in classes(ladders, pattern, codes) if count[some].sum() >= k]
+        if turn % 2 and found:  # the same nodes as lists of entries
+            start = np.append(0, np.cumsum([len(some) for some in found]))
+            listed = Listed(start, np.concatenate(found), np.full(len(found), -1.0))
+            shape = (boxes, codes, listed, np.arange(len(found)), count, k, 0.0)
+            opened += reopen_listed(*shape, open_, trial, seeded)
+        else:
+            shape = (boxes, ladders, pattern[None], codes, count, k, 0.0)
+            opened += reopen(*shape, open_, trial, hashed, seeded)
+        for members in found:
+            naive.attempt(members, cost_of(data, members, codes, weights))
         assert open_.of.tolist() == naive.of
     assert opened > 3
     assert np.bincount(open_.of, count, minlength=open_.size.size).tolist() == open_.size.tolist()
@@ -76,16 +83,25 @@ def test_equals_its_twin(seed):
     assert (open_.cost[open_.of] * count).sum() == pytest.approx(naive.loss())
 
 
-def test_groups_have_k_rows_at_any_heat_and_stopping_is_heard():
-    data = encoded(np.random.default_rng(3), 300, "tot", missing=0.1)
+@pytest.mark.parametrize("priced", [False, True])
+def test_groups_have_k_rows_at_any_heat_and_stopping_is_heard(priced, monkeypatch):
+    monkeypatch.setattr(near, "CHOICE", 0)
+    data = encoded(np.random.default_rng(3), 300, "tot" if not priced else "ttt", missing=0.1)
     boxes, ladders = make_boxes(data, data.weights), make_ladders(data, data.weights, 20, 0.0)
     shape = (data, 20, boxes, ladders)
+
+    def labels(search, stop=None):
+        rng = np.random.default_rng(1)
+        return opening.opened(*shape, search, rng, stop, priced=priced)
+
     asked = iter([False, True])
-    for rounds, heat, stop in ((3, 0.3, None), (2, 0.0, None), (9, 0.1, lambda: next(asked))):
-        labels = opening.opened(*shape, rounds, heat, np.random.default_rng(1), stop)
-        assert np.bincount(labels).min() >= 20
-        again = opening.opened(*shape, 2, 0.1, np.random.default_rng(1))
-        assert (again == opening.opened(*shape, 2, 0.1, np.random.default_rng(1))).all()
+    for rounds, heat in ((3, 0.3), (2, 0.0)):
+        for passes in (0, 20):
+            search = opening.OpeningEffort(rounds, heat, 1, passes, 600)
+            assert np.bincount(labels(search)).min() >= 20
+            assert (labels(search) == labels(search)).all()
+    search = opening.OpeningEffort(9, 0.1, 9, 0, 600)
+    assert np.bincount(labels(search, lambda: next(asked, True))).min() >= 20
     assert next(asked, None) is None
 
 

@@ -15,7 +15,7 @@ from shoal.groupers.boxes import make_boxes
 from shoal.groupers.prices import chains
 from shoal.groupers.prices import nodes as module
 from shoal.groupers.prices.ascent import ascend, best_prices, proved
-from shoal.groupers.prices.greedy import priced_start
+from shoal.groupers.prices.greedy import named_groups
 from shoal.groupers.prices.levels import UNIT, _depth, column_levels, make_levels
 from shoal.groupers.prices.nodes import make_nodes, make_problem, price_found, price_kept, value
 from shoal.kernels.prices.greedy import Members, greedy
@@ -214,7 +214,7 @@ def test_groups_from_prices_are_those_of_a_plain_loop(table):
 
 @pytest.mark.slow
 def test_a_start_from_prices_is_refined_to_less(table, monkeypatch):
-    labels, nodes = priced_start(table, 5)
+    labels, nodes = named_groups(table, 5)
     sizes = np.bincount(labels[labels >= 0])
     assert sizes[sizes > 0].min() >= 5
     assert (labels >= 0).mean() > 0.8
@@ -224,18 +224,18 @@ def test_a_start_from_prices_is_refined_to_less(table, monkeypatch):
         assert shoal.cost(table.take(rows), boxes, 0 * rows) <= rows.size * nodes.cost[v] + 1e-6
     small = replace(shoal.EFFORTS["max"], trials=20.0)
     monkeypatch.setitem(shoal.EFFORTS, "max", small)
-    monkeypatch.setattr(chains, "GENERATIONS", ((2, 6, 1.0), (2, 4, 0.5)))
+    monkeypatch.setattr(chains, "ROUNDS", 2)
     found = []
     for threads in ("1", "3"):
         monkeypatch.setenv("SHOAL_THREADS", threads)
         part = shoal.group(table, KAnonymity(5), np.random.default_rng(2), effort="max")
         found.append(part.labels())
     assert (found[0] == found[1]).all()
-    monkeypatch.setattr("shoal.groupers.prices.greedy.priced_start", lambda *_: None)
+    monkeypatch.setattr("shoal.groupers.prices.greedy.named_groups", lambda *_: None)
     without = shoal.group(table, KAnonymity(5), np.random.default_rng(2), effort="max")
     assert iloss(table, part).rate < 1.01 * iloss(table, without).rate
     assert iloss(table, part).rate >= lower_bound(table, 5).rate
 
 
 def test_no_start_from_prices_without_nodes():
-    assert priced_start(encoded(np.random.default_rng(2), 60, "ts"), 3) is None
+    assert named_groups(encoded(np.random.default_rng(2), 60, "ts"), 3) is None

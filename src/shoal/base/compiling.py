@@ -34,8 +34,9 @@ def called(function: FunctionType) -> set[FunctionType]:
         function = waiting.pop()
         if function not in reached:
             reached.add(function)
-            named = map(function.__globals__.get, function.__code__.co_names)
-            waiting += [value.py_func for value in named if value and hasattr(value, "py_func")]
+            named: Iterator[Any] = map(function.__globals__.get, function.__code__.co_names)
+            # Kernels name arrays too, and those have no truth value.
+            waiting += [value.py_func for value in named if hasattr(value, "py_func")]
     return reached
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -111,7 +112,13 @@ class Run:
     to_json = as_json
 
 
-@cache
 def versions(*names: str) -> Mapping[str, str]:
     """Return the versions of some libraries and of Python."""
-    return {name: version(name) for name in names} | {"python": platform.python_version()}
+    return {name: _version(name) for name in names} | {"python": platform.python_version()}
+
+
+@cache
+def _version(name: str) -> str:
+    """Ask a library that is loaded, which is quicker than to read the papers that came with it."""
+    told = getattr(sys.modules.get(name), "__version__", None)
+    return told if isinstance(told, str) else version(name)

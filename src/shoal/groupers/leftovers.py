@@ -18,7 +18,7 @@ REMEMBERED = 50_000_000
 """Pairs of a group and a combination of sensitive values up to which refusals are remembered."""
 
 
-PAIRS = 1_000_000
+PAIRS = 10_000_000
 """Pairs of a row and a group up to which every one of them is priced."""
 
 

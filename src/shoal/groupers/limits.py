@@ -13,6 +13,7 @@ from shoal.kernels.limits import Limits
 from shoal.privacy import Caps, ColumnCaps, Rule, flatten, joint
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 NO_LIMITS = Limits(
     target=1,
@@ -82,6 +83,24 @@ def limits_of(
         near=np.array([near.get(name, (np.inf, 0.0)) for name in columns]).reshape(-1, 2),
     )
     return limits, tags.astype(np.int32).ravel()
+
+
+def left_over(data: Encoded, rule: Rule, rows: Ints, times: int = 1) -> int:
+    """Return how many of some rows are left over, at least, by groups of so many least sizes.
+
+    Of the rows of one value each group takes so many that the others still make it diverse.
+    """
+    caps = rule.caps() or _known_caps(rule)
+    most = 0
+    for name, cap in caps.columns.items() if data.people is None else ():
+        codes, names = data.sensitive[name][rows], data.sensitive_names[name]
+        count = np.bincount(codes[codes >= 0], minlength=len(names))
+        size = times * max(caps.size, cap.distinct, math.ceil(1.0 / cap.least_share - 1e-9))
+        share = np.array([cap.share_of(value) for value in names])
+        room = np.minimum(np.floor(share * size + 1e-9), size + 1 - max(cap.distinct, 1))
+        groups = np.where(room < size, (rows.size - count) // np.maximum(size - room, 1), rows.size)
+        most = max(most, int((count - room * groups).max(initial=0)))
+    return most
 
 
 def _known_caps(rule: Rule) -> Caps:

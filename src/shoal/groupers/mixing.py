@@ -37,8 +37,12 @@ Asked = tuple[str, Floats, Mix]
 TIMES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Sizes of groups to try, in least sizes: small groups are cheap, of larger ones fewer rows are
 left without a place."""
+BETWEEN = (0.75, 1.5)
+"""Sizes that are tried after that, in the best of those."""
 SAMPLE = 16_000
 """Rows up to which each of them is tried on the whole table."""
+DRAWN = 8_000
+"""Rows of a larger table that say which is the best."""
 LARGEST = 4_096
 """Rows of a group up to which the least size that can keep the mix is looked for."""
 
@@ -57,15 +61,25 @@ def balanced(
     """
     sizes, part = _sizes(data, rule, k), data
     if len(sizes) > 1 and data.rows > SAMPLE:
-        part = data.take(np.sort(rng.choice(data.rows, SAMPLE, replace=False)))
-    made = [mixed(part, rule, conditions, boxes, deepcopy(rng), size) for size in sizes]
-    if part is data and len(made) < 2:
-        return made
-    loss = [start_state(boxes, part.codes, each.labels()).cost.sum() for each in made]
-    best = int(np.argmin(loss))
+        part = data.take(np.sort(rng.choice(data.rows, DRAWN, replace=False)))
+    made: dict[int, Partition] = {}
+    loss: dict[int, float] = {}
+
+    def best_of(sizes: list[int]) -> int:
+        for size in sizes:
+            made[size] = mixed(part, rule, conditions, boxes, deepcopy(rng), size)
+            loss[size] = float(start_state(boxes, part.codes, made[size].labels()).cost.sum())
+        return min(loss, key=lambda size: loss[size])
+
+    if not sizes:
+        return []
+    best = best_of(sizes)
+    if len(sizes) > 1:
+        between = {min(max(k, int(best * times)), part.rows) for times in BETWEEN}
+        best = best_of(sorted(between - made.keys()))
     if part is data:
         return [made[best]]
-    return [mixed(data, rule, conditions, boxes, deepcopy(rng), sizes[best])]
+    return [mixed(data, rule, conditions, boxes, deepcopy(rng), best)]
 
 
 def mixed(

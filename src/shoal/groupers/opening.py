@@ -5,6 +5,10 @@ by the hundred. The search starts from one node over the whole table and tries t
 pattern, one pattern after the other: most of them near the patterns of nodes that are open. It
 starts warm, and cools down.
 
+Where the nodes of all columns can be listed, that is only the beginning: of the nodes that gain at
+what rows pay by then, prices tell which are worth opening, and those are tried over and over. A try
+then looks at the rows under one node, not at all rows.
+
 Notes
 -----
 Facility location with a least load; open, close and swap are the moves of its local search (Arya et
@@ -14,6 +18,7 @@ al. 2004), here one move: a node that opens closes those that it leaves too litt
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +27,21 @@ from shoal.base.pace import under_way
 from shoal.base.partition import Ints
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
+from shoal.groupers.prices.near import LOOKS, near_nodes
+from shoal.groupers.prices.nodes import make_problem
 from shoal.groupers.refinement import random_pattern
 from shoal.kernels.boxes.classes import new_hashed
-from shoal.kernels.boxes.geometry import SET, Boxes
+from shoal.kernels.boxes.geometry import SET, Boxes, Words
 from shoal.kernels.boxes.lattice import Ladders
-from shoal.kernels.boxes.opening import Open, look_around, new_trial, reopen
+from shoal.kernels.boxes.opening import (
+    Listed,
+    Open,
+    look_around,
+    new_trial,
+    reopen,
+    reopen_listed,
+)
+from shoal.kernels.prices.greedy import Members
 
 ROOM = 200_000_000
 """Pairs of an entry and a node up to which there is room for it."""
@@ -40,6 +55,36 @@ COLD = 0.75
 """The part of all rounds after which only what gains is opened."""
 
 
+TURNS, WARM = 30, 0.88
+"""Parts that the tries of listed nodes come in, and the share of them that is warm."""
+HEATS = (0.1, 0.02)
+"""How much worse a listed node may make it at first and at last, in losses of k rows."""
+
+
+@dataclass(frozen=True)
+class OpeningEffort:
+    """How long to search, in work.
+
+    Parameters
+    ----------
+    rounds, heat
+        By patterns alone: for how long, and how much worse a step may make it at first, in losses
+        of k rows.
+    first
+        Rounds before nodes are listed, where they can be.
+    passes
+        Passes over those nodes for prices that tell which of them are worth it.
+    tries
+        Nodes tried after that.
+    """
+
+    rounds: int
+    heat: float
+    first: int
+    passes: int
+    tries: int
+
+
 def searchable(data: Encoded, k: int, boxes: Boxes) -> bool:
     """Say whether whole nodes can be searched: no sets, and room for all nodes."""
     nodes = data.rows // k + 2
@@ -51,29 +96,56 @@ def opened(
     k: int,
     boxes: Boxes,
     ladders: Ladders,
-    rounds: int,
-    heat: float,
+    search: OpeningEffort,
     rng: np.random.Generator,
     stop: Callable[[], bool] | None = None,
+    *,
+    priced: bool = False,
 ) -> Ints:
     """Return the group of every row, of k rows or more.
 
     Parameters
     ----------
-    rounds
-        How long the search goes on.
-    heat
-        How much worse a step may make it at first, in losses of k rows.
     stop
         Asked before every round.
+    priced
+        Whether prices may name the nodes that are tried: widths count alike in all columns.
     """
-    distinct, entry, count = entries(data.codes)
-    rounds = max(2, round(rounds * min(1.0, USUAL * k / data.rows) ** 0.5))
-    codes, n, nodes = np.ascontiguousarray(distinct.T), count.size, data.rows // k + 2
-    open_ = one_node(data, count, ladders, nodes)
-    trial, hashed = new_trial(n, nodes), new_hashed(n)
+    _, entry, count = entries(data.codes)
     seed = np.array([rng.integers(1, 2**62)], np.uint64)
-    done = np.zeros(1)
+    problem = make_problem(data, k, LOOKS) if priced else None
+    if problem is not None and not problem.free.any():
+        open_ = one_node(data, count, ladders, data.rows // k + 2)
+        own = rng.spawn(1)[0]  # it may be for nothing
+        _by_pattern(data, k, boxes, ladders, open_, search.first, 0.0, seed.copy(), own, stop)
+        members = near_nodes(data, problem, boxes, open_.of[entry], search.passes)
+        if members is not None:
+            start = one_node(data, count, ladders, data.rows // k + 2)
+            _listed(data, k, boxes, start, members, search, seed, rng, stop)
+            best = min((start, open_), key=lambda one: float((one.cost[one.of] * count).sum()))
+            return np.unique(best.of[entry], return_inverse=True)[1].astype(np.int64)
+    rounds = max(2, round(search.rounds * min(1.0, USUAL * k / data.rows) ** 0.5))
+    open_ = one_node(data, count, ladders, data.rows // k + 2)
+    _by_pattern(data, k, boxes, ladders, open_, rounds, search.heat, seed, rng, stop)
+    return np.unique(open_.of[entry], return_inverse=True)[1].astype(np.int64)
+
+
+def _by_pattern(
+    data: Encoded,
+    k: int,
+    boxes: Boxes,
+    ladders: Ladders,
+    open_: Open,
+    rounds: int,
+    heat: float,
+    seed: Words,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None,
+) -> None:
+    """Open the classes of patterns, most of them near those of nodes that are open."""
+    distinct, _, count = entries(data.codes)
+    codes, n = np.ascontiguousarray(distinct.T), count.size
+    trial, hashed, done = new_trial(n, open_.size.size), new_hashed(n), np.zeros(1)
     with under_way("nodes tried", lambda: done[0] / rounds):
         for now in range(rounds):
             if stop is not None and stop():
@@ -85,7 +157,35 @@ def opened(
             shape = (boxes, ladders, patterns, codes, count, k, warmth)
             reopen(*shape, open_, trial, hashed, seed)
             done[0] = now + 1
-    return np.unique(open_.of[entry], return_inverse=True)[1].astype(np.int64)
+
+
+def _listed(
+    data: Encoded,
+    k: int,
+    boxes: Boxes,
+    open_: Open,
+    members: Members,
+    search: OpeningEffort,
+    seed: Words,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None,
+) -> None:
+    """Open nodes that prices name: all of them cold, then any, cooling down."""
+    distinct, _, count = entries(data.codes)
+    codes, nodes, done = np.ascontiguousarray(distinct.T), members.cost.size, np.zeros(1)
+    listed = Listed(members.start, members.entry.astype(np.int64), np.full(nodes, -1.0))
+    trial, hot, cold = new_trial(count.size, open_.size.size), *HEATS
+    with under_way("nodes tried", lambda: done[0] / TURNS):
+        for now in range(TURNS + 1):
+            if now and stop is not None and stop():
+                break
+            tried = rng.integers(0, nodes, search.tries // TURNS) if now else rng.permutation(nodes)
+            part = (now - 1) / (WARM * TURNS)
+            warmth = hot * (cold / hot) ** part if 0.0 <= part < 1.0 else 0.0
+            warmth *= float((open_.cost[open_.of] * count).sum()) * k / data.rows
+            shape = (boxes, codes, listed, tried, count, k, warmth)
+            reopen_listed(*shape, open_, trial, seed)
+            done[0] = now
 
 
 def _near(

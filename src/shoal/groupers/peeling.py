@@ -18,6 +18,7 @@ from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.conditions import sensitive_of
+from shoal.groupers.limits import left_over
 from shoal.kernels.boxes.conditions import Conditions, room, stated
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.lattice import Frontier, Ladders
@@ -43,8 +44,14 @@ SAMPLE, SEEDS, IDLE = 256, 64, 8
 BLOCKS = (16, 2_048)
 """Patterns screened at a time, at least and at most: few while many rows are taken, whose entries
 would be looked at for nothing."""
+FIRST = 256
+"""Patterns taken before all others, to see what they leave."""
 TURN = (512, 2_048)
 """Patterns taken at a time from a lattice that is too large to be walked, and from any other."""
+MANY = 0.02
+"""Share of the rows that may be left without a class before the table is grouped another way."""
+LARGER = 4
+"""Least sizes of a group that classes have at the most, as far as it is foreseen."""
 TAKEN = 0.3
 """The share of the entries that a block takes if the next one is to be smaller."""
 PARTS = 8
@@ -101,15 +108,18 @@ def peel_off(
 
     small = walkable(ladders)
     end = 0.0 if small else max(0.0, budget - WALK * count.size)
-    frontier = Frontier(ladders)
+    frontier, turn = Frontier(ladders), FIRST
     with under_way("rows peeled", lambda: 1 - left / count.size):
-        while left and budget > end and (patterns := frontier.take(TURN[small])).size:
-            before = left
+        while left and budget > end and (patterns := frontier.take(turn)).size:
+            before, turn = left, TURN[small]
             budget = take(patterns, budget)
             if left == before or not rule.grows_safely:
                 continue
-            if not rule.holds(data.take(np.flatnonzero(label[entry] < 0)).whole()).all():
+            over = np.flatnonzero(label[entry] < 0)
+            if not rule.holds(data.take(over).whole()).all():
                 return label[entry]  # what all rows left together break, no class of them keeps
+            if left_over(data, rule, over, LARGER) > MANY * data.rows:
+                return label[entry]  # too many are too much alike
         idle = 0 if left and not small else IDLE
         while left > SEEDS and idle < IDLE:
             before = left

@@ -161,12 +161,8 @@ def refine(
     hashed, classes = new_hashed(n), Classes(np.zeros(n, np.int64), np.zeros(n, np.int64))
     # A rule on sensitive values makes groups larger than k, and those are to be refined.
     typical = max(k, n // int((state.size > 0).sum())) if conditions.code.size else k
-    # What a trial takes grows with the square of the rows that it frees. A small table may take the
-    # time of a shard.
-    dearer = effort.dearer * max(1.0, effort.shard / n)
-    dear = int(typical * (typical + WINDOW) / (dearer * (k + WINDOW)))
-    each = max(k, typical // PARTS, dear)
     most = 4 * typical + 60  # larger groups, all of one tuple as a rule, stay as they are
+    each = _rows_each(state, k, typical, most, effort.dearer * max(1.0, effort.shard / n))
     luck = int(rng.integers(1, 2**62))
     covered = new_covered(boxes, state.size.size)
     mark_all(boxes, covered, state, most)
@@ -178,7 +174,7 @@ def refine(
     shard = Shard(boxes, data.codes, entry, hidden, k, most, state, covered, classes, work)
     best, labels = state.cost.sum(), state.chains.group.copy()
     heat = effort.heat * best / n
-    per_round = max(1 if each == dear else 50, n // each // 2)
+    per_round = max(50 if typical == k else 1, n // each // 2)  # large groups make trials dear
     rounds = max(1, round(effort.trials / effort.passes * n / each / per_round))
     for now in range(rounds):
         per_row = (state.cost / np.maximum(state.size, 1))[state.chains.group]
@@ -203,6 +199,21 @@ def refine(
         if loss < best or heat * warmth > 0.0:
             best, labels = loss, state.chains.group.copy()
     return renumbered(labels), int(work.stamps[3])
+
+
+def _rows_each(state: State, k: int, typical: int, most: int, dearer: float) -> int:
+    """Return the rows of which there is a trial each.
+
+    What a trial takes grows with the square of the rows that it frees, and those are the groups
+    that lose much: large ones among many small ones that are free of loss. A small table may take
+    the time of a shard.
+    """
+    if typical == k:
+        return k
+    loss = state.cost * (state.size <= most)
+    freed = max(typical, int(loss @ state.size / max(float(loss.sum()), 1e-9)))
+    dear = int(freed * (freed + WINDOW) / (dearer * (k + WINDOW)))
+    return max(k, typical // PARTS, dear)
 
 
 def hidden_of(data: Encoded, conditions: Conditions, state: State) -> Hidden:

@@ -84,7 +84,7 @@ def _mended(data: Encoded, partition: Partition, rule: Rule, failing: Ints) -> P
     asked = (stated(conditions), k, sensitive_of(data, conditions))
     failing, sweep = failing[np.argsort(sizes[failing], kind="stable")], 0
     while failing.size:
-        times = 2 ** (sweep // PATIENCE)
+        times = min(2 ** (sweep // PATIENCE), groups)
         left = mend(search, covers, few, many, *asked, failing, times, mended)
         failing, sweep = failing[:left], sweep + 1
         failing = failing[np.argsort(covers.size[failing], kind="stable")]

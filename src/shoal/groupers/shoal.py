@@ -23,22 +23,22 @@ from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of
-from shoal.groupers.growth import grow_groups, grow_members
-from shoal.groupers.limits import limits_of
+from shoal.groupers.growth import grow_groups
 from shoal.groupers.mixing import SAMPLE, asking, balanced, least_size
 from shoal.groupers.patterns import make_ladders
 from shoal.groupers.peeling import peel_off, walkable
 from shoal.groupers.refinement import Effort, refined
 from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
+from shoal.groupers.starts import cost, near_start, place_rest, priced_start
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import SET, Boxes
-from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.privacy import Rule
 from shoal.tables.domain import Taxonomy
 
 if TYPE_CHECKING:
+    from shoal.groupers.prices.near import NearProblem
     from shoal.kernels.prices.reopen import NodeRows
 
 Ints = npt.NDArray[np.int64]
@@ -52,8 +52,12 @@ EFFORTS = {
 }
 LARGE = 100
 """The k from which whole nodes are searched (:mod:`shoal.groupers.opening`)."""
-SEARCHES = {"fast": (10, 0.1), "normal": (24, 0.12), "max": (160, 0.15)}
-"""For how many rounds, and how warm at first."""
+SEARCHES = {
+    "fast": (10, 0.1, 4, 0, 20_000),
+    "normal": (24, 0.12, 4, 60, 60_000),
+    "max": (160, 0.15, 8, 120, 1_500_000),
+}
+"""How long that search goes on (:class:`shoal.groupers.opening.OpeningEffort`)."""
 POLISH = 0.25
 """The share of trials that is left to do after that."""
 TINY = 12
@@ -65,8 +69,6 @@ LOST = 0.9
 """Share of the rows from which on what the peel leaves is no start, where groups can be built."""
 FAR = 1.15
 """Times the least loss of a start that another may lose and still win after the first trials."""
-MANY = 0.02
-"""Share of the rows that may be left without a class before the table is grouped another way."""
 RIVALS = 200_000
 """Rows up to which other methods are always asked for a start; above, only when peeling failed."""
 SETS = 3
@@ -79,6 +81,12 @@ TIE = 0.01
 GAIN = 0.001
 """What the first trials must gain, as a share of the loss, for others to be made: where every class
 needs the table's mix of values hardly any trial stays, and each is dear."""
+SHARES = 8.0
+"""Times as long as with k alone that trials may take under a rule without a form in sizes and
+shares: large groups gain more there."""
+SLOW = (3.0, 1.0)
+"""Times as long as with k alone that trials may take on groups with the mix, in a small table and
+in a large one."""
 FEW = 400
 """Rows up to which refinement starts again until nothing improves."""
 FIRST = 1
@@ -116,6 +124,10 @@ def group(
     k, conditions = conditions_of(data, rule)
     if data.people is None:  # smaller classes cannot have the mix, and need not be looked at
         k = min(max(k, least_size(asking(data, rule))), data.rows)
+    plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
+    near = _near_problem(data, k) if effort == "normal" and plain else None
+    if near is not None:  # prices end the same whichever peel they begin with
+        chosen = replace(chosen, merge=EFFORTS["fast"].merge, visits=EFFORTS["fast"].visits)
     ladders = make_ladders(data, data.weights, k, chosen.merge, objective)
     boxes = make_boxes(data, data.weights, objective)
     if data.rows <= TINY:
@@ -123,43 +135,36 @@ def group(
 
         return repair(data, Partition.from_labels(best_labels(data, rule, boxes)), rule)
     sets, shape = bool((boxes.kind == SET).any()), (k, conditions, boxes, ladders)
-    starts = []
-    if k >= LARGE and not conditions.code.size:
-        from shoal.groupers.opening import opened, searchable
-
-        if searchable(data, k, boxes):
-            starts.append(opened(data, k, boxes, ladders, *SEARCHES[effort], rng, stop))
-            chosen = replace(chosen, trials=POLISH * chosen.trials)
+    starts = _whole_nodes(data, shape, effort, rng, stop, plain=plain)
+    if starts:
+        chosen = replace(chosen, trials=POLISH * chosen.trials)
     if not starts or not all(isinstance(domain, Taxonomy) for domain in data.domains):
         # Equal parts of numbers are not the only nodes: other methods cut where rows are.
         made, fast = _starts(data, rule, shape, chosen, rng, fast=effort == "fast")
         starts = _promising(data, boxes, starts + made, fast if resumed else 0)
-    plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
-    plain &= k < LARGE  # prices find no better nodes than the search
+    least = int(np.bincount(starts[0]).min()) // 2
+    if effort != "max" and least > k and asking(data, rule):
+        shape, rng = (least, conditions, boxes, ladders), rng.spawn(1)[0]
+        chosen, resumed = _slower(data, chosen), resumed and _slower(data, resumed)
     nodes = None
-    if effort == "max" and plain and (priced := _priced(data, rule, shape, rng, stop)) is not None:
-        starts.append(priced[0])
-        nodes = priced[1]
-    if effort == "normal" and plain and NEAR[0] <= data.rows <= NEAR[1] and k <= NEAR[2]:
-        starts[:1], share = _near(data, rule, shape, starts[0], rng)
-        chosen = replace(chosen, trials=share * chosen.trials)
+    if effort == "max" and plain and k < LARGE:  # with a larger k the search has asked for prices
+        priced = priced_start(data, rule, shape, rng, stop)
+        starts += [] if priced is None else [priced[0]]
+        nodes = None if priced is None else priced[1]
+    if near is not None:
+        start = near_start(data, rule, shape, near, starts[0], rng)
+        if start is not None:
+            starts[0], chosen = start, replace(chosen, trials=NEARER * chosen.trials)
     best = starts[0]
     if len(starts) > 1 and effort != "fast":
-        # What a start loses tells less than what it loses once the first trials have been made.
-        before = [cost(data, boxes, labels) for labels in starts]
         trials = FIRST if nodes is None else SECOND
         first = resumed or replace(chosen, trials=trials, heat=0.0, passes=1)
-        starts = [refined(data, *shape, labels, first, rng, stop) for labels in starts]
-        after = [cost(data, boxes, labels) for labels in starts]
-        best = starts[int(np.argmin(after))]
-        if min(after) > (1.0 - GAIN) * before[0] and effort == "normal":
+        best, start, gained = _tried(data, shape, starts, first, rng, stop)
+        if not gained and effort == "normal":
             return repair(data, Partition.from_labels(best), rule)
-        # Of those that lose nearly the same by then, the one that gained most goes on gaining.
-        near = [at for at in range(len(after)) if after[at] <= (1.0 + TIE) * min(after)]
-        starts = [starts[max(near, key=lambda at: before[at] - after[at])]]
+        starts = [start]
     elif resumed:
-        starts = [refined(data, *shape, starts[0], resumed, rng, stop)]
-        best = starts[0]
+        starts = [best := refined(data, *shape, best, resumed, rng, stop)]
     if sets and effort == "normal":
         chosen = replace(chosen, trials=SETS * chosen.trials, shard=2 * chosen.shard)
     found = _searched(data, shape, starts[0], nodes, chosen, rng, stop)
@@ -171,6 +176,48 @@ def group(
     return repair(data, Partition.from_labels(labels), rule)
 
 
+def _whole_nodes(
+    data: Encoded,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    effort: str,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None,
+    *,
+    plain: bool,
+) -> list[Ints]:
+    """Return the start that a search of whole nodes makes where k is large, if it can."""
+    k, conditions, boxes, ladders = shape
+    if k < LARGE or conditions.code.size:
+        return []
+    from shoal.groupers.opening import OpeningEffort, opened, searchable
+
+    if not searchable(data, k, boxes):
+        return []
+    search, priced = OpeningEffort(*SEARCHES[effort]), plain and data.rows <= NEAR[1]
+    return [opened(data, k, boxes, ladders, search, rng, stop, priced=priced)]
+
+
+def _tried(
+    data: Encoded,
+    shape: tuple[int, Conditions, Boxes, Ladders],
+    starts: list[Ints],
+    first: Effort,
+    rng: np.random.Generator,
+    stop: Callable[[], bool] | None,
+) -> tuple[Ints, Ints, bool]:
+    """Refine every start a little; return the best, the one to go on with, and whether it gained.
+
+    What a start loses tells less than what it loses once the first trials have been made.
+    """
+    before = [cost(data, shape[2], labels) for labels in starts]
+    starts = [refined(data, *shape, labels, first, deepcopy(rng), stop) for labels in starts]
+    after = [cost(data, shape[2], labels) for labels in starts]
+    # Of those that lose nearly the same by then, the one that gained most goes on gaining.
+    tied = [at for at in range(len(after)) if after[at] <= (1.0 + TIE) * min(after)]
+    start = starts[max(tied, key=lambda at: before[at] - after[at])]
+    return starts[int(np.argmin(after))], start, min(after) <= (1.0 - GAIN) * before[0]
+
+
 def _chosen(effort: str, rule: Rule) -> tuple[Effort, Effort | None]:
     """Return the effort, and the one that it takes up where that one ends, if it does.
 
@@ -180,10 +227,19 @@ def _chosen(effort: str, rule: Rule) -> tuple[Effort, Effort | None]:
     chosen, fast = EFFORTS[effort], EFFORTS["fast"]
     if rule.caps() is not None:
         return chosen, None
-    chosen = replace(chosen, visits=fast.visits)
+    chosen = replace(chosen, visits=fast.visits, dearer=max(chosen.dearer, SHARES))
+    fast = replace(fast, dearer=SHARES)
     if effort != "normal":
         return chosen, None
     return replace(chosen, merge=fast.merge, trials=chosen.trials - fast.trials), fast
+
+
+def _slower(data: Encoded, effort: Effort) -> Effort:
+    """Return the effort for groups with the mix: trials gain little there, and each is dear.
+
+    They are far larger than k: that smaller ones are allowed must not change the answer.
+    """
+    return replace(effort, dearer=SLOW[data.rows > SAMPLE])
 
 
 def _promising(data: Encoded, boxes: Boxes, starts: list[Ints], fast: int) -> list[Ints]:
@@ -214,23 +270,27 @@ def _starts(
     k, conditions, boxes, ladders = shape
     seeds = deepcopy(rng)  # a rival starts as it would by itself, so that it cannot lose less
     sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
-    starts, placed, left = [], None, 1.0
-    if not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains):
+    placed, left, mix = None, 1.0, bool(asking(data, rule))
+    peels = not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains)
+    if peels:
         labels = peel_off(data, rule, k, conditions, boxes, ladders, effort.visits, rng)
         left = float((labels < 0).mean())
-        if left <= LOST or not asking(data, rule):
-            placed = place_rest(data, conditions, boxes, labels, rule, rng)
-    if placed is not None:
-        starts.append(repair(data, placed, rule).labels())
+    large = mix and left > BUILT and data.rows > SAMPLE  # fast has no time for other starts
+    if peels and not (large and fast) and (left <= LOST or not mix):
+        placed = place_rest(data, conditions, boxes, labels, rule, rng)
+    peeled = [] if placed is None else [repair(data, placed, rule).labels()]
     mixed: list[Partition] = []
-    if not starts or left > BUILT or data.rows <= SAMPLE:
+    if large or not peeled or data.rows <= SAMPLE:
         mixed = balanced(data, rule, k, conditions, boxes, deepcopy(seeds))
-    starts += [part.labels() for part in mixed]
+    starts = [*([] if large else peeled), *(part.labels() for part in mixed)]
     if sets or (small and not walkable(ladders)) or not starts:
         starts.append(grow_groups(data, make_space(data), rule, deepcopy(seeds)).labels())
     shared, asked = len(starts), placed is None or (small and bool(mixed))
+    if large:
+        asked = not mixed or mixed[0].groups == 1
     if asked or (small and not fast):
         starts += [part.labels() for part in rivals(data, rule, seeds)]
+    starts += peeled if large else []
     return starts, len(starts) if asked else shared
 
 
@@ -251,62 +311,14 @@ def _searched(
     return chained(data, shape, labels, nodes, effort, rng, stop)
 
 
-def _near(
-    data: Encoded,
-    rule: Rule,
-    shape: tuple[int, Conditions, Boxes, Ladders],
-    labels: Ints,
-    rng: np.random.Generator,
-) -> tuple[list[Ints], float]:
-    """Return a start from prices near those that rows pay in another, or that if it loses less.
-
-    Besides, the share of trials that are left to do.
-    """
-    from shoal.groupers.prices.near import near_start
-
-    k, _, boxes, _ = shape
-    found = near_start(data, k, boxes, labels)
-    opened = None if found is None else _opened(data, rule, shape, *found, rng, 1)
-    if opened is None or cost(data, boxes, opened) >= cost(data, boxes, labels):
-        return [labels], 1.0
-    return [opened], NEARER
-
-
-def _opened(
-    data: Encoded,
-    rule: Rule,
-    shape: tuple[int, Conditions, Boxes, Ladders],
-    labels: Ints,
-    nodes: NodeRows,
-    rng: np.random.Generator,
-    passes: int,
-) -> Ints | None:
-    """Give the rows that prices left a group, and open nodes; None when too many are left."""
-    from shoal.groupers.prices.chains import reopened
-
-    k, conditions, boxes, _ = shape
-    rest = place_rest(data, conditions, boxes, labels, rule, rng)
-    if rest is None:
+def _near_problem(data: Encoded, k: int) -> NearProblem | None:
+    """Return what is to be priced at normal effort; None where prices make no start."""
+    least, most, largest = NEAR
+    if not least <= data.rows <= most or k > largest:
         return None
-    labels = repair(data, rest, rule).labels()
-    return reopened(data, k, conditions, boxes, labels, nodes, rng, passes)
+    from shoal.groupers.prices.near import near_problem
 
-
-def _priced(
-    data: Encoded,
-    rule: Rule,
-    shape: tuple[int, Conditions, Boxes, Ladders],
-    rng: np.random.Generator,
-    stop: Callable[[], bool] | None,
-) -> tuple[Ints, NodeRows] | None:
-    """Return a start from prices, and the nodes that they name; for the highest effort alone."""
-    from shoal.groupers.prices.chains import PASSES
-    from shoal.groupers.prices.greedy import priced_start
-
-    if (found := priced_start(data, shape[0], stop)) is None:
-        return None
-    opened = _opened(data, rule, shape, *found, rng, PASSES)
-    return None if opened is None else (opened, found[1])
+    return near_problem(data, k)
 
 
 def _restarted(
@@ -325,41 +337,3 @@ def _restarted(
         if loss < best - 1e-9:
             best, labels, idle = loss, other, 0
     return labels
-
-
-def cost(data: Encoded, boxes: Boxes, labels: Ints) -> float:
-    """Return what groups, given as a number per row, lose by the widths of the boxes."""
-    return float(start_state(boxes, data.codes, labels).cost.sum())
-
-
-def place_rest(
-    data: Encoded,
-    conditions: Conditions,
-    boxes: Boxes,
-    labels: Ints,
-    rule: Rule,
-    rng: np.random.Generator,
-) -> Partition | None:
-    """Give the rows that no class took a group.
-
-    As many groups as possible are grown among them; the others join the groups that they cost
-    least, in a large table by the repair. None when too many are left: they are too
-    much alike, and the rows that would have made them diverse are in other classes already.
-    """
-    rest = np.flatnonzero(labels < 0)
-    if not rest.size:
-        return Partition.from_labels(labels)
-    from shoal.groupers.leftovers import alone, place  # most tables leave no row
-
-    part = data.take(rest)
-    limits, tags = limits_of(part, rule)
-    members = grow_members(part, make_space(part), limits, tags, rng.permutation(rest.size))
-    labels = labels.copy()
-    groups = int(labels.max()) + 1
-    labels[rest[members]] = groups + np.arange(members.shape[0])[:, None]
-    groups += members.shape[0]
-    if (labels < 0).sum() > MANY * data.rows:
-        return None
-    if data.rows > SAMPLE:
-        return Partition.from_labels(alone(labels))
-    return Partition.from_labels(place(data, conditions, boxes, labels))

@@ -21,6 +21,7 @@ _DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?$"
 _NOT_A_NUMBER = ("nan", "NaN", "NAN")
 _GLANCE = 256  # cells looked at before a whole column is tried
+_SHORT = 4_096  # rows up to which columns are read as one
 
 
 def blank(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
@@ -35,6 +36,8 @@ def blank(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
     listed = sorted({"", *(text.strip() for text in missing)})
     texts = series.cast(pl.String)
     places = _suspects(texts, listed).arg_true()
+    if places.is_empty():  # as mostly
+        return series
     gaps = places.filter(texts.gather(places).str.strip_chars().is_in(listed))
     if gaps.is_empty():
         return series
@@ -62,8 +65,8 @@ def typed(series: pl.Series) -> pl.Series:
     if known.is_empty():
         return series
     for read in TYPES.values():
-        # A glance at the first cells spares most columns most attempts.
-        if _whole(read, known.head(_GLANCE)) is not None:
+        # A glance at the first cells spares most columns most attempts; all may be NaN.
+        if not read(known.head(_GLANCE)).null_count():
             result = _whole(read, series)
             if result is not None:
                 return result
@@ -83,7 +86,7 @@ def blank_and_typed(
         The names of the columns that stay text.
     """
     height = len(columns[0])
-    if not 0 < height <= _GLANCE:
+    if not 0 < height <= _SHORT:
         blanks = (blank(column, missing) for column in columns)
         return [cells if cells.name in kept else typed(cells) for cells in blanks]
     stack = blank(pl.concat([column.alias("") for column in columns], rechunk=True), missing)

@@ -25,7 +25,6 @@ from shoal.tables.set_cells import SETS, to_json
 from shoal.tables.sources.source import Source, beside, place, target
 from shoal.tables.spreadsheet import TEXTS, quote, unquote
 from shoal.tables.statistics import READ, WRITTEN, read_statistics, write_statistics
-from shoal.tables.workbooks import read_workbook, write_workbook
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
 _CELLS = 1 << 16  # of a text file whose types are found at a time
@@ -133,6 +132,8 @@ def _of_program(
             "whatever its name says. Save it as .xlsx without a password; if it is text, call it "
             ".csv."
         )
+    from shoal.tables.workbooks import read_workbook  # reads XML, which few runs need
+
     return read_workbook(path, sheet)
 
 
@@ -326,6 +327,8 @@ def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, *, csv_safe: boo
     elif suffix == ".parquet":
         frame.write_parquet(stream)
     elif suffix == ".xlsx":
+        from shoal.tables.workbooks import write_workbook
+
         write_workbook(frame, stream)
     elif suffix in WRITTEN:
         write_statistics(frame, stream, suffix)

@@ -20,7 +20,6 @@ from shoal.base.errors import InputError, OutputError, warn
 from shoal.base.extras import needed
 from shoal.base.names import check_names, check_rows, check_twice
 from shoal.tables.cells import as_text
-from shoal.tables.workbooks import days
 
 READ = {".dta": "Stata", ".sav": "SPSS", ".zsav": "SPSS", ".sas7bdat": "SAS", ".xpt": "SAS"}
 WRITTEN = (".dta", ".sav", ".xpt")
@@ -74,6 +73,8 @@ def read_statistics(
 
 def _known(column: pl.Series, about: Any) -> tuple[pl.Series, int]:
     """Return a column without what the file declares as missing, and how many cells these were."""
+    from shoal.tables.workbooks import days
+
     before = column.null_count()
     letters = (getattr(about, "missing_user_values", None) or {}).get(column.name)
     if letters or column.dtype == pl.Object:

@@ -1,8 +1,10 @@
 """From one priced start several chains of trials, put together component by component.
 
-Chains that start warm from the same groups change different places for the better. Where two of
-them can be told apart (a set of rows that both divide by themselves) the cheaper side is taken, so
-that what comes out loses less than each of them; then they all start again from there, cooler.
+Chains that start warm from the same groups, and open nodes that make the loss a little larger,
+change some places for the better and others for the worse. Where they can be told apart from each
+other and from their start (a set of rows that both divide by themselves) the cheaper side is taken,
+so that what comes out loses no more than any of them; then they start again from there. Chains are
+short and many: of a longer one less can be told apart.
 """
 
 from __future__ import annotations
@@ -35,8 +37,10 @@ from shoal.kernels.prices.reopen import (
     open_nodes,
 )
 
-GENERATIONS = ((4, 90, 2.5), (4, 90, 1.5), (4, 56, 0.8))
-"""Chains, the trials of each (per n / k), and how warm it starts."""
+CHAINS, ROUNDS = 2, 30
+"""Chains that start from the same groups, and how often they do."""
+TRIALS, HEAT, WARM = 10, 2.0, 0.3
+"""Trials of a chain (per n / k), how warm they start, and how warm nodes are opened after them."""
 PASSES, TURNS = 2, 3
 """Times that the table is looked over, and that every node is tried each time."""
 PARTS = 8
@@ -54,15 +58,21 @@ def reopened(
     nodes: NodeRows,
     rng: np.random.Generator,
     passes: int = PASSES,
+    turns: int = TURNS,
+    heat: float = 0.0,
 ) -> Ints:
-    """Try to open every node as one more group, until that brings nothing; return the groups."""
+    """Try to open every node as one more group, until that brings nothing; return the groups.
+
+    ``heat``: how much a node may make the loss larger, in mean losses of a row.
+    """
     shard, elsewhere = make_shard(data, k, conditions, boxes, labels, int(rng.integers(1, 2**62)))
+    heat *= float(shard.state.cost.sum()) / data.rows
     for _ in range(passes):
         look_everywhere(shard, elsewhere)
         opened = 0
-        for _ in range(TURNS):
+        for _ in range(turns):
             tried = rng.permutation(nodes.cost.size)
-            opened += open_nodes(shard, nodes, tried, elsewhere, 0.0)[1]
+            opened += open_nodes(shard, nodes, tried, elsewhere, heat)[1]
         if opened == 0:
             break
     return renumbered(shard.state.chains.group)
@@ -105,21 +115,20 @@ def chained(
     rng: np.random.Generator,
     stop: Callable[[], bool] | None = None,
 ) -> Ints:
-    """Return better groups: generations of chains, each from the best of those before."""
+    """Return better groups: rounds of short chains, each from the best of those before."""
     k, conditions, boxes, _ = shape
     entry = entries(data.codes)[1]
-    for chains, trials, heat in GENERATIONS:
+    warm = replace(effort, trials=TRIALS, heat=HEAT, passes=1)
+    for _ in range(ROUNDS):
         if stop is not None and stop():
             break
-        warm = replace(effort, trials=trials, heat=heat, passes=1)
 
-        def chain(own: np.random.Generator, warm: Effort = warm, start: Ints = labels) -> Ints:
-            return refined(data, *shape, start.copy(), warm, own, stop)
+        def chain(own: np.random.Generator, start: Ints = labels) -> Ints:
+            made = refined(data, *shape, start.copy(), warm, own, stop)
+            return reopened(data, k, conditions, boxes, made, nodes, own, 1, 1, WARM)
 
-        made = share(chain, rng.spawn(chains))
-        labels = combined(data, boxes, entry, [*made, labels])
-        labels = reopened(data, k, conditions, boxes, labels, nodes, rng)
-    return labels
+        labels = combined(data, boxes, entry, [*share(chain, rng.spawn(CHAINS)), labels])
+    return reopened(data, k, conditions, boxes, labels, nodes, rng)
 
 
 def combined(data: Encoded, boxes: Boxes, entry: Ints, made: Sequence[Ints]) -> Ints:

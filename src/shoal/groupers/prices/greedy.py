@@ -40,7 +40,7 @@ WORTH = 0.6
 """How much of the mean price a row may cost more than it is worth, for its node to be one."""
 
 
-def priced_start(
+def named_groups(
     data: Encoded, k: int, stop: Callable[[], bool] | None = None
 ) -> tuple[Ints, NodeRows] | None:
     """Return groups from the best prices of some passes, and the nodes that are worth a look.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.base.partition import Codes, Ints
+from shoal.base.partition import Bools, Codes, Ints
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.groupers.prices.ascent import Prices, climb
@@ -22,7 +22,14 @@ from shoal.groupers.prices.nodes import FAR, Pass, Problem, make_problem
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.prices.greedy import Members, losses_per_row
-from shoal.kernels.prices.lists import cheapest_list, list_entries, mark_bits, price_lists
+from shoal.kernels.prices.lists import (
+    cheapest_list,
+    list_entries,
+    mark_bits,
+    nodes_over,
+    price_lists,
+    price_over,
+)
 from shoal.kernels.prices.near import near
 from shoal.kernels.prices.number import new_depths
 from shoal.kernels.prices.reopen import NodeRows
@@ -41,6 +48,12 @@ PASSES, LAST = 20, 0.04
 """Passes over the nodes, and the last step of them."""
 WORTH = 0.3
 """How much of the mean price a row may cost more than it is worth, for its node to be opened."""
+LAST_MANY, WORTH_MANY = 0.02, 0.03
+"""The last step and the same share where k is large: few nodes matter there."""
+CHOICE = 20
+"""Nodes per group, at least, that a search among them needs."""
+ROOM = 4_000_000
+"""Entries of nodes that there is room for while they are listed."""
 BLOCKS, PARTS = 24, 8
 """Parts of the patterns and of the nodes that are looked at together, whatever the threads."""
 FIRST_ROOM = 1 << 14
@@ -57,21 +70,35 @@ class NearNodes:
     many: int
 
 
-def near_start(data: Encoded, k: int, boxes: Boxes, labels: Ints) -> tuple[Ints, NodeRows] | None:
-    """Return groups from prices that begin with what rows pay in the groups ``labels``.
+@dataclass(frozen=True, eq=False)
+class NearProblem:
+    """What is to be priced, and the bit row of every node of a column."""
 
-    Besides the nodes that are worth opening. Rows that no group took have -1; None where nodes are
-    too many or cannot be listed.
-    """
+    whole: Problem
+    number: Codes
+    many: int
+
+
+def near_problem(data: Encoded, k: int) -> NearProblem | None:
+    """Return what is to be priced; None where nodes are too many, cannot be listed or are free."""
     problem = make_problem(data, k, LOOKS)
-    if problem is None:
-        return None
-    paid, paying = _paid(data, problem, boxes, labels), ~problem.free
-    if not paying.any():
+    if problem is None or problem.free.all():
         return None
     number, many = _bit_rows(problem)
     if many * (problem.count.size // 64 + 1) > BITS:
         return None
+    return NearProblem(problem, number, many)
+
+
+def near_groups(
+    data: Encoded, near: NearProblem, boxes: Boxes, labels: Ints
+) -> tuple[Ints, NodeRows]:
+    """Return groups from prices that begin with what rows pay in the groups ``labels``.
+
+    Besides the nodes that are worth opening. Rows that no group took have -1.
+    """
+    problem, number, many = near.whole, near.number, near.many
+    k, paid, paying = problem.k, _paid(data, problem, boxes, labels), ~problem.free
     mean = float((paid - problem.gaps)[paying].mean())
     richer = np.where(paying, paid + int(NEAR * mean), 0)
     found = _find(problem, richer, number, many)
@@ -82,6 +109,39 @@ def near_start(data: Encoded, k: int, boxes: Boxes, labels: Ints) -> tuple[Ints,
     nodes = node_rows(problem, members)
     nodes = nodes._replace(cost=nodes.cost * data.weights.max())  # one weight for all columns
     return priced_groups(problem, members, prices), nodes
+
+
+def near_nodes(
+    data: Encoded, problem: Problem, boxes: Boxes, labels: Ints, passes: int
+) -> Members | None:
+    """Return nodes that gain at what rows pay in the groups ``labels``, with all their entries.
+
+    After some ``passes`` only those that gain at better prices, or nearly. For a large k, where no
+    entry is a class by itself; None where they are too many to be listed, or too few to choose
+    from.
+    """
+    number, many = _bit_rows(problem)
+    k, n = problem.k, problem.count.size
+    if many * (n // 64 + 1) > BITS:
+        return None
+    paid = _paid(data, problem, boxes, labels)
+    members = _listed(problem, _find(problem, paid, number, many), paid, data.rows)
+    if members.cost.size < CHOICE * data.rows / k:
+        return None
+    if not passes:
+        return members
+    begin, node = np.zeros(n + 1, np.int64), np.empty(members.entry.size, np.int32)
+    nodes_over(members, begin, node)
+    have, gain = np.zeros(members.cost.size, np.int64), np.zeros(members.cost.size, np.int64)
+
+    def price(prices: Ints, _turn: int = 0, _step: float = 0.0) -> Pass:
+        order, taken = np.argsort(-prices, kind="stable"), np.zeros(n, np.int64)
+        shape = (begin, node, members.cost, order, prices, problem.count, k, have, gain)
+        return Pass(price_over(*shape, taken), taken)
+
+    *_, best = climb(problem, _first(problem, members, paid), price, passes, LAST_MANY)
+    price(best.of + int(WORTH_MANY * float((best.of - problem.gaps).mean())))
+    return _some(members, gain > 0)
 
 
 def _paid(data: Encoded, problem: Problem, boxes: Boxes, labels: Ints) -> Ints:
@@ -116,14 +176,15 @@ def _find(problem: Problem, prices: Ints, number: Codes, many: int) -> NearNodes
     """Return the nodes that gain at some prices."""
     order = np.argsort(-prices, kind="stable")
     codes, m = np.ascontiguousarray(problem.codes[:, order]), len(problem.codes)
-    shape = (codes, problem.count[order], prices[order], problem.k, LEAST)
+    shape = (codes, problem.count[order], prices[order], problem.k, LEAST, problem.floor)
 
     def one(some: Ints) -> tuple[Ints, Codes]:
         room, patterns = FIRST_ROOM, problem.patterns[some]
         while True:
             cost, where = np.empty(room, np.int64), np.empty((room, 2), np.int32)
             depths, gain = new_depths(order.size, m), np.empty(order.size, np.int64)
-            nodes = near(problem.levels, problem.boxes, patterns, *shape, depths, gain, cost, where)
+            work = (depths, gain, np.zeros(m + 1, np.int64))
+            nodes = near(problem.levels, problem.boxes, patterns, *shape, *work, cost, where)
             if nodes <= room:
                 break
             room = nodes
@@ -154,17 +215,24 @@ def _listed(problem: Problem, found: NearNodes, prices: Ints, most: int) -> Memb
         list_entries(bits, full, nodes, rows, most, np.empty(len(codes), np.int32), out, size)
         return size, order[out[np.arange(most) < size[:, None]]]
 
-    made = share(one, np.array_split(found.rows, PARTS))
+    parts = max(PARTS, len(found.rows) * most // ROOM)
+    made = share(one, np.array_split(found.rows, parts))
     size, entry = (np.concatenate(parts) for parts in zip(*made, strict=True))
     return Members(np.append(0, np.cumsum(size)), entry, found.cost)
 
 
-def _prices(problem: Problem, members: Members, paid: Ints) -> Prices:
-    """Return prices of rows: some passes, from between what they pay and cost at least."""
+def _first(problem: Problem, members: Members, paid: Ints) -> Ints:
+    """Return prices between what rows pay and cost at least, without their missing cells."""
     least = np.full(paid.size, FAR)
     cheapest_list(members, least)
     least = np.where(problem.free, problem.gaps, np.minimum(least, np.maximum(paid, problem.gaps)))
-    start = (np.where(problem.free, problem.gaps, paid) + least) // 2 - problem.gaps
+    first: Ints = (np.where(problem.free, problem.gaps, paid) + least) // 2 - problem.gaps
+    return first
+
+
+def _prices(problem: Problem, members: Members, paid: Ints) -> Prices:
+    """Return prices of rows: some passes, from between what they pay and cost at least."""
+    start = _first(problem, members, paid)
     ends = np.searchsorted(members.start, np.linspace(0, members.entry.size, PARTS + 1))
     ends[0], ends[-1] = 0, members.cost.size
     until, longest = (
@@ -189,6 +257,10 @@ def _worth(members: Members, prices: Ints, problem: Problem) -> Members:
     """Return the nodes that gain."""
     losses = np.empty(members.cost.size)
     losses_per_row(members, prices, problem.count, problem.k, losses)
-    keep, size = losses < 0.0, np.diff(members.start)
+    return _some(members, losses < 0.0)
+
+
+def _some(members: Members, keep: Bools) -> Members:
+    size = np.diff(members.start)
     start = np.append(0, np.cumsum(size[keep]))
     return Members(start, members.entry[np.repeat(keep, size)], members.cost[keep])

@@ -49,6 +49,8 @@ class Problem:
         has ``*`` there: so all nodes over an entry are too dear by the same amount.
     patterns, least
         Levels of the columns, in lexicographic order, and what nodes of a pattern cost at least.
+    floor
+        What nodes of a column cost at least, by level.
     """
 
     k: int
@@ -60,6 +62,7 @@ class Problem:
     count: Ints
     gaps: Ints
     patterns: npt.NDArray[np.int8]
+    floor: Ints
     least: Ints
 
     @property
@@ -116,18 +119,18 @@ def make_problem(data: Encoded, k: int, work: int = WORK) -> Problem | None:
     steps = itertools.product(*(range(many) for many in levels.many))
     patterns = np.array(list(steps), np.int8).reshape(-1, turn.size)
     codes = np.ascontiguousarray(some.codes.T)
-    least = sum(_least(levels, codes, j)[patterns[:, j]] for j in range(turn.size))
+    floor = np.array([_least(levels, codes, j) for j in range(turn.size)])
+    least = sum(floor[j][patterns[:, j]] for j in range(turn.size))
     gaps = some.missing.sum(axis=1) * UNIT
     boxes = make_boxes(some, np.ones(turn.size))
-    return Problem(
-        k, some, levels, boxes, codes, entry, count, gaps, patterns, np.asarray(least, np.int64)
-    )
+    least = np.asarray(least, np.int64)
+    return Problem(k, some, levels, boxes, codes, entry, count, gaps, patterns, floor, least)
 
 
 def _least(levels: Levels, codes: Codes, j: int) -> Ints:
     """Return what nodes of column j cost at least, by level."""
     found = np.unique(codes[j])
-    out = np.full(levels.many[j], FAR >> 10)
+    out = np.full(levels.many.max(), FAR >> 10)
     for level in range(levels.many[j]):
         at = levels.at[j] + level * levels.step[j] + found
         out[level] = levels.cost[at][levels.look[at] >= 0].min(initial=out[level])

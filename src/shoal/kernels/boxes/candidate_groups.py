@@ -37,6 +37,12 @@ MASK = 63
 """Values of a set column are told apart modulo this number, as in its boxes."""
 
 
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+"""Times a power of two its six highest bits are different for each."""
+_PLACES = np.zeros(64, np.int64)
+_PLACES[[((int(_DE_BRUIJN) << place) % 2**64) >> 58 for place in range(64)]] = np.arange(64)
+
+
 UNKNOWN, YES, NO = 0, 1, 2
 """What is known of whether a row may join or leave a group."""
 
@@ -128,15 +134,16 @@ def mark_again(boxes: Boxes, covered: Covered, state: State, g: int, most: int) 
 @inlined
 def _sort_by_widening(boxes: Boxes, covered: Covered, codes: Codes, r: int, words: Words) -> None:
     """Fill ``words`` with the groups by the number of columns row r widens, a bit each."""
-    for w in range(covered.bits.shape[1]):
-        words[0, w] = ~np.uint64(0)
-        for u in range(1, WIDEN + 1):
-            words[u, w] = np.uint64(0)
-        for j in range(len(boxes.kind)):  # groups that do not cover the code go down one level
-            c = covered.bits[bit_row(boxes, covered, j, codes[r, j]), w]
-            for u in range(WIDEN, 0, -1):
-                words[u, w] = (words[u, w] & c) | (words[u - 1, w] & ~c)
-            words[0, w] &= c
+    none, one, two = words[0], words[1], words[2]
+    for w in range(len(none)):
+        none[w], one[w], two[w] = ~np.uint64(0), np.uint64(0), np.uint64(0)
+    for j in range(len(boxes.kind)):  # groups that do not cover the code go down one level
+        bits = covered.bits[bit_row(boxes, covered, j, codes[r, j])]
+        for w in range(len(none)):  # the inmost loop, so that it takes several words at once
+            c = bits[w]
+            two[w] = (two[w] & c) | (one[w] & ~c)
+            one[w] = (one[w] & c) | (none[w] & ~c)
+            none[w] &= c
 
 
 @inner
@@ -231,23 +238,7 @@ def count_all(rule: Conditions, hidden: Hidden, chains: Chains) -> None:
         count_again(rule, hidden, chains, g)
 
 
-@inner
+@inlined
 def bit_place(low: np.uint64) -> int:
     """Position of the only bit set."""
-    n = 0
-    if low >> np.uint64(32):
-        n += 32
-        low >>= np.uint64(32)
-    if low >> np.uint64(16):
-        n += 16
-        low >>= np.uint64(16)
-    if low >> np.uint64(8):
-        n += 8
-        low >>= np.uint64(8)
-    if low >> np.uint64(4):
-        n += 4
-        low >>= np.uint64(4)
-    if low >> np.uint64(2):
-        n += 2
-        low >>= np.uint64(2)
-    return n + int(low >> np.uint64(1))
+    return int(_PLACES[(low * _DE_BRUIJN) >> np.uint64(58)])

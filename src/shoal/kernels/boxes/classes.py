@@ -101,6 +101,37 @@ def tally(hashed: Hashed, count: Ints, n: int) -> int:
     return largest
 
 
+@inner
+def large_classes(hashed: Hashed, rows: Ints, k: int, order: Ints, start: Ints) -> int:
+    """List the entries of every class of k rows in ``order``; return how many classes.
+
+    Class c has those from ``start[c]`` on.
+    """
+    total, slot = hashed.total, hashed.slot
+    tally(hashed, rows, len(rows))
+    classes = 0
+    start[0] = 0
+    for t in range(len(rows)):  # a class of k rows becomes -1 - its number
+        if total[slot[t]] >= k:
+            total[slot[t]] = -1 - classes
+            classes += 1
+            start[classes] = 0
+        if total[slot[t]] < 0:
+            start[-total[slot[t]]] += 1
+    for c in range(classes):
+        start[c + 1] += start[c]
+    for c in range(classes, 0, -1):
+        start[c] = start[c - 1]
+    for t in range(len(rows)):
+        if total[slot[t]] < 0:
+            c = -total[slot[t]]
+            order[start[c]] = t
+            start[c] += 1
+    for t in range(len(rows)):
+        total[slot[t]] = 0
+    return classes
+
+
 class Classes(NamedTuple):
     """All rows, class after class, and the class of each."""
 

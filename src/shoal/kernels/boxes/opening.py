@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.boxes.classes import Hashed, signatures, tally
+from shoal.kernels.boxes.classes import Hashed, large_classes, signatures
 from shoal.kernels.boxes.geometry import Boxes, Codes, Floats, Ints, Words, width
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.regrow import draw
@@ -23,6 +23,15 @@ from shoal.kernels.boxes.regrow import draw
 NOWHERE = 1e12
 """What a row costs that no other open node covers."""
 TAKE, CLOSE = 1, 2
+
+
+class Listed(NamedTuple):
+    """Nodes that are tried again and again: the entries under each, and what it costs a row."""
+
+    start: Ints
+    entry: Ints
+    cost: Floats
+    """Negative until it is asked for."""
 
 
 class Open(NamedTuple):
@@ -109,54 +118,71 @@ def reopen(
     opened, start = 0, trial.start
     for q in range(len(patterns)):
         signatures(ladders, patterns[q], codes, len(rows), hashed.hashes)
-        classes = _classes(hashed, rows, k, trial)
+        classes = large_classes(hashed, rows, k, trial.order, trial.start)
         for c in range(classes):
-            begin, end, allow = start[c], start[c + 1], -1e-9
-            if heat > 0.0:
-                allow = -heat * np.log((1 + draw(seed, 1 << 30)) / (1 << 30))
+            begin, end = start[c], start[c + 1]
             cost = _cost(boxes, codes, trial.order, begin, end)
-            touched = _under(rows, open_, trial, begin, end)
-            if _judge(k, cost, open_, trial, touched, allow):
-                change, fits = _plan(rows, k, cost, open_, trial, begin, end)
-                if fits and change < allow:
-                    new = _open(rows, cost, open_, trial, begin, end)
-                    for j in range(len(codes)):
-                        open_.level[new, j] = patterns[q, j]
-                    if heat == 0.0:
-                        _drain(rows, k, open_)
-                    _sum_up(rows, open_)
-                    opened += 1
-            for x in range(touched):
-                trial.have[trial.touched[x]] = trial.fate[trial.touched[x]] = 0
+            new = _attempt(rows, k, heat, cost, open_, trial, trial.order, begin, end, seed)
+            if new >= 0:
+                for j in range(len(codes)):
+                    open_.level[new, j] = patterns[q, j]
+                opened += 1
+    return opened
+
+
+@kernel
+def reopen_listed(
+    boxes: Boxes,
+    codes: Codes,
+    listed: Listed,
+    tried: Ints,
+    rows: Ints,
+    k: int,
+    heat: float,
+    open_: Open,
+    trial: Trial,
+    seed: Words,
+) -> int:
+    """Do the same with nodes whose entries are listed; ``tried`` says which, and in which order."""
+    opened = 0
+    for v in tried:
+        begin, end = listed.start[v], listed.start[v + 1]
+        cost = listed.cost[v]
+        if cost < 0.0:
+            cost = listed.cost[v] = _cost(boxes, codes, listed.entry, begin, end)
+        if _attempt(rows, k, heat, cost, open_, trial, listed.entry, begin, end, seed) >= 0:
+            opened += 1
     return opened
 
 
 @inner
-def _classes(hashed: Hashed, rows: Ints, k: int, trial: Trial) -> int:
-    """List the entries of every class of k rows in ``order``; return how many classes."""
-    total, slot, order, start = hashed.total, hashed.slot, trial.order, trial.start
-    tally(hashed, rows, len(rows))
-    classes = 0
-    start[0] = 0
-    for t in range(len(rows)):  # a class of k rows becomes -1 - its number
-        if total[slot[t]] >= k:
-            total[slot[t]] = -1 - classes
-            classes += 1
-            start[classes] = 0
-        if total[slot[t]] < 0:
-            start[-total[slot[t]]] += 1
-    for c in range(classes):
-        start[c + 1] += start[c]
-    for c in range(classes, 0, -1):
-        start[c] = start[c - 1]
-    for t in range(len(rows)):
-        if total[slot[t]] < 0:
-            c = -total[slot[t]]
-            order[start[c]] = t
-            start[c] += 1
-    for t in range(len(rows)):
-        total[slot[t]] = 0
-    return classes
+def _attempt(
+    rows: Ints,
+    k: int,
+    heat: float,
+    cost: float,
+    open_: Open,
+    trial: Trial,
+    entry: Ints,
+    begin: int,
+    end: int,
+    seed: Words,
+) -> int:
+    """Open a node over some entries if that may be; return its number, -1 if it was not."""
+    new, allow = -1, -1e-9
+    if heat > 0.0:
+        allow = -heat * np.log((1 + draw(seed, 1 << 30)) / (1 << 30))
+    touched = _under(rows, open_, trial, entry, begin, end)
+    if _judge(k, cost, open_, trial, touched, allow):
+        change, fits = _plan(rows, k, cost, open_, trial, entry, begin, end)
+        if fits and change < allow:
+            new = _open(rows, cost, open_, trial, entry, begin, end)
+            if heat == 0.0:
+                _drain(rows, k, open_)
+            _sum_up(rows, open_)
+    for x in range(touched):
+        trial.have[trial.touched[x]] = trial.fate[trial.touched[x]] = 0
+    return new
 
 
 @inner
@@ -175,11 +201,11 @@ def _cost(boxes: Boxes, codes: Codes, order: Ints, begin: int, end: int) -> floa
 
 
 @inner
-def _under(rows: Ints, open_: Open, trial: Trial, begin: int, end: int) -> int:
+def _under(rows: Ints, open_: Open, trial: Trial, entry: Ints, begin: int, end: int) -> int:
     """Count the rows of some entries by the node they are in; return how many nodes those are."""
     touched = 0
     for x in range(begin, end):
-        t = trial.order[x]
+        t = entry[x]
         g, h = open_.of[t], open_.other[t]
         if trial.have[g] == 0:
             trial.touched[touched] = g
@@ -244,7 +270,7 @@ def _judge(k: int, cost: float, open_: Open, trial: Trial, touched: int, allow: 
 
 @inner
 def _plan(
-    rows: Ints, k: int, cost: float, open_: Open, trial: Trial, begin: int, end: int
+    rows: Ints, k: int, cost: float, open_: Open, trial: Trial, entry: Ints, begin: int, end: int
 ) -> tuple[float, bool]:
     """Say where every entry would go; return the change of the loss, and whether k rows come."""
     goes, change, taken = trial.goes, 0.0, 0
@@ -252,7 +278,7 @@ def _plan(
         goes[t] = -1
     for turn in range(2):  # those that gain first
         for x in range(begin, end):
-            t = trial.order[x]
+            t = entry[x]
             g = open_.of[t]
             gain = open_.cost[g] > cost
             if gain == (turn == 1) or trial.fate[g] == 0 or goes[t] >= 0:
@@ -316,7 +342,9 @@ def _in_turn(open_: Open) -> None:
 
 
 @inner
-def _open(rows: Ints, cost: float, open_: Open, trial: Trial, begin: int, end: int) -> int:
+def _open(
+    rows: Ints, cost: float, open_: Open, trial: Trial, entry: Ints, begin: int, end: int
+) -> int:
     """Carry out what was planned; return the number of the new node."""
     of, other, size, under, goes = open_.of, open_.other, open_.size, open_.under, trial.goes
     new, nodes = 0, len(size)
@@ -334,7 +362,7 @@ def _open(rows: Ints, cost: float, open_: Open, trial: Trial, begin: int, end: i
         if trial.fate[g] == CLOSE:
             open_.cost[g] = np.inf
     for x in range(begin, end):
-        under[trial.order[x], new] = True
+        under[entry[x], new] = True
     open_.cost[new] = cost
     _in_turn(open_)
     for t in range(len(rows)):

@@ -85,6 +85,7 @@ def _pool(work: Work) -> Pool:
         work.box,
         work.part,
         worth[1],
+        worth[2],
     )
 
 
@@ -151,10 +152,10 @@ def _free(
 @inlined
 def _spare(
     shard: Shard, rule: Conditions | None, pool: Pool, here: int, freed: int
-) -> tuple[int, bool]:
+) -> tuple[int, int]:
     """Add rows that other groups of the class can spare.
 
-    Returns how many rows the pool has, and whether one of them misses a value.
+    Returns how many rows the pool has, and in how many columns one of them misses a value.
     """
     state, classes, n = shard.state, shard.classes, freed
     for w in range(2, 2 * WINDOW + 2):
@@ -168,12 +169,17 @@ def _spare(
             pool.given[g] = 0
             pool.row[n], pool.credit[n] = classes.rows[i], state.cost[g] / state.size[g]
             n += 1
-    gaps = n < 0
+    gaps = 0
+    for j in range(len(shard.boxes.kind)):
+        missing = False
+        for i in range(n):
+            pool.codes[j, i] = shard.codes[pool.row[i], j]
+            missing |= pool.codes[j, i] == shard.boxes.size[j]
+        if missing:
+            pool.box[3, gaps] = j
+            gaps += 1
     for i in range(n):
         pool.into[i] = -1
-        for j in range(len(shard.boxes.kind)):
-            pool.codes[j, i] = shard.codes[pool.row[i], j]
-            gaps |= pool.codes[j, i] == shard.boxes.size[j]
     return n, gaps
 
 
@@ -222,7 +228,7 @@ def _grow_anew(
     n: int,
     ruins: int,
     lean: float,
-    gaps: bool,
+    gaps: int,
     old: float,
 ) -> tuple[int, float]:
     """Grow new groups while going elsewhere is dearer; return how many, and their loss."""

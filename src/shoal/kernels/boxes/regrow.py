@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.kernels import inlined, inner
 from shoal.kernels.boxes.conditions import Conditions, add, shortfall
-from shoal.kernels.boxes.geometry import SET, Boxes, Floats, Ints, Words, cover, span
+from shoal.kernels.boxes.geometry import SET, TABLE, Boxes, Floats, Ints, Words, cover, span
 from shoal.kernels.boxes.shard import Shard
 
 DEAR = 40.0
@@ -32,11 +32,14 @@ class Pool(NamedTuple):
     given: Ints
     """How many rows each other group has given."""
     box: Ints
-    """``[3, m]``: the box that grows: lo, hi, missing cells."""
+    """``[4, m]``: the box that grows: lo, hi, missing cells; then the columns where rows of the
+    pool have any."""
     part: Floats
     """``[m, rows]``: width of each column once the row has joined."""
     wide: Floats
-    """The sum of those widths."""
+    """The sum of those widths; infinite for a row that some new group has."""
+    elsewhere: Floats
+    """What counts of the credit while the group grows."""
 
 
 @inner
@@ -51,7 +54,7 @@ def draw(seed: Words, n: int) -> int:
 
 
 @inlined
-def _clear(boxes: Boxes, pool: Pool, n: int) -> None:
+def _clear(boxes: Boxes, pool: Pool, freed: int, n: int, lean: float) -> None:
     """Let the box cover nothing."""
     for j in range(len(boxes.kind)):
         pool.box[0, j] = 0 if boxes.kind[j] == SET else np.int64(1) << 40
@@ -60,13 +63,22 @@ def _clear(boxes: Boxes, pool: Pool, n: int) -> None:
         for i in range(n):
             pool.part[j, i] = 0.0
     for i in range(n):
-        pool.wide[i] = 0.0
+        pool.wide[i] = 0.0 if pool.into[i] < 0 else np.inf
+        credit = pool.credit[i]
+        if i < freed:
+            pool.elsewhere[i] = lean * (credit if credit < DEAR else DEAR)
+        else:
+            pool.elsewhere[i] = credit - 1e-7
 
 
 @inlined
 def _join(boxes: Boxes, pool: Pool, n: int, pick: int) -> None:
-    """Let the box cover row `pick`, and weigh all rows again in the columns that this widens."""
-    box, part = pool.box, pool.part
+    """Let the box cover row `pick`, and weigh all rows again in the columns that this widens.
+
+    Rows that are in a group are weighed too, for nothing: to ask each of them takes longer.
+    """
+    box, part, wide = pool.box, pool.part, pool.wide
+    wide[pick] = np.inf
     for j in range(len(boxes.kind)):
         v = pool.codes[j, pick]
         lo, hi = cover(boxes, j, box[0, j], box[1, j], v)
@@ -74,12 +86,19 @@ def _join(boxes: Boxes, pool: Pool, n: int, pick: int) -> None:
             box[2, j] += 1
         if lo != box[0, j] or hi != box[1, j]:
             box[0, j], box[1, j] = lo, hi
-            for i in range(n):
-                if pool.into[i] < 0:
-                    a, b = cover(boxes, j, lo, hi, pool.codes[j, i])
-                    w = span(boxes, j, a, b)
-                    pool.wide[i] += w - part[j, i]
+            if boxes.kind[j] == TABLE:  # as the other kinds, without asking every row for it
+                at, across = boxes.off[j], boxes.size[j] + 1
+                for i in range(n):
+                    v = pool.codes[j, i]
+                    w = boxes.tab[at + (lo if lo < v else v) * across + (hi if hi > v else v)]
+                    wide[i] += w - part[j, i]
                     part[j, i] = w
+                continue
+            for i in range(n):
+                a, b = cover(boxes, j, lo, hi, pool.codes[j, i])
+                w = span(boxes, j, a, b)
+                wide[i] += w - part[j, i]
+                part[j, i] = w
 
 
 @inlined
@@ -90,8 +109,7 @@ def _cheapest(
     freed: int,
     n: int,
     z: int,
-    lean: float,
-    gaps: bool,
+    gaps: int,
     short: float,
 ) -> tuple[int, float]:
     """Return the row to add to a group of z rows, -1 for none, and the loss with it."""
@@ -100,17 +118,12 @@ def _cheapest(
     best, pick, paid = np.inf, -1, 0.0
     pressed = short > 0.0 and short >= k - z
     for i in range(n):
-        if pool.into[i] >= 0:
-            continue
         total = (z + 1) * pool.wide[i]
-        if gaps:  # missing cells cost nothing
-            for j in range(len(boxes.kind)):
-                gap = 1 if pool.codes[j, i] == boxes.size[j] else 0
-                total -= pool.part[j, i] * (pool.box[2, j] + gap)
-        elsewhere = pool.credit[i] - 1e-7
-        if i < freed:
-            elsewhere = lean * (pool.credit[i] if pool.credit[i] < DEAR else DEAR)
-        d = total - elsewhere
+        for x in range(gaps):  # missing cells cost nothing
+            j = pool.box[3, x]
+            gap = 1 if pool.codes[j, i] == boxes.size[j] else 0
+            total -= pool.part[j, i] * (pool.box[2, j] + gap)
+        d = total - pool.elsewhere[i]
         if d >= best:
             continue
         if i >= freed:
@@ -148,14 +161,14 @@ def regrow(
     left: int,
     made: int,
     lean: float,
-    gaps: bool,
+    gaps: int,
 ) -> tuple[int, float, float]:
     """Grow group number `made` from a random free row; returns size, loss, worth of its rows.
 
     Each step adds the row with the smallest added loss less (a part `lean` of) what that row would
     cost elsewhere. Beyond k rows the group goes on only while a row comes cheaper than elsewhere
     and than the group's average, or while the rule still asks for other sensitive values. The first
-    `freed` of the `n` rows are freed ones; `gaps` = some row of the pool misses a value.
+    `freed` of the `n` rows are freed ones; in `gaps` columns some row of the pool misses a value.
     """
     boxes, hist = shard.boxes, shard.work.hist
     x, pick = draw(shard.work.seed, left), 0
@@ -163,7 +176,7 @@ def regrow(
         x -= pool.into[pick] < 0
         pick += 1
     z, spent, worth, paid = 0, 0.0, 0.0, 0.0
-    _clear(boxes, pool, n)
+    _clear(boxes, pool, freed, n, lean)
     while True:
         z += 1
         spent = paid
@@ -176,7 +189,7 @@ def regrow(
         if rule is not None:
             add(rule, shard.hidden.sens, pool.row[pick], 1, hist)
             short = shortfall(rule, hist)
-        pick, paid = _cheapest(shard, rule, pool, freed, n, z, lean, gaps, short)
+        pick, paid = _cheapest(shard, rule, pool, freed, n, z, gaps, short)
         if pick < 0:
             break
         more = paid - spent

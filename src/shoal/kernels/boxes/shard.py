@@ -35,11 +35,12 @@ class Work(NamedTuple):
     boxes: Ints
     """``[3, TOUCH, m]``: their new boxes."""
     box: Ints
-    """``[3, m]``: the box that grows."""
+    """``[4, m]``: the box that grows, and the columns with gaps."""
     codes: Ints
     """``[m, rows]``"""
     worth: Floats
-    """``[2, rows]``: what a row costs elsewhere, and the widths once it has joined."""
+    """``[3, rows]``: what a row costs elsewhere, the widths once it has joined, what counts of the
+    first."""
     part: Floats
     """``[m, rows]``: those widths by column."""
     cost: Floats
@@ -83,9 +84,9 @@ def new_work(
         groups=np.full((3, groups), -1),
         touch=np.empty((2, TOUCH), np.int64),
         boxes=np.empty((3, TOUCH, columns), np.int64),
-        box=np.empty((3, columns), np.int64),
+        box=np.empty((4, columns), np.int64),
         codes=np.empty((columns, room), np.int64),
-        worth=np.empty((2, room)),
+        worth=np.empty((3, room)),
         part=np.empty((columns, room)),
         cost=np.empty(TOUCH),
         price=np.empty(KEEP),

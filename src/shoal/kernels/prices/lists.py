@@ -171,3 +171,64 @@ def cheapest_list(members: Members, out: Ints) -> None:
         for x in range(members.start[v], members.start[v + 1]):
             t = members.entry[x]
             out[t] = min(out[t], members.cost[v])
+
+
+@kernel
+def nodes_over(members: Members, begin: Ints, node: Codes) -> None:
+    """List the nodes over every entry; ``begin``, all 0, has one number more than entries."""
+    for t in members.entry:
+        begin[t + 1] += 1
+    for t in range(1, len(begin)):
+        begin[t] += begin[t - 1]
+    for v in range(len(members.cost)):
+        for x in range(members.start[v], members.start[v + 1]):
+            t = members.entry[x]
+            node[begin[t]] = v
+            begin[t] += 1
+    for t in range(len(begin) - 1, 0, -1):
+        begin[t] = begin[t - 1]
+    begin[0] = 0
+
+
+@kernel
+def price_over(
+    begin: Ints,
+    node: Codes,
+    cost: Ints,
+    order: Ints,
+    price: Ints,
+    rows: Ints,
+    k: int,
+    have: Ints,
+    gain: Ints,
+    taken: Ints,
+) -> int:
+    """Price nodes of k rows or more by the nodes over every entry; return the sum of their gains.
+
+    ``order``: the entries, dearest first, so that no node has to put its own in order: where k is
+    in the hundreds that takes longest. ``gain`` gets what every node gains, ``taken`` how many rows
+    of every entry nodes with a gain take; ``have`` is room for a number per node.
+    """
+    for v in range(len(cost)):
+        have[v] = gain[v] = 0
+    for t in order:
+        for x in range(begin[t], begin[t + 1]):
+            v = node[x]
+            profit = price[t] - cost[v]
+            many = rows[t] if profit > 0 else min(rows[t], max(k - have[v], 0))
+            have[v] += many
+            gain[v] += many * profit
+    total = 0
+    for v in range(len(cost)):
+        have[v] = 0
+        total += max(gain[v], 0)
+    for t in order:
+        taken[t] = 0
+        for x in range(begin[t], begin[t + 1]):
+            v = node[x]
+            if gain[v] > 0:
+                more = price[t] > cost[v]
+                many = rows[t] if more else min(rows[t], max(k - have[v], 0))
+                have[v] += many
+                taken[t] += many
+    return total

@@ -25,21 +25,28 @@ def near(
     price: Ints,
     k: int,
     least: float,
+    floor: Ints,
     depths: Depths,
     gain: Ints,
+    cheapest: Ints,
     cost: Ints,
     where: Codes,
 ) -> int:
     """List the nodes of some patterns that gain; return how many, even if there is no room.
 
     Entries come dearest first, and one of less than ``least`` of what a node costs is none of its
-    rows. ``codes`` is [m, n], ``gain`` room for n numbers; ``cost`` gets what every node costs, and
-    ``where`` [room, 2] its pattern and an entry under it.
+    rows. ``codes`` is [m, n], ``floor`` [m, levels] what nodes of a column cost at least, ``gain``
+    room for n numbers, ``cheapest`` m + 1 zeros; ``cost`` gets what every node costs, and ``where``
+    [room, 2] its pattern and an entry under it.
     """
     m, total = len(codes), 0
     for q in range(len(patterns)):
         for j in range(first_change(patterns, q), m):
-            _split(levels, patterns[q, j], codes, rows, price, k, least, depths, gain, j)
+            level = patterns[q, j]
+            limit = least * (cheapest[j] + floor[j, level])
+            told = (levels, level, codes, rows, price, k, least, limit, depths, gain, j)
+            looked, parts = _split(*told)
+            cheapest[j + 1] = _keep(depths, gain, k, looked, parts, j)
         if depths.left[m] == 0:
             continue
         kept = joins(levels, boxes, patterns[q], codes, depths)
@@ -64,21 +71,27 @@ def _split(
     price: Ints,
     k: int,
     least: float,
+    limit: float,
     depths: Depths,
     gain: Ints,
     j: int,
-) -> None:
-    """Split the parts at depth j by the nodes of column j on a level; keep those that gain."""
-    base, place, parts, left = levels.at[j] + level * levels.step[j], 0, 0, depths.left[j]
-    keys, slot, fresh, have = depths.keys, depths.slot, depths.fresh, depths.rows
-    cost, mask = depths.cost[j + 1], 15
+) -> tuple[int, int]:
+    """Split the parts at depth j by the nodes of column j on a level.
+
+    Returns how many entries were looked at, those dearer than ``limit``, and how many parts.
+    """
+    base, parts, left = levels.at[j] + level * levels.step[j], 0, depths.left[j]
+    keys, slot, have, cost, mask = depths.keys, depths.slot, depths.rows, depths.cost[j + 1], 15
     while mask < 2 * left:
         mask = 2 * mask + 1
     for i in range(left):
         t = depths.entry[j, i]
+        p = price[t]
+        if p < limit:
+            return i, parts
         at = base + codes[j, t]
         depths.group[j + 1, i] = -1
-        g, p = depths.group[j, i], price[t]
+        g = depths.group[j, i]
         c = depths.cost[j, g] + levels.cost[at]
         if levels.look[at] < 0 or p < least * c:
             continue
@@ -98,10 +111,18 @@ def _split(
         many = rows[t] if p > c else min(rows[t], max(k - have[part], 0))
         have[part] += many
         gain[part] += many * (p - c)
-    kept = 0
+    return left, parts
+
+
+@inner
+def _keep(depths: Depths, gain: Ints, k: int, looked: int, parts: int, j: int) -> int:
+    """Hand the parts that gain to the next depth; return what the cheapest costs."""
+    fresh, cost, kept, cheapest = depths.fresh, depths.cost[j + 1], 0, 0
     for g in range(parts):
-        slot[depths.used[g]] = fresh[g] = -1
-        if have[g] >= k and gain[g] > 0:
+        depths.slot[depths.used[g]] = fresh[g] = -1
+        if depths.rows[g] >= k and gain[g] > 0:
+            cheapest = min(cheapest, cost[g]) if kept else cost[g]
             cost[kept], fresh[g] = cost[g], kept
             kept += 1
-    keep_entries(depths, j, kept)
+    keep_entries(depths, j, looked, kept)
+    return cheapest

@@ -171,14 +171,14 @@ def _split(
             depths.cost[j + 1, kept] = depths.cost[j + 1, g]
             fresh[g] = kept
             kept += 1
-    keep_entries(depths, j, kept)
+    keep_entries(depths, j, depths.left[j], kept)
 
 
 @inner
-def keep_entries(depths: Depths, j: int, kept: int) -> None:
-    """Hand the entries of parts that were kept, numbered in ``fresh``, to the next depth."""
+def keep_entries(depths: Depths, j: int, looked: int, kept: int) -> None:
+    """Hand the first entries, if in parts that are numbered in ``fresh``, to the next depth."""
     left = 0
-    for i in range(depths.left[j] if kept else 0):
+    for i in range(looked if kept else 0):
         g = depths.group[j + 1, i]
         if g >= 0 and depths.fresh[g] >= 0:
             depths.entry[j + 1, left] = depths.entry[j, i]
