@@ -30,11 +30,12 @@ from shoal.groupers.peeling import peel_off, walkable
 from shoal.groupers.refinement import Effort, refined
 from shoal.groupers.repair import repair
 from shoal.groupers.rivals import rivals
+from shoal.groupers.settling import settled
 from shoal.groupers.starts import cost, near_start, place_rest, priced_start
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import SET, Boxes
 from shoal.kernels.boxes.lattice import Ladders
-from shoal.privacy import Rule
+from shoal.privacy import Rule, flatten
 from shoal.tables.domain import Taxonomy
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def group(
     k, conditions = conditions_of(data, rule)
     if data.people is None:  # smaller classes cannot have the mix, and need not be looked at
         k = min(max(k, least_size(asking(data, rule))), data.rows)
-    plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and not conditions.code.size
+    by_size = _counts_rows(rule, conditions)
+    plain = objective == "ncp" and np.ptp(data.weights) == 0.0 and by_size
     near = _near_problem(data, k) if effort == "normal" and plain else None
     if near is not None:  # prices end the same whichever peel they begin with
         chosen = replace(chosen, merge=EFFORTS["fast"].merge, visits=EFFORTS["fast"].visits)
@@ -173,7 +175,14 @@ def group(
     labels = found if same else min((found, best), key=partial(cost, data, boxes))
     if data.rows <= FEW and effort != "fast":
         labels = _restarted(data, shape, labels, rng, stop)
+    if by_size and (effort != "fast" or data.rows <= NEAR[1]):
+        labels = settled(data, k, boxes, labels)
     return repair(data, Partition.from_labels(labels), rule)
+
+
+def _counts_rows(rule: Rule, conditions: Conditions) -> bool:
+    """Say whether nothing but the number of rows makes a group good."""
+    return not conditions.code.size and all(part.column is None for part in flatten([rule]))
 
 
 def _whole_nodes(

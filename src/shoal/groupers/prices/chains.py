@@ -20,6 +20,7 @@ from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.refinement import Effort, hidden_of, refined, renumbered
+from shoal.groupers.settling import settled
 from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions, room
@@ -37,9 +38,9 @@ from shoal.kernels.prices.reopen import (
     open_nodes,
 )
 
-CHAINS, ROUNDS = 2, 30
+CHAINS, ROUNDS = 2, 60
 """Chains that start from the same groups, and how often they do."""
-TRIALS, HEAT, WARM = 10, 2.0, 0.3
+TRIALS, HEAT, WARM = 10, 3.0, 0.3
 """Trials of a chain (per n / k), how warm they start, and how warm nodes are opened after them."""
 PASSES, TURNS = 2, 3
 """Times that the table is looked over, and that every node is tried each time."""
@@ -125,7 +126,8 @@ def chained(
 
         def chain(own: np.random.Generator, start: Ints = labels) -> Ints:
             made = refined(data, *shape, start.copy(), warm, own, stop)
-            return reopened(data, k, conditions, boxes, made, nodes, own, 1, 1, WARM)
+            made = reopened(data, k, conditions, boxes, made, nodes, own, 1, 1, WARM)
+            return settled(data, k, boxes, made)
 
         labels = combined(data, boxes, entry, [*share(chain, rng.spawn(CHAINS)), labels])
     return reopened(data, k, conditions, boxes, labels, nodes, rng)
