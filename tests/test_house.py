@@ -156,8 +156,8 @@ def test_functions_can_be_read_at_once() -> None:
 
 # Lines of the shipped package, as CONTRIBUTING counts them (the bar was 35,000). A feature may
 # raise it by what it needs and nothing else; whoever makes the package smaller lowers it.
-LINES = 62_503
-OURS = 175  # of our modules that a run with k alone loads
+LINES = 62_478
+OURS = 176  # of our modules that a run with k alone loads
 
 
 def test_the_package_does_not_grow() -> None:

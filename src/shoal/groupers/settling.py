@@ -14,9 +14,9 @@ from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
-from shoal.kernels.boxes.geometry import Boxes
+from shoal.kernels.boxes.geometry import TABLE, Boxes
 from shoal.kernels.boxes.groups import State, start_state
-from shoal.kernels.boxes.settle import by_group, list_over, settle, widths
+from shoal.kernels.boxes.settle import list_over, settle
 
 LOOKS = 4_000_000_000
 """Pairs of a different row and a group up to which rows are settled; 64 are looked at at once."""
@@ -36,20 +36,19 @@ def settled(data: Encoded, k: int, boxes: Boxes, labels: Ints) -> Ints:
     distinct, entry, count = entries(data.codes[paying])
     if len(distinct) * groups > LOOKS:
         return labels
-    pairs = _over(distinct, boxes, state)
-    under = np.bincount(pairs[1], count[pairs[0]], minlength=groups).astype(np.int64)
+    over, group = _over(distinct, boxes, state)
+    under = np.bincount(group, count[over], minlength=groups).astype(np.int64)
     if under.sum() > PAIRS:
         return labels
-    begin, rows, cost = (
-        np.append(0, np.cumsum(under)),
-        np.empty(under.sum(), np.int64),
-        np.empty(groups),
-    )
-    first = np.append(0, np.cumsum(count))
-    by_group(pairs, first, paying[in_order(entry)], begin[:-1].copy(), rows)
-    widths(boxes, state, cost)
+    over = over[in_order(group)]  # the rows of these entries lie under one group after the other
+    first, many = np.cumsum(count) - count, count[over]
+    rows = np.repeat(first[over] - np.cumsum(many) + many, many) + np.arange(many.sum())
+    shape = (np.append(0, np.cumsum(under)), paying[in_order(entry)][rows])
+    # What a row misses costs it nothing; counted as `*` it costs as much in all groups.
+    star = boxes.tab[boxes.off + np.where(boxes.kind == TABLE, boxes.size, 0)]
+    cost = (state.cost + state.extents.miss @ star) / np.maximum(state.size, 1)
     found, turn = labels.copy(), np.argsort(cost, kind="stable")
-    settle(k, cost, turn, begin, rows, found, state.size, np.empty((4, groups), np.int64))
+    settle(k, cost, turn, *shape, found, state.size, np.empty((4, groups), np.int64))
     return found
 
 

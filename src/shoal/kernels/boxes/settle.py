@@ -17,7 +17,7 @@ import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
 from shoal.kernels.boxes.candidate_groups import Covered, bit_place, bit_row
-from shoal.kernels.boxes.geometry import SET, Boxes, Codes, Floats, Ints, Words, cover, star, width
+from shoal.kernels.boxes.geometry import SET, Boxes, Codes, Floats, Ints, Words, cover, width
 from shoal.kernels.boxes.groups import State
 
 
@@ -62,30 +62,6 @@ def list_over(
                         out[0, total], out[1, total] = i, g
                     total += 1
     return total
-
-
-@kernel
-def by_group(pairs: Codes, first: Ints, rows: Ints, begin: Ints, under: Ints) -> None:
-    """Turn entries and the groups over them into the rows under each group.
-
-    The rows of entry e are ``rows[first[e] : first[e + 1]]``; ``begin`` comes in with as many
-    places for every group as it has rows, and goes out one group further on.
-    """
-    for x in range(pairs.shape[1]):
-        e, g = pairs[0, x], pairs[1, x]
-        for i in range(first[e], first[e + 1]):
-            under[begin[g]] = rows[i]
-            begin[g] += 1
-
-
-@kernel
-def widths(boxes: Boxes, state: State, cost: Floats) -> None:
-    """Fill in what a row costs in each group; what it misses costs it as much in all of them."""
-    lo, hi, miss = state.extents.lo, state.extents.hi, state.extents.miss
-    for g in range(len(cost)):
-        cost[g] = 0.0
-        for j in range(len(boxes.kind)):
-            cost[g] += star(boxes, j) if miss[g, j] > 0 else width(boxes, j, lo[g, j], hi[g, j])
 
 
 @kernel
