@@ -8,8 +8,7 @@ will be is hard to foresee and easy to measure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from copy import deepcopy
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,34 +16,36 @@ from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.privacy import AlphaK, Rule, flatten
 
+Method = Callable[[Encoded, Rule, np.random.Generator], Partition]
+
 # The methods are loaded where they are asked: a rule on the size of classes alone needs none.
 
 FAR = 2
 """A k of so many times l is too far from it."""
 
 
-def rivals(data: Encoded, rule: Rule, rng: np.random.Generator) -> Iterator[Partition]:
-    """Yield the partitions of the methods that were made for the parts of the rule.
+def rivals(rule: Rule) -> list[Method]:
+    """Return the methods that were made for the parts of the rule.
 
     Where a part has no form in sizes and shares (t-closeness, beta-likeness, entropy, recursive
     diversity), cuts of the table are often the better start: large groups keep it by themselves.
     """
-    parts = flatten([rule])
+    parts, asked = flatten([rule]), list[Method]()
     if rule.caps() is None:
         from shoal.groupers import k_member, mondrian
 
-        yield mondrian.group(data, rule, deepcopy(rng))
-        yield k_member.group(data, rule, deepcopy(rng))
+        asked += [mondrian.group, k_member.group]
     if sum(isinstance(part, AlphaK) for part in parts) == 1:
         from shoal.groupers import alpha_k
 
-        yield alpha_k.group(data, rule, deepcopy(rng))
+        asked.append(alpha_k.group)
     if all(part.diversity is None for part in parts):
-        return
+        return asked
     from shoal.groupers import l_clustering
 
     # L-clustering makes groups of l rows. On their way to a k far above l they lose more than other
     # methods; but those know no better where l says nothing of how often a value may occur.
     far = l_clustering.group_size(rule) >= FAR * l_clustering.diversity(rule)[1]
     if rule.caps() is None or not far:
-        yield l_clustering.group(data, rule, deepcopy(rng))
+        asked.append(l_clustering.group)
+    return asked

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.partition import Partition
+from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers.boxes import make_boxes
@@ -29,8 +30,8 @@ from shoal.groupers.patterns import make_ladders
 from shoal.groupers.peeling import peel_off, walkable
 from shoal.groupers.refinement import Effort, refined
 from shoal.groupers.repair import repair
-from shoal.groupers.rivals import rivals
-from shoal.groupers.settling import settled
+from shoal.groupers.rivals import Method, rivals
+from shoal.groupers.shifting import shifted
 from shoal.groupers.starts import cost, near_start, place_rest, priced_start
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import SET, Boxes
@@ -176,7 +177,7 @@ def group(
     if data.rows <= FEW and effort != "fast":
         labels = _restarted(data, shape, labels, rng, stop)
     if by_size and (effort != "fast" or data.rows <= NEAR[1]):
-        labels = settled(data, k, boxes, labels)
+        labels = shifted(data, k, boxes, labels)
     return repair(data, Partition.from_labels(labels), rule)
 
 
@@ -277,7 +278,7 @@ def _starts(
     The number says how many of them the effort fast makes too.
     """
     k, conditions, boxes, ladders = shape
-    seeds = deepcopy(rng)  # a rival starts as it would by itself, so that it cannot lose less
+    seeds = deepcopy(rng)
     sets, small = bool((boxes.kind == SET).any()), data.rows <= RIVALS
     placed, left, mix = None, 1.0, bool(asking(data, rule))
     peels = not sets or conditions.code.size or any(isinstance(d, Taxonomy) for d in data.domains)
@@ -292,13 +293,17 @@ def _starts(
     if large or not peeled or data.rows <= SAMPLE:
         mixed = balanced(data, rule, k, conditions, boxes, deepcopy(seeds))
     starts = [*([] if large else peeled), *(part.labels() for part in mixed)]
-    if sets or (small and not walkable(ladders)) or not starts:
-        starts.append(grow_groups(data, make_space(data), rule, deepcopy(seeds)).labels())
-    shared, asked = len(starts), placed is None or (small and bool(mixed))
+    asked = placed is None or (small and bool(mixed))
     if large:
         asked = not mixed or mixed[0].groups == 1
+    others: list[Method] = []
+    if sets or (small and not walkable(ladders)) or not starts:
+        others.append(lambda data, rule, rng: grow_groups(data, make_space(data), rule, rng))
+    shared = len(starts) + len(others)
     if asked or (small and not fast):
-        starts += [part.labels() for part in rivals(data, rule, seeds)]
+        others += rivals(rule)
+    # A rival starts as it would by itself, so that it cannot lose less.
+    starts += share(lambda made: made(data, rule, deepcopy(seeds)).labels(), others)
     starts += peeled if large else []
     return starts, len(starts) if asked else shared
 

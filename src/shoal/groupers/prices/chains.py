@@ -20,7 +20,7 @@ from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.refinement import Effort, hidden_of, refined, renumbered
-from shoal.groupers.settling import settled
+from shoal.groupers.shifting import shifted
 from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions, room
@@ -127,7 +127,7 @@ def chained(
         def chain(own: np.random.Generator, start: Ints = labels) -> Ints:
             made = refined(data, *shape, start.copy(), warm, own, stop)
             made = reopened(data, k, conditions, boxes, made, nodes, own, 1, 1, WARM)
-            return settled(data, k, boxes, made)
+            return shifted(data, k, boxes, made)
 
         labels = combined(data, boxes, entry, [*share(chain, rng.spawn(CHAINS)), labels])
     return reopened(data, k, conditions, boxes, labels, nodes, rng)

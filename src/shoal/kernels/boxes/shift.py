@@ -65,7 +65,7 @@ def list_over(
 
 
 @kernel
-def settle(
+def shift(
     k: int,
     cost: Floats,
     turn: Ints,

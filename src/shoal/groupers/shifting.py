@@ -2,7 +2,7 @@
 
 Trials move rows between few groups at a time. What they leave is a row that could go to a cheaper
 group if another one took its place, whose place would be taken by a third: ways of many steps, all
-found at once (:mod:`shoal.kernels.boxes.settle`).
+found at once (:mod:`shoal.kernels.boxes.shift`).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from shoal.coding.tuples import entries
 from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
 from shoal.kernels.boxes.geometry import TABLE, Boxes
 from shoal.kernels.boxes.groups import State, start_state
-from shoal.kernels.boxes.settle import list_over, settle
+from shoal.kernels.boxes.shift import list_over, shift
 
 LOOKS = 4_000_000_000
-"""Pairs of a different row and a group up to which rows are settled; 64 are looked at at once."""
+"""Pairs of a different row and a group up to which rows are shifted; 64 are looked at at once."""
 PAIRS = 40_000_000
 """Rows under boxes that there is room for."""
 PARTS = 8
 """Parts that rows are looked at in, whatever the number of threads."""
 
 
-def settled(data: Encoded, k: int, boxes: Boxes, labels: Ints) -> Ints:
+def shifted(data: Encoded, k: int, boxes: Boxes, labels: Ints) -> Ints:
     """Return groups of at least k rows that lose as little as can be under the boxes of these.
 
     For k-anonymity alone: which rows a group has is not looked at, only how many.
@@ -48,7 +48,7 @@ def settled(data: Encoded, k: int, boxes: Boxes, labels: Ints) -> Ints:
     star = boxes.tab[boxes.off + np.where(boxes.kind == TABLE, boxes.size, 0)]
     cost = (state.cost + state.extents.miss @ star) / np.maximum(state.size, 1)
     found, turn = labels.copy(), np.argsort(cost, kind="stable")
-    settle(k, cost, turn, *shape, found, state.size, np.empty((4, groups), np.int64))
+    shift(k, cost, turn, *shape, found, state.size, np.empty((4, groups), np.int64))
     return found
 
 
