@@ -9,7 +9,7 @@ from shoal.groupers.prices import near
 from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.nodes import make_problem, price_found
 from shoal.kernels.boxes.candidate_groups import bit_place
-from shoal.kernels.prices.lists import nodes_over, price_lists, price_over
+from shoal.kernels.prices.lists import price_lists
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from tests.naive import prices as naive
@@ -44,18 +44,21 @@ def test_nodes_that_gain_are_those_of_the_definition(seed, monkeypatch):
         assert (np.diff((prices + problem.gaps)[entries]) <= 0).all()
 
 
-def test_lists_are_priced_as_all_nodes_are(monkeypatch):
+@pytest.mark.parametrize(("k", "bins", "dear"), [(4, 64, 1), (4, 1, 1), (30, 64, 3), (30, 3, 3)])
+def test_lists_are_priced_as_all_nodes_are(k, bins, dear, monkeypatch):
     monkeypatch.setattr(near, "LEAST", 0.0)
-    data, k = encoded(np.random.default_rng(5), 300, "ttt", missing=0.05), 4
+    data = encoded(np.random.default_rng(5), 300, "ttt", missing=0.05)
     problem = make_problem(data, k)
     rich = np.where(problem.free, 0, 3 * UNIT) + problem.gaps
     members = found_at(problem, rich, 300)
     rng = np.random.default_rng(1)
     for turn in range(3):
-        prices = np.where(problem.free, 0, rng.integers(0, UNIT, rich.size)) + problem.gaps
+        prices = np.where(problem.free, 0, rng.integers(0, dear * UNIT, rich.size))
+        prices += problem.gaps
         taken, room = np.zeros(rich.size, np.int64), np.empty(rich.size, np.int32)
         until = np.zeros(members.cost.size, np.int64)
         shape = (members, 0, members.cost.size, prices, problem.count, k, turn, 1e3, until, room)
+        shape += (np.empty(bins, np.int64),)
         gain = price_lists(*shape, taken)
         every = price_found(problem, prices)
         assert gain == every.gain > 0
@@ -63,32 +66,6 @@ def test_lists_are_priced_as_all_nodes_are(monkeypatch):
         assert until.max() > turn + 1  # what is far from a gain may be passed over
         until[:] = turn + 1
         assert price_lists(*shape, taken) == 0
-
-
-def test_nodes_over_entries_are_priced_as_all_nodes_are(monkeypatch):
-    monkeypatch.setattr(near, "LEAST", 0.0)
-    data, k = encoded(np.random.default_rng(5), 300, "ttt", missing=0.05), 4
-    problem = make_problem(data, k)
-    rich = np.where(problem.free, 0, 3 * UNIT) + problem.gaps
-    members = found_at(problem, rich, 300)
-    begin, node = np.zeros(rich.size + 1, np.int64), np.empty(members.entry.size, np.int32)
-    nodes_over(members, begin, node)
-    for t in range(rich.size):
-        over = [
-            v
-            for v in range(members.cost.size)
-            if t in members.entry[members.start[v] : members.start[v + 1]]
-        ]
-        assert node[begin[t] : begin[t + 1]].tolist() == over
-    rng = np.random.default_rng(1)
-    room = [np.zeros(members.cost.size, np.int64) for _ in range(2)]
-    for _ in range(3):
-        prices = np.where(problem.free, 0, rng.integers(0, UNIT, rich.size)) + problem.gaps
-        order, taken = np.argsort(-prices, kind="stable"), np.zeros(rich.size, np.int64)
-        shape = (begin, node, members.cost, order, prices, problem.count, k, *room)
-        every = price_found(problem, prices)
-        assert price_over(*shape, taken) == every.gain > 0
-        assert (taken == every.taken)[prices > 0].all()
 
 
 def test_a_start_from_near_nodes_is_refined_to_less(monkeypatch):

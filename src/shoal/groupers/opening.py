@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from shoal.base.pace import under_way
 from shoal.base.partition import Ints
+from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.prices.near import LOOKS, near_nodes
@@ -55,6 +56,8 @@ COLD = 0.75
 """The part of all rounds after which only what gains is opened."""
 
 
+CHAINS = 2
+"""How often listed nodes are opened, side by side; the best is taken: chance is half a per cent."""
 TURNS, WARM = 30, 0.88
 """Parts that the tries of listed nodes come in, and the share of them that is warm."""
 HEATS = (0.1, 0.02)
@@ -120,9 +123,14 @@ def opened(
         _by_pattern(data, k, boxes, ladders, open_, search.first, 0.0, seed.copy(), own, stop)
         members = near_nodes(data, problem, boxes, open_.of[entry], search.passes)
         if members is not None:
-            start = one_node(data, count, ladders, data.rows // k + 2)
-            _listed(data, k, boxes, start, members, search, seed, rng, stop)
-            best = min((start, open_), key=lambda one: float((one.cost[one.of] * count).sum()))
+
+            def chain(own: np.random.Generator) -> Open:
+                start = one_node(data, count, ladders, data.rows // k + 2)
+                _listed(data, k, boxes, start, members, search, own, stop)
+                return start
+
+            made = share(chain, rng.spawn(CHAINS))
+            best = min((*made, open_), key=lambda one: float((one.cost[one.of] * count).sum()))
             return np.unique(best.of[entry], return_inverse=True)[1].astype(np.int64)
     rounds = max(2, round(search.rounds * min(1.0, USUAL * k / data.rows) ** 0.5))
     open_ = one_node(data, count, ladders, data.rows // k + 2)
@@ -166,12 +174,12 @@ def _listed(
     open_: Open,
     members: Members,
     search: OpeningEffort,
-    seed: Words,
     rng: np.random.Generator,
     stop: Callable[[], bool] | None,
 ) -> None:
     """Open nodes that prices name: all of them cold, then any, cooling down."""
     distinct, _, count = entries(data.codes)
+    seed = np.array([rng.integers(1, 2**62)], np.uint64)
     codes, nodes, done = np.ascontiguousarray(distinct.T), members.cost.size, np.zeros(1)
     listed = Listed(members.start, members.entry.astype(np.int64), np.full(nodes, -1.0))
     trial, hot, cold = new_trial(count.size, open_.size.size), *HEATS

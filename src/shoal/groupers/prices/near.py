@@ -26,9 +26,7 @@ from shoal.kernels.prices.lists import (
     cheapest_list,
     list_entries,
     mark_bits,
-    nodes_over,
     price_lists,
-    price_over,
 )
 from shoal.kernels.prices.near import near
 from shoal.kernels.prices.number import new_depths
@@ -56,6 +54,8 @@ ROOM = 4_000_000
 """Entries of nodes that there is room for while they are listed."""
 BLOCKS, PARTS = 24, 8
 """Parts of the patterns and of the nodes that are looked at together, whatever the threads."""
+BINS = 64
+"""Parts of what a node costs that the rows under it are counted by."""
 FIRST_ROOM = 1 << 14
 """Nodes of one block that there is room for at first."""
 
@@ -102,7 +102,7 @@ def near_groups(
     mean = float((paid - problem.gaps)[paying].mean())
     richer = np.where(paying, paid + int(NEAR * mean), 0)
     found = _find(problem, richer, number, many)
-    prices = _prices(problem, _listed(problem, found, richer, SHORT * k), paid).of
+    prices = _prices(problem, _listed(problem, found, richer, SHORT * k), paid, PASSES, LAST).of
     members = _listed(problem, found, prices, LONG * k)
     more = np.where(paying, int(WORTH * float(prices[paying].mean())), 0)
     members = _worth(members, prices + more, problem)
@@ -121,27 +121,19 @@ def near_nodes(
     from.
     """
     number, many = _bit_rows(problem)
-    k, n = problem.k, problem.count.size
-    if many * (n // 64 + 1) > BITS:
+    k = problem.k
+    if many * (problem.count.size // 64 + 1) > BITS:
         return None
     paid = _paid(data, problem, boxes, labels)
-    members = _listed(problem, _find(problem, paid, number, many), paid, data.rows)
-    if members.cost.size < CHOICE * data.rows / k:
+    found = _find(problem, paid, number, many)
+    if found.cost.size < CHOICE * data.rows / k:
         return None
+    members = _listed(problem, found, paid, data.rows)
     if not passes:
         return members
-    begin, node = np.zeros(n + 1, np.int64), np.empty(members.entry.size, np.int32)
-    nodes_over(members, begin, node)
-    have, gain = np.zeros(members.cost.size, np.int64), np.zeros(members.cost.size, np.int64)
-
-    def price(prices: Ints, _turn: int = 0, _step: float = 0.0) -> Pass:
-        order, taken = np.argsort(-prices, kind="stable"), np.zeros(n, np.int64)
-        shape = (begin, node, members.cost, order, prices, problem.count, k, have, gain)
-        return Pass(price_over(*shape, taken), taken)
-
-    *_, best = climb(problem, _first(problem, members, paid), price, passes, LAST_MANY)
-    price(best.of + int(WORTH_MANY * float((best.of - problem.gaps).mean())))
-    return _some(members, gain > 0)
+    prices = _prices(problem, members, paid, passes, LAST_MANY).of
+    more = int(WORTH_MANY * float((prices - problem.gaps).mean()))
+    return _worth(_listed(problem, found, prices, data.rows), prices + more, problem)
 
 
 def _paid(data: Encoded, problem: Problem, boxes: Boxes, labels: Ints) -> Ints:
@@ -230,7 +222,7 @@ def _first(problem: Problem, members: Members, paid: Ints) -> Ints:
     return first
 
 
-def _prices(problem: Problem, members: Members, paid: Ints) -> Prices:
+def _prices(problem: Problem, members: Members, paid: Ints, passes: int, last: float) -> Prices:
     """Return prices of rows: some passes, from between what they pay and cost at least."""
     start = _first(problem, members, paid)
     ends = np.searchsorted(members.start, np.linspace(0, members.entry.size, PARTS + 1))
@@ -242,14 +234,15 @@ def _prices(problem: Problem, members: Members, paid: Ints) -> Prices:
 
     def price(prices: Ints, turn: int, step: float) -> Pass:
         def one(part: int) -> tuple[int, Ints]:
-            taken, room = np.zeros(prices.size, np.int64), np.empty(longest, np.int32)
+            taken, bins = np.zeros(prices.size, np.int64), np.empty(BINS, np.int64)
             shape = (members, ends[part], ends[part + 1], prices, problem.count, problem.k)
-            return price_lists(*shape, turn, step, until, room, taken), taken
+            room = (np.empty(longest, np.int32), bins)
+            return price_lists(*shape, turn, step, until, *room, taken), taken
 
         made = share(one, range(PARTS))
         return Pass(sum(gain for gain, _ in made), np.sum([taken for _, taken in made], axis=0))
 
-    *_, best = climb(problem, start, price, PASSES, LAST)
+    *_, best = climb(problem, start, price, passes, last)
     return best
 
 

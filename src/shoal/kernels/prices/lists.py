@@ -93,6 +93,7 @@ def price_lists(
     step: float,
     until: Ints,
     room: Codes,
+    bins: Ints,
     taken: Ints,
 ) -> int:
     """Price the nodes from ``first`` up to ``last``; return the sum of their gains.
@@ -106,7 +107,7 @@ def price_lists(
         if until[v] > turn:
             continue
         cost = members.cost[v]
-        gain, have, filled = _gain(members, v, price, rows, k, room)
+        gain, have, filled = _gain(members, v, price, rows, k, room, bins)
         if gain <= 0 or have < k:
             until[v] = turn + 1 + min(REST, int(-gain / (PACE * k * max(step, 1.0))))
             continue
@@ -126,42 +127,76 @@ def price_lists(
 
 @inner
 def _gain(
-    members: Members, v: int, price: Ints, rows: Ints, k: int, room: Codes
+    members: Members, v: int, price: Ints, rows: Ints, k: int, room: Codes, bins: Ints
 ) -> tuple[int, int, int]:
     """Return what a node gains, with how many rows, and how many entries fill it up to k.
 
-    Those are listed in ``room``, dearest first. A node without a gain is not looked at further than
-    that takes to see.
+    Those are listed in ``room``, the cheapest last. A node without a gain is not looked at further
+    than that takes to see: entries are counted by what they lack, roughly, in ``bins``.
     """
-    cost, have, gain, best = members.cost[v], 0, 0, 0
+    cost, have, gain, shift = members.cost[v], 0, 0, 0
+    while cost >> shift >= len(bins):
+        shift += 1
+    for b in range(len(bins)):
+        bins[b] = 0
     for x in range(members.start[v], members.start[v + 1]):
         t = members.entry[x]
         if price[t] > cost:
             have += rows[t]
             gain += rows[t] * (price[t] - cost)
         else:
-            best = max(best, price[t])
+            bins[(cost - price[t]) >> shift] += rows[t]
     if have >= k:
         return gain, have, 0
-    at_most = gain - (k - have) * (cost - best)
-    if at_most <= 0:
-        return at_most, have, 0
-    n, filled = 0, 0
+    at_most, need, last = gain, k - have, -1
+    while need > 0 and last < len(bins) - 1:
+        last += 1
+        many = min(bins[last], need)
+        at_most -= many * (last << shift)
+        need -= many
+    if at_most <= 0 or need > 0:
+        return min(at_most, 0), have, 0
+    filled = 0
     for x in range(members.start[v], members.start[v + 1]):
         t = members.entry[x]
-        if price[t] <= cost:
+        if price[t] <= cost and (cost - price[t]) >> shift < last:
+            room[filled] = t
+            filled += 1
+    return _fill(members, v, price, rows, k, room, filled, last, shift, gain, have)
+
+
+@inner
+def _fill(
+    members: Members,
+    v: int,
+    price: Ints,
+    rows: Ints,
+    k: int,
+    room: Codes,
+    filled: int,
+    last: int,
+    shift: int,
+    gain: int,
+    have: int,
+) -> tuple[int, int, int]:
+    """Add what entries lack, and of the last bin the dearest until there are k rows."""
+    cost, n = members.cost[v], filled
+    for x in range(members.start[v], members.start[v + 1]):
+        t = members.entry[x]
+        if price[t] <= cost and (cost - price[t]) >> shift == last:
             y = n
             n += 1
-            while y > 0 and price[room[y - 1]] < price[t]:
+            while y > filled and price[room[y - 1]] < price[t]:
                 room[y] = room[y - 1]
                 y -= 1
             room[y] = t
-    while filled < n and have < k:
-        many = min(rows[room[filled]], k - have)
-        gain -= many * (cost - price[room[filled]])
+    x = 0
+    while x < n and have < k:
+        many = min(rows[room[x]], k - have)
+        gain -= many * (cost - price[room[x]])
         have += many
-        filled += 1
-    return gain, have, filled
+        x += 1
+    return gain, have, x
 
 
 @kernel
@@ -171,64 +206,3 @@ def cheapest_list(members: Members, out: Ints) -> None:
         for x in range(members.start[v], members.start[v + 1]):
             t = members.entry[x]
             out[t] = min(out[t], members.cost[v])
-
-
-@kernel
-def nodes_over(members: Members, begin: Ints, node: Codes) -> None:
-    """List the nodes over every entry; ``begin``, all 0, has one number more than entries."""
-    for t in members.entry:
-        begin[t + 1] += 1
-    for t in range(1, len(begin)):
-        begin[t] += begin[t - 1]
-    for v in range(len(members.cost)):
-        for x in range(members.start[v], members.start[v + 1]):
-            t = members.entry[x]
-            node[begin[t]] = v
-            begin[t] += 1
-    for t in range(len(begin) - 1, 0, -1):
-        begin[t] = begin[t - 1]
-    begin[0] = 0
-
-
-@kernel
-def price_over(
-    begin: Ints,
-    node: Codes,
-    cost: Ints,
-    order: Ints,
-    price: Ints,
-    rows: Ints,
-    k: int,
-    have: Ints,
-    gain: Ints,
-    taken: Ints,
-) -> int:
-    """Price nodes of k rows or more by the nodes over every entry; return the sum of their gains.
-
-    ``order``: the entries, dearest first, so that no node has to put its own in order: where k is
-    in the hundreds that takes longest. ``gain`` gets what every node gains, ``taken`` how many rows
-    of every entry nodes with a gain take; ``have`` is room for a number per node.
-    """
-    for v in range(len(cost)):
-        have[v] = gain[v] = 0
-    for t in order:
-        for x in range(begin[t], begin[t + 1]):
-            v = node[x]
-            profit = price[t] - cost[v]
-            many = rows[t] if profit > 0 else min(rows[t], max(k - have[v], 0))
-            have[v] += many
-            gain[v] += many * profit
-    total = 0
-    for v in range(len(cost)):
-        have[v] = 0
-        total += max(gain[v], 0)
-    for t in order:
-        taken[t] = 0
-        for x in range(begin[t], begin[t + 1]):
-            v = node[x]
-            if gain[v] > 0:
-                more = price[t] > cost[v]
-                many = rows[t] if more else min(rows[t], max(k - have[v], 0))
-                have[v] += many
-                taken[t] += many
-    return total
