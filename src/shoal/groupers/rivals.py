@@ -32,9 +32,9 @@ def rivals(rule: Rule) -> list[Method]:
     """
     parts, asked = flatten([rule]), list[Method]()
     if rule.caps() is None:
-        from shoal.groupers import k_member, mondrian
+        from shoal.groupers import k_member
 
-        asked += [mondrian.group, k_member.group]
+        asked += [mondrian, k_member.group]
     if sum(isinstance(part, AlphaK) for part in parts) == 1:
         from shoal.groupers import alpha_k
 
@@ -49,3 +49,10 @@ def rivals(rule: Rule) -> list[Method]:
     if rule.caps() is None or not far:
         asked.append(l_clustering.group)
     return asked
+
+
+def mondrian(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
+    """Return the cuts of Mondrian."""
+    from shoal.groupers import mondrian as method
+
+    return method.group(data, rule, rng)

@@ -30,14 +30,14 @@ from shoal.groupers.patterns import make_ladders
 from shoal.groupers.peeling import peel_off, walkable
 from shoal.groupers.refinement import Effort, refined
 from shoal.groupers.repair import repair
-from shoal.groupers.rivals import Method, rivals
+from shoal.groupers.rivals import Method, mondrian, rivals
 from shoal.groupers.shifting import shifted
 from shoal.groupers.starts import cost, near_start, place_rest, priced_start
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import SET, Boxes
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.privacy import Rule, flatten
-from shoal.tables.domain import Taxonomy
+from shoal.tables.domain import Ordered, Taxonomy
 
 if TYPE_CHECKING:
     from shoal.groupers.prices.near import NearProblem
@@ -297,8 +297,11 @@ def _starts(
     if large:
         asked = not mixed or mixed[0].groups == 1
     others: list[Method] = []
-    if sets or (small and not walkable(ladders)) or not starts:
+    numbers = not conditions.code.size and any(isinstance(d, Ordered) for d in data.domains)
+    if sets or (small and (numbers or not walkable(ladders))) or not starts:
         others.append(lambda data, rule, rng: grow_groups(data, make_space(data), rule, rng))
+    if numbers and not sets:  # cuts fall where rows are, levels of a pattern where they may
+        others.append(mondrian)
     shared = len(starts) + len(others)
     if asked or (small and not fast):
         others += rivals(rule)

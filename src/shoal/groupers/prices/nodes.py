@@ -61,7 +61,7 @@ class Problem:
     entry: Ints
     count: Ints
     gaps: Ints
-    patterns: npt.NDArray[np.int8]
+    patterns: npt.NDArray[np.int16]
     floor: Ints
     least: Ints
 
@@ -117,7 +117,7 @@ def make_problem(data: Encoded, k: int, work: int = WORK) -> Problem | None:
     if levels is None or np.prod(levels.many.astype(float)) > most:
         return None
     steps = itertools.product(*(range(many) for many in levels.many))
-    patterns = np.array(list(steps), np.int8).reshape(-1, turn.size)
+    patterns = np.array(list(steps), np.int16).reshape(-1, turn.size)
     codes = np.ascontiguousarray(some.codes.T)
     floor = np.array([_least(levels, codes, j) for j in range(turn.size)])
     least = sum(floor[j][patterns[:, j]] for j in range(turn.size))

@@ -19,7 +19,7 @@ from shoal.kernels.prices.number import Depths, Levels, first_change, joins, kee
 def near(
     levels: Levels,
     boxes: Boxes,
-    patterns: npt.NDArray[np.int8],
+    patterns: npt.NDArray[np.int16],
     codes: Codes,
     rows: Ints,
     price: Ints,

@@ -88,7 +88,7 @@ def new_depths(n: int, m: int) -> Depths:
 def number(
     levels: Levels,
     boxes: Boxes,
-    patterns: npt.NDArray[np.int8],
+    patterns: npt.NDArray[np.int16],
     codes: Codes,
     rows: Ints,
     k: int,
@@ -188,7 +188,7 @@ def keep_entries(depths: Depths, j: int, looked: int, kept: int) -> None:
 
 
 @inner
-def first_change(patterns: npt.NDArray[np.int8], q: int) -> int:
+def first_change(patterns: npt.NDArray[np.int16], q: int) -> int:
     """Return the first column in which a pattern differs from the one before it."""
     first = 0
     if q:
@@ -199,7 +199,7 @@ def first_change(patterns: npt.NDArray[np.int8], q: int) -> int:
 
 @inner
 def joins(
-    levels: Levels, boxes: Boxes, pattern: npt.NDArray[np.int8], codes: Codes, depths: Depths
+    levels: Levels, boxes: Boxes, pattern: npt.NDArray[np.int16], codes: Codes, depths: Depths
 ) -> int:
     """Number the nodes that are the join of their entries in ``fresh``, -1 for the others."""
     m = len(codes)
