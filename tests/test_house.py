@@ -156,8 +156,8 @@ def test_functions_can_be_read_at_once() -> None:
 
 # Lines of the shipped package, as CONTRIBUTING counts them (the bar was 35,000). A feature may
 # raise it by what it needs and nothing else; whoever makes the package smaller lowers it.
-LINES = 62_459
-OURS = 176  # of our modules that a run with k alone loads
+LINES = 62_476
+OURS = 179  # of our modules that a run with k alone loads, on a column of numbers
 
 
 def test_the_package_does_not_grow() -> None:
@@ -211,7 +211,7 @@ def test_the_start_is_light(start: str, heavy: set[str]) -> None:
 def test_a_run_loads_nothing_that_it_does_not_use() -> None:
     code = (
         "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'; import polars as pl, shoal\n"
-        "shoal.anonymize(pl.DataFrame({'a': [1, 2, 3] * 5, 'b': 1}), quasi=['a', 'b'], k=3)"
+        "shoal.anonymize(pl.DataFrame({'a': [1, 2, 3] * 150, 'b': 1}), quasi=['a', 'b'], k=3)"
         "\nimport json, sys; print(json.dumps(list(sys.modules)))"
     )
     others = {"pandas", "pyarrow.compute", "shoal.show", "shoal.report", "shoal.measures.risks"}

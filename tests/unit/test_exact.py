@@ -52,10 +52,13 @@ def test_seven_rows_lose_as_little_as_can_be(rule, effort):
         assert iloss(data, made).rate == pytest.approx(best, abs=1e-9)
 
 
-def test_a_small_table_loses_no_more_when_it_starts_again():
-    data, rule = encoded(np.random.default_rng(5), 60, "to"), KAnonymity(3)
-    rates = {
-        effort: iloss(data, shoal.group(data, rule, np.random.default_rng(1), effort=effort)).rate
-        for effort in ("fast", "normal")
-    }
-    assert rates["normal"] < rates["fast"]
+def test_a_small_table_loses_less_when_it_starts_again(monkeypatch):
+    data, rule = encoded(np.random.default_rng(5), 60, "tot"), KAnonymity(3)
+
+    def rate(effort):
+        return iloss(data, shoal.group(data, rule, np.random.default_rng(1), effort=effort)).rate
+
+    again = rate("normal")
+    assert rate("fast") == again  # there is no time to be saved
+    monkeypatch.setattr(shoal, "FEW", 0)
+    assert again < rate("normal") <= rate("fast")

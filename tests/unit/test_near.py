@@ -1,8 +1,10 @@
 """Nodes near a release are those that gain at its prices; a start from them is refined to less."""
 
 import numpy as np
+import polars as pl
 import pytest
 
+from shoal import anonymize
 from shoal.groupers import shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.prices import near
@@ -103,3 +105,18 @@ def test_places_of_single_bits():
     bits = np.uint64(1) << np.arange(64, dtype=np.uint64)
     with np.errstate(over="ignore"):
         assert [bit_place.py_func(bit) for bit in bits] == list(range(64))
+
+
+def test_a_column_may_have_more_levels_than_eight_bits_count():
+    frame = pl.DataFrame({"age": np.random.default_rng(1).integers(0, 3_000, 2_500)})
+    for k in (5, 150):
+        made = anonymize(frame, quasi=["age"], k=k, prove=True, seed=2**100 + 7)
+        assert made.proof.bound.rate <= made.loss.rate
+
+
+def test_a_search_without_nodes_worth_opening_goes_by_patterns(monkeypatch):
+    monkeypatch.setattr(near, "CHOICE", 0)
+    monkeypatch.setattr(near, "WORTH_MANY", -2.0)
+    data = encoded(np.random.default_rng(3), 600, "ttt", missing=0.1)
+    made = shoal.group(data, KAnonymity(100), np.random.default_rng(1))
+    assert made.sizes.min() >= 100

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.groupers import k_member, rivals, shoal
+from shoal.groupers import k_member, kaim, mondrian, rivals, shoal
 from shoal.groupers.growth import grow_groups
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, AlphaK, KAnonymity, LDiversity, TCloseness
@@ -28,7 +28,7 @@ def table(seed):
 def test_no_rival_loses_less_than_the_release(monkeypatch, rule, seed):
     data, heard = table(seed), []
 
-    def listening(rule):
+    def listening(rule, **few):
         def heard_of(method):
             def made(*args):
                 heard.append(method(*args))
@@ -36,7 +36,7 @@ def test_no_rival_loses_less_than_the_release(monkeypatch, rule, seed):
 
             return made
 
-        return list(map(heard_of, rivals.rivals(rule)))
+        return list(map(heard_of, rivals.rivals(rule, **few)))
 
     monkeypatch.setattr(shoal, "rivals", listening)
     made = shoal.group(data, rule, np.random.default_rng(seed))
@@ -52,7 +52,7 @@ def test_a_cheaper_start_is_taken(monkeypatch):
     (method,) = rivals.rivals(rule)
     best, asked = method(data, rule, np.random.default_rng(0)), []
 
-    def only(rule):
+    def only(rule, **_):
         asked.append(rule)
         return [lambda *_: best]
 
@@ -102,7 +102,7 @@ def test_the_start_that_refines_better_is_taken(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [4, 16])
 def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):
-    data, heard = encoded(np.random.default_rng(2), 100, "to" * (columns // 2)), []
+    data, heard = encoded(np.random.default_rng(2), 100, "t" * columns), []
 
     def listening(*args):
         heard.append(grow_groups(*args))
@@ -116,10 +116,23 @@ def test_a_table_with_many_columns_is_grown_as_well(monkeypatch, columns):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rows", "kinds", "method"), [(200, "ot", mondrian), (200, "ot", kaim), (600, "oo", mondrian)]
+)
 @pytest.mark.parametrize("effort", ["fast", "normal"])
-@pytest.mark.parametrize("kinds", ["sss", "sos", "tss"])
-def test_k_member_never_loses_less_where_columns_are_sets(effort, kinds):
-    data = encoded(np.random.default_rng(3), 200, kinds)
+def test_nobody_loses_less_where_columns_are_numbers_or_rows_few(rows, kinds, method, effort):
+    data = encoded(np.random.default_rng(3), rows, kinds)
+    for k in (2, 5, 40):
+        theirs = method.group(data, KAnonymity(k), np.random.default_rng(k))
+        ours = shoal.group(data, KAnonymity(k), np.random.default_rng(k), effort=effort)
+        assert iloss(data, ours).rate <= iloss(data, theirs).rate + 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("effort", ["fast", "normal"])
+@pytest.mark.parametrize("kinds", ["sss", "sos", "tss", "oo"])
+def test_k_member_never_loses_less_where_columns_are_sets_or_numbers(effort, kinds):
+    data = encoded(np.random.default_rng(3), 200 if "s" in kinds else 500, kinds)
     for k in (2, 5, 11):
         rule = KAnonymity(k)
         theirs = k_member.group(data, rule, np.random.default_rng(k))

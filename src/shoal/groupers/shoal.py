@@ -90,7 +90,7 @@ SLOW = (3.0, 1.0)
 """Times as long as with k alone that trials may take on groups with the mix, in a small table and
 in a large one."""
 FEW = 400
-"""Rows up to which refinement starts again until nothing improves."""
+"""Rows up to which refinement starts again until nothing improves, whatever the effort."""
 FIRST = 1
 """Refinement trials, per n / k, after which the better start is chosen."""
 SECOND = 8
@@ -122,6 +122,8 @@ def group(
     stop
         Asked before every round of refinement; True ends the work with the best partition so far.
     """
+    if effort == "fast" and data.rows <= FEW:  # there is no time to be saved
+        effort = "normal"
     chosen, resumed = _chosen(effort, rule)
     k, conditions = conditions_of(data, rule)
     if data.people is None:  # smaller classes cannot have the mix, and need not be looked at
@@ -174,7 +176,7 @@ def group(
     # Trials that never accept a worse group cannot end with more than they began with.
     same = starts[0] is best and chosen.heat == 0.0
     labels = found if same else min((found, best), key=partial(cost, data, boxes))
-    if data.rows <= FEW and effort != "fast":
+    if data.rows <= FEW:
         labels = _restarted(data, shape, labels, rng, stop)
     if by_size and (effort != "fast" or data.rows <= NEAR[1]):
         labels = shifted(data, k, boxes, labels)
@@ -300,11 +302,11 @@ def _starts(
     numbers = not conditions.code.size and any(isinstance(d, Ordered) for d in data.domains)
     if sets or (small and (numbers or not walkable(ladders))) or not starts:
         others.append(lambda data, rule, rng: grow_groups(data, make_space(data), rule, rng))
-    if numbers and not sets:  # cuts fall where rows are, levels of a pattern where they may
+    if numbers or (sets and small):  # cuts fall where rows are, levels of a pattern where they may
         others.append(mondrian)
     shared = len(starts) + len(others)
     if asked or (small and not fast):
-        others += rivals(rule)
+        others += rivals(rule, few=data.rows <= FEW and not sets)
     # A rival starts as it would by itself, so that it cannot lose less.
     starts += share(lambda made: made(data, rule, deepcopy(seeds)).labels(), others)
     starts += peeled if large else []

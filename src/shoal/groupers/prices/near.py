@@ -117,8 +117,8 @@ def near_nodes(
     """Return nodes that gain at what rows pay in the groups ``labels``, with all their entries.
 
     After some ``passes`` only those that gain at better prices, or nearly. For a large k, where no
-    entry is a class by itself; None where they are too many to be listed, or too few to choose
-    from.
+    entry is a class by itself; None where they are too many to be listed, too few to choose
+    from, or none of them is worth it.
     """
     number, many = _bit_rows(problem)
     k = problem.k
@@ -133,7 +133,8 @@ def near_nodes(
         return members
     prices = _prices(problem, members, paid, passes, LAST_MANY).of
     more = int(WORTH_MANY * float((prices - problem.gaps).mean()))
-    return _worth(_listed(problem, found, prices, data.rows), prices + more, problem)
+    worth = _worth(_listed(problem, found, prices, data.rows), prices + more, problem)
+    return worth if worth.cost.size else None
 
 
 def _paid(data: Encoded, problem: Problem, boxes: Boxes, labels: Ints) -> Ints:
