@@ -24,18 +24,18 @@ FAR = 2
 """A k of so many times l is too far from it."""
 
 
-def rivals(rule: Rule, *, few: bool = False) -> list[Method]:
+def rivals(rule: Rule, *, few: bool = False, sets: bool = True) -> list[Method]:
     """Return the methods that were made for the parts of the rule, or for any where rows are few.
 
     Where a part has no form in sizes and shares (t-closeness, beta-likeness, entropy, recursive
     diversity), cuts of the table are often the better start: large groups keep it by themselves.
     """
     parts, asked = flatten([rule]), list[Method]()
-    if few:
-        from shoal.groupers import kaim
+    if (few or rule.caps() is None) and not sets:
+        from shoal.groupers import kaim  # sets have no entropy distance
 
         asked.append(kaim.group)
-    if rule.caps() is None or few:
+    if rule.caps() is None or (few and not sets):
         from shoal.groupers import k_member
 
         asked += [mondrian, k_member.group]

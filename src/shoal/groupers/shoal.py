@@ -64,7 +64,7 @@ POLISH = 0.25
 """The share of trials that is left to do after that."""
 TINY = 12
 """Rows up to which every subset is looked at; each one more takes three times as long."""
-BUILT = 0.75
+BUILT = {"fast": 0.75, "normal": 0.5}
 """Share of the rows that the peel of a large table may leave before groups are built with its mix.
 In a small one these are always tried."""
 LOST = 0.9
@@ -287,7 +287,8 @@ def _starts(
     if peels:
         labels = peel_off(data, rule, k, conditions, boxes, ladders, effort.visits, rng)
         left = float((labels < 0).mean())
-    large = mix and left > BUILT and data.rows > SAMPLE  # fast has no time for other starts
+    built = BUILT["fast" if fast else "normal"]
+    large = mix and left > built and data.rows > SAMPLE  # fast has no time for other starts
     if peels and not (large and fast) and (left <= LOST or not mix):
         placed = place_rest(data, conditions, boxes, labels, rule, rng)
     peeled = [] if placed is None else [repair(data, placed, rule).labels()]
@@ -306,7 +307,7 @@ def _starts(
         others.append(mondrian)
     shared = len(starts) + len(others)
     if asked or (small and not fast):
-        others += rivals(rule, few=data.rows <= FEW and not sets)
+        others += rivals(rule, few=data.rows <= FEW, sets=sets)
     # A rival starts as it would by itself, so that it cannot lose less.
     starts += share(lambda made: made(data, rule, deepcopy(seeds)).labels(), others)
     starts += peeled if large else []
