@@ -156,7 +156,7 @@ def test_functions_can_be_read_at_once() -> None:
 
 # Lines of the shipped package, as CONTRIBUTING counts them (the bar was 35,000). A feature may
 # raise it by what it needs and nothing else; whoever makes the package smaller lowers it.
-LINES = 62_477
+LINES = 62_475
 OURS = 179  # of our modules that a run with k alone loads, on a column of numbers
 
 

@@ -59,7 +59,7 @@ def test_equals_its_twin(seed):
     boxes, ladders = make_boxes(data, weights), make_ladders(data, weights, k, 0.0)
     distinct, _, count = entries(data.codes)
     codes = np.ascontiguousarray(distinct.T)
-    open_ = opening.one_node(data, count, ladders, data.rows // k + 2)
+    open_ = opening.one_node(count, ladders, data.rows // k + 2)
     naive = Nodes(count.tolist(), k, float(weights.sum()), data.rows // k + 2)
     trial, hashed = new_trial(count.size, open_.size.size), new_hashed(count.size)
     patterns = np.array(list(itertools.product(*map(range, ladders.levels))), np.int8)

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.pace import under_way
-from shoal.base.partition import Ints
+from shoal.base.partition import Codes, Ints
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
@@ -114,32 +114,35 @@ def opened(
     priced
         Whether prices may name the nodes that are tried: widths count alike in all columns.
     """
-    _, entry, count = entries(data.codes)
+    distinct, entry, count = entries(data.codes)
+    codes, nodes = np.ascontiguousarray(distinct.T), data.rows // k + 2
     seed = np.array([rng.integers(1, 2**62)], np.uint64)
     problem = make_problem(data, k, LOOKS) if priced else None
     if problem is not None and not problem.free.any():
-        open_ = one_node(data, count, ladders, data.rows // k + 2)
+        open_ = one_node(count, ladders, nodes)
         own = rng.spawn(1)[0]  # it may be for nothing
-        _by_pattern(data, k, boxes, ladders, open_, search.first, 0.0, seed.copy(), own, stop)
+        shape = (codes, count, k, boxes, ladders, open_)
+        _by_pattern(*shape, search.first, 0.0, seed.copy(), own, stop)
         members = near_nodes(data, problem, boxes, open_.of[entry], search.passes)
         if members is not None:
 
             def chain(own: np.random.Generator) -> Open:
-                start = one_node(data, count, ladders, data.rows // k + 2)
-                _listed(data, k, boxes, start, members, search, own, stop)
+                start = one_node(count, ladders, nodes)
+                _listed(codes, count, k, boxes, start, members, search.tries, own, stop)
                 return start
 
             made = share(chain, rng.spawn(CHAINS))
             best = min((*made, open_), key=lambda one: float((one.cost[one.of] * count).sum()))
             return np.unique(best.of[entry], return_inverse=True)[1].astype(np.int64)
     rounds = max(2, round(search.rounds * min(1.0, USUAL * k / data.rows) ** 0.5))
-    open_ = one_node(data, count, ladders, data.rows // k + 2)
-    _by_pattern(data, k, boxes, ladders, open_, rounds, search.heat, seed, rng, stop)
+    open_ = one_node(count, ladders, nodes)
+    _by_pattern(codes, count, k, boxes, ladders, open_, rounds, search.heat, seed, rng, stop)
     return np.unique(open_.of[entry], return_inverse=True)[1].astype(np.int64)
 
 
 def _by_pattern(
-    data: Encoded,
+    codes: Codes,
+    count: Ints,
     k: int,
     boxes: Boxes,
     ladders: Ladders,
@@ -151,16 +154,15 @@ def _by_pattern(
     stop: Callable[[], bool] | None,
 ) -> None:
     """Open the classes of patterns, most of them near those of nodes that are open."""
-    distinct, _, count = entries(data.codes)
-    codes, n = np.ascontiguousarray(distinct.T), count.size
-    trial, hashed, done = new_trial(n, open_.size.size), new_hashed(n), np.zeros(1)
+    n, done = count.size, np.zeros(1)
+    trial, hashed = new_trial(n, open_.size.size), new_hashed(n)
     with under_way("nodes tried", lambda: done[0] / rounds):
         for now in range(rounds):
             if stop is not None and stop():
                 break
             loss = open_.cost[open_.of] * count
             warmth = heat * max(0.0, 1.0 - now / (COLD * rounds))
-            warmth *= float(loss.sum()) * k / data.rows
+            warmth *= float(loss.sum()) * k / count.sum()
             patterns = _near(ladders, open_, loss, rng)
             shape = (boxes, ladders, patterns, codes, count, k, warmth)
             reopen(*shape, open_, trial, hashed, seed)
@@ -168,29 +170,32 @@ def _by_pattern(
 
 
 def _listed(
-    data: Encoded,
+    codes: Codes,
+    count: Ints,
     k: int,
     boxes: Boxes,
     open_: Open,
     members: Members,
-    search: OpeningEffort,
+    tries: int,
     rng: np.random.Generator,
     stop: Callable[[], bool] | None,
 ) -> None:
     """Open nodes that prices name: all of them cold, then any, cooling down."""
-    distinct, _, count = entries(data.codes)
-    seed = np.array([rng.integers(1, 2**62)], np.uint64)
-    codes, nodes, done = np.ascontiguousarray(distinct.T), members.cost.size, np.zeros(1)
+    seed, nodes, done = (
+        np.array([rng.integers(1, 2**62)], np.uint64),
+        members.cost.size,
+        np.zeros(1),
+    )
     listed = Listed(members.start, members.entry.astype(np.int64), np.full(nodes, -1.0))
     trial, hot, cold = new_trial(count.size, open_.size.size), *HEATS
     with under_way("nodes tried", lambda: done[0] / TURNS):
         for now in range(TURNS + 1):
             if now and stop is not None and stop():
                 break
-            tried = rng.integers(0, nodes, search.tries // TURNS) if now else rng.permutation(nodes)
+            tried = rng.integers(0, nodes, tries // TURNS) if now else rng.permutation(nodes)
             part = (now - 1) / (WARM * TURNS)
             warmth = hot * (cold / hot) ** part if 0.0 <= part < 1.0 else 0.0
-            warmth *= float((open_.cost[open_.of] * count).sum()) * k / data.rows
+            warmth *= float((open_.cost[open_.of] * count).sum()) * k / count.sum()
             shape = (boxes, codes, listed, tried, count, k, warmth)
             reopen_listed(*shape, open_, trial, seed)
             done[0] = now
@@ -214,7 +219,7 @@ def _near(
     return np.asarray(out, np.int8)
 
 
-def one_node(data: Encoded, count: Ints, ladders: Ladders, nodes: int) -> Open:
+def one_node(count: Ints, ladders: Ladders, nodes: int) -> Open:
     """Return one open node over all entries, and room for so many nodes."""
     n, last = count.size, ladders.levels - 1
     top = ladders.width[np.arange(last.size), last]
@@ -228,6 +233,6 @@ def one_node(data: Encoded, count: Ints, ladders: Ladders, nodes: int) -> Open:
         level=np.tile(last.astype(np.int8), (nodes, 1)),
         away=np.zeros(nodes),
     )
-    open_.size[0], open_.under[:, 0] = data.rows, True
+    open_.size[0], open_.under[:, 0] = count.sum(), True
     look_around(count, open_)
     return open_

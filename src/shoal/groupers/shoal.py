@@ -64,9 +64,9 @@ POLISH = 0.25
 """The share of trials that is left to do after that."""
 TINY = 12
 """Rows up to which every subset is looked at; each one more takes three times as long."""
-BUILT = {"fast": 0.75, "normal": 0.5}
-"""Share of the rows that the peel of a large table may leave before groups are built with its mix.
-In a small one these are always tried."""
+BUILT = (0.5, 0.75)
+"""Share of the rows that the peel of a large table may leave before groups are built with its mix,
+and the same with effort fast. In a small one these are always tried."""
 LOST = 0.9
 """Share of the rows from which on what the peel leaves is no start, where groups can be built."""
 FAR = 1.15
@@ -140,7 +140,7 @@ def group(
 
         return repair(data, Partition.from_labels(best_labels(data, rule, boxes)), rule)
     sets, shape = bool((boxes.kind == SET).any()), (k, conditions, boxes, ladders)
-    starts = _whole_nodes(data, shape, effort, rng, stop, plain=plain)
+    starts = _whole_nodes(data, shape, effort, rng, stop, plain=plain) if by_size else []
     if starts:
         chosen = replace(chosen, trials=POLISH * chosen.trials)
     if not starts or not all(isinstance(domain, Taxonomy) for domain in data.domains):
@@ -198,8 +198,8 @@ def _whole_nodes(
     plain: bool,
 ) -> list[Ints]:
     """Return the start that a search of whole nodes makes where k is large, if it can."""
-    k, conditions, boxes, ladders = shape
-    if k < LARGE or conditions.code.size:
+    k, _, boxes, ladders = shape
+    if k < LARGE:
         return []
     from shoal.groupers.opening import OpeningEffort, opened, searchable
 
@@ -287,8 +287,8 @@ def _starts(
     if peels:
         labels = peel_off(data, rule, k, conditions, boxes, ladders, effort.visits, rng)
         left = float((labels < 0).mean())
-    built = BUILT["fast" if fast else "normal"]
-    large = mix and left > built and data.rows > SAMPLE  # fast has no time for other starts
+    # Where it is large fast has no time for other starts.
+    large = mix and left > BUILT[fast] and data.rows > SAMPLE
     if peels and not (large and fast) and (left <= LOST or not mix):
         placed = place_rest(data, conditions, boxes, labels, rule, rng)
     peeled = [] if placed is None else [repair(data, placed, rule).labels()]

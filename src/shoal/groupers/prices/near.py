@@ -22,12 +22,7 @@ from shoal.groupers.prices.nodes import FAR, Pass, Problem, make_problem
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.prices.greedy import Members, losses_per_row
-from shoal.kernels.prices.lists import (
-    cheapest_list,
-    list_entries,
-    mark_bits,
-    price_lists,
-)
+from shoal.kernels.prices.lists import cheapest_list, list_entries, mark_bits, price_lists
 from shoal.kernels.prices.near import near
 from shoal.kernels.prices.number import new_depths
 from shoal.kernels.prices.reopen import NodeRows

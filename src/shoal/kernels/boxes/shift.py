@@ -74,8 +74,8 @@ def shift(
     group: Ints,
     size: Ints,
     room: Ints,
-) -> float:
-    """Send rows that can be spared along ways to cheaper groups; return the change of the loss.
+) -> None:
+    """Send rows that can be spared along ways to cheaper groups.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def shift(
         ``[4, groups]``
     """
     end, step, towards, queue = room[0], room[1], room[2], room[3]
-    change, moved = 0.0, True
+    moved = True
     while moved:
         moved = False
         _reach(turn, begin, under, group, end, step, towards, queue)
@@ -102,9 +102,7 @@ def shift(
                 _walk(s, begin, under, group, step, towards)
                 size[s] -= 1
                 size[t] += 1
-                change += cost[t] - cost[s]
                 moved = True
-    return change
 
 
 @inner
