@@ -4,7 +4,12 @@
 [--k 5 10] [--rows 30000]``
 prints one table per data set, at default effort, and `shoal` at effort fast besides; ``wages``
 (generated, k alone) has a column of thousands of values. ``--plain``: without hierarchies, as in a
-first use. Whoever loses less than `shoal` is named, and the exit code is 1.
+first use. Methods that lose less than `shoal` are named, and the exit code is 1.
+
+``--save FILE`` keeps losses and processor times; ``--against FILE``, with the same data sets, rules
+and rows, compares them with this run: the exit code is 1 if a run loses more than before or is
+refused now. ``--repeat 3`` takes the least processor time of three: without it compiling a changed
+kernel counts too, and a busy machine says little.
 """
 
 from __future__ import annotations
@@ -14,9 +19,11 @@ import json
 import sys
 import time
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 
+from benchmarks.before import Figure, compare, load, save
 from benchmarks.tables import ADULT, wages
 from shoal.base.errors import ShoalError
 from shoal.catalog import METHODS
@@ -80,8 +87,8 @@ def serves(name: str, rule: Rule) -> bool:
     return entry.release == "generalized" and able and asked
 
 
-def measured(name: str, data: Encoded, rule: Rule, **options: str) -> tuple[float, str]:
-    """Return the loss of one method, and it in words with the processor time."""
+def measured(name: str, data: Encoded, rule: Rule, repeat: int, **options: str) -> Figure:
+    """Return the loss of one method and its least processor time of ``repeat`` runs."""
     entry = METHODS[name]
     if entry.flat_sets:
         domains = tuple(
@@ -89,15 +96,16 @@ def measured(name: str, data: Encoded, rule: Rule, **options: str) -> tuple[floa
             for domain in data.domains
         )
         data = Encoded(data.names, data.codes, domains, data.sensitive, data.sensitive_names)
-    begun = time.process_time()
-    try:
-        part = entry.load()(data, rule, np.random.default_rng(1), **options)
-    except ShoalError as error:
-        return np.inf, f"refused ({type(error).__name__})"
-    passed = time.process_time() - begun
+    passed = np.inf
+    for _ in range(repeat):
+        begun = time.process_time()
+        try:
+            part = entry.load()(data, rule, np.random.default_rng(1), **options)
+        except ShoalError as error:
+            return Figure(None, time.process_time() - begun, type(error).__name__)
+        passed = min(passed, time.process_time() - begun)
     assert rule.holds(data.stats(part)).all()
-    rate = iloss(data, part).rate
-    return rate, f"{rate:.4f} ({passed:.1f} s)"
+    return Figure(iloss(data, part).rate, passed)
 
 
 def rules_of(hidden: str, asked: list[str], sizes: list[int]) -> dict[str, Rule]:
@@ -123,37 +131,50 @@ def rules_of(hidden: str, asked: list[str], sizes: list[int]) -> dict[str, Rule]
     }
 
 
-def compared(
-    name: str, plain: bool, asked: list[str], sizes: list[int], rows: int = 0
-) -> list[str]:
-    """Print the table of one data set; return who loses less than the default.
+def compared(name: str, asked: argparse.Namespace) -> tuple[dict[str, Figure], list[str]]:
+    """Print the table of one data set; return its figures, and what loses less than shoal.
 
     So does the default itself where it loses less under a stricter rule: that release keeps the
     other rule too.
     """
-    data, hidden = table(name, plain, rows), SENSITIVE.get(name, "")
-    rules = rules_of(hidden, asked, sizes)
-    told = ", ".join(filter(None, (f"{len(data.domains)} quasi-identifiers", hidden)))
-    print(f"\n{name}: {data.rows:,} rows, {told}\n")
+    data, hidden = table(name, asked.plain, asked.rows), SENSITIVE.get(name, "")
+    rules = rules_of(hidden, asked.rules, asked.k)
+    about = ", ".join(filter(None, (f"{len(data.domains)} quasi-identifiers", hidden)))
+    print(f"\n{name}: {data.rows:,} rows, {about}\n")
     methods = [m for m in METHODS if any(serves(m, rule) for rule in rules.values())]
     others = [method for method in methods if method != "shoal"]
-    print("| rule | " + " | ".join(["shoal", "shoal, fast", *others]) + " |")
-    print("|---" * (len(others) + 3) + "|", flush=True)
-    beaten, best = [], {}
+    columns: dict[str, tuple[str, dict[str, str]]] = {
+        "shoal": ("shoal", {}),
+        "shoal, fast": ("shoal", {"effort": "fast"}),
+        **{method: (method, {}) for method in others},
+    }
+    print("| rule | " + " | ".join(columns) + " |")
+    print("|---" * (len(columns) + 1) + "|", flush=True)
+    figures: dict[str, Figure] = {}
+    beaten: list[str] = []
     for words, rule in rules.items():
-        best[words], cell = measured("shoal", data, rule)
-        cells = [cell, measured("shoal", data, rule, effort="fast")[1]]
-        for method in others:
-            loss, cell = measured(method, data, rule) if serves(method, rule) else (np.inf, "")
-            cells.append(cell)
-            if loss < best[words] - 1e-9:
-                beaten.append(f"{name}, {words}: {method} loses less than shoal")
-        print(f"| {words} | " + " | ".join(cells) + " |", flush=True)
+        row = {
+            column: measured(method, data, rule, asked.repeat, **options)
+            for column, (method, options) in columns.items()
+            if serves(method, rule)
+        }
+        figures |= {f"{name}, {words}, {column}": figure for column, figure in row.items()}
+        print(f"| {words} | " + " | ".join(str(row.get(c, "")) for c in columns) + " |", flush=True)
+        beaten += [
+            f"{name}, {words}: {method} loses less than shoal"
+            for method in others
+            if method in row and _loss(row[method]) < _loss(row["shoal"]) - 1e-9
+        ]
+    best = {words: _loss(figures[f"{name}, {words}, shoal"]) for words in rules}
     for a, b in permutations(rules, 2):
         if best[b] < best[a] - 1e-9 and implies(rules[b], rules[a]):
             less = f"{best[b]:.4f} < {best[a]:.4f}"
             beaten.append(f"{name}, {a}: shoal loses less under {b} ({less})")
-    return beaten
+    return figures, beaten
+
+
+def _loss(figure: Figure) -> float:
+    return np.inf if figure.loss is None else figure.loss
 
 
 def implies(tight: Rule, loose: Rule) -> bool:
@@ -173,19 +194,36 @@ def _tighter(tight: Rule, loose: Rule) -> bool:
 
 
 def main(args: list[str]) -> int:
-    """Print the tables, then who beats the default: 1 if anybody does."""
+    """Print the tables, then which methods beat the default, and what lost less before."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(FILES)[:3])
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--rules", nargs="+", default=["k", "l"])
     parser.add_argument("--rows", type=int, default=0)
     parser.add_argument("--k", type=int, nargs="+", default=[5, 10, 50])
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--save", type=Path)
+    parser.add_argument("--against", type=Path)
     asked = parser.parse_args(args)
+    settings: dict[str, object] = {"plain": asked.plain, "rows": asked.rows}
+    try:
+        before = load(asked.against, settings) if asked.against else {}
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    figures: dict[str, Figure] = {}
     beaten: list[str] = []
     for name in asked.names:
-        beaten += compared(name, asked.plain, asked.rules, asked.k, asked.rows)
-    print("\n".join(["", *beaten]) if beaten else "\nNobody loses less than shoal.")
-    return 1 if beaten else 0
+        of_one, better = compared(name, asked)
+        figures |= of_one
+        beaten += better
+    if asked.save:
+        save(asked.save, settings, figures)
+    worse: list[str] = []
+    if asked.against:
+        lines, worse = compare(before, figures)
+        print("\n".join(["", *lines, *(f"Worse than before: {line}" for line in worse)]))
+    print("\n".join(["", *beaten]) if beaten else "\nNo method loses less than shoal.")
+    return 1 if worse or (beaten and not asked.against) else 0
 
 
 if __name__ == "__main__":
