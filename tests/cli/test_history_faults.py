@@ -153,19 +153,6 @@ def test_a_release_of_a_series_is_made_again_with_its_history(folder):
     assert shoal(folder, *first, "--history", "before2023").returncode == 0
 
 
-def test_a_release_like_another_is_made_again_with_it(folder):
-    roles = ("--quasi", "age,sex", "--sensitive", "ill", "--k", "3", "--method", "mondrian")
-    one = ("anonymize", "2023.csv", *roles, "-o", "one.csv", "--seed", "5")
-    two = ("anonymize", "2024.csv", *roles, "-o", "two.csv", "--seed", "5", "--like", "one.csv")
-    assert [shoal(folder, *words).returncode for words in (one, two)] == [0, 0]
-    words = ("replay", "two.csv.manifest.json", "--data", "2024.csv", "--seed", "5")
-    done = shoal(folder, *words)
-    assert done.returncode == 2
-    assert "was made like an earlier release" in " ".join(done.stderr.split())
-    done = shoal(folder, *words, "--like", "one.csv")
-    assert done.returncode == 0, done.stderr
-
-
 def test_a_history_is_encrypted_if_there_is_a_key(folder, monkeypatch):
     pytest.importorskip("cryptography")
     (folder / "secret").mkdir()

@@ -112,7 +112,6 @@ class Anonymized(Declared, Asked, total=False):
     pseudonym_key: str | Path | bytes | None
     history: str | Path | None
     against: Sequence[Any]
-    like: Any
     threads: int | None
     progress: Progress | None
     time_limit: float | None
@@ -298,7 +297,7 @@ def refuse_history(history: object) -> None:
     """Refuse a history, and earlier releases, on Spark."""
     if history:
         raise ParameterError(
-            "A history (--history) or earlier releases (--against, --like) are followed from "
+            "A history (--history) or earlier releases (--against) are followed from "
             "release to release, which is done on one machine. Leave out the engine, or them."
         )
 

@@ -28,7 +28,6 @@ from shoal.api.arguments import (
     roles_of,
     several,
 )
-from shoal.api.following import plan_like
 from shoal.api.on_spark import anonymize_on_spark, wants_spark
 from shoal.api.opening import (
     look,
@@ -88,18 +87,12 @@ def anonymize(data: Any = None, **given: Any) -> Release[Any]:
         return _on_spark(data, **given)
     declared, asked = parted(given, Declared)
     # Whatever is wrong with what is asked for is said before the table is read.
-    declared["plan"] = merge(_planned(asked.get("like"), declared))
+    declared["plan"] = merge(declared.get("plan"))
     asked_for(declared["plan"], **parted(asked, Asked)[0])
     if (progress := asked.get("progress")) is not None:
         progress("read")
     made: Release[Any] = open(data, **declared).anonymize(**asked)
     return made
-
-
-def _planned(like: Any, declared: Mapping[str, Any]) -> Any:
-    """Return the plan that a call declares, or that of the release it is to be like."""
-    hints = {key: declared.get(key) for key in ("hierarchies", "missing", "delimiter")}
-    return plan_like(like, declared.get("plan"), named=declared.get("quasi") is not None, **hints)
 
 
 def _on_spark(
@@ -114,11 +107,10 @@ def _on_spark(
     plan: Plan | str | Path | None = None,
     history: object = None,
     against: Sequence[Any] = (),
-    like: Any = None,
     **given: Any,
 ) -> Release[Any]:
     refuse_strict(strict, prove)
-    refuse_history(history or against or like is not None)
+    refuse_history(history or against)
     roles, asked = parted(given, Roles)
     asked |= {"roles": roles_of(**roles), "hierarchies": hierarchies, "rules": rules}
     extra = extra_rules(rules)

@@ -60,7 +60,6 @@ def replay(
     hierarchies: Hierarchies | None = None,
     pseudonym_key: str | Path | bytes | None = None,
     history: str | Path | History | None = None,
-    like: Any = None,
     out: str | Path | None = None,
     force: bool = False,
     **reading: Any,
@@ -80,9 +79,9 @@ def replay(
         its parts.
     pseudonym_key
         Of a release with pseudonyms.
-    history, like
-        Of a release of a series its history, as it was before the release or is now; of one that
-        was made like an earlier release that release. Nothing is recorded.
+    history
+        Of a release of a series its history, as it was before the release or is now. Nothing is
+        recorded.
     out, force
         A folder in which the release is left, under its own name; by default nothing is left.
     """
@@ -100,8 +99,8 @@ def replay(
     full = plan_of(made, own if given else None, where.parent)
     trees = None if is_path(hierarchies) else hierarchies
     table = read(locate(data, full), full, hierarchies=trees)
-    before = _before(made, where, history, like)
-    release = table.anonymize(seed=seed, pseudonym_key=pseudonym_key, history=before, like=like)
+    before = _before(made, where, history)
+    release = table.anonymize(seed=seed, pseudonym_key=pseudonym_key, history=before)
     if out is not None:
         release.write(Path(out) / name, force=force)
         faults = changed_files(made, Path(out), None)
@@ -121,18 +120,14 @@ def replay(
     return Replayed(
         tuple(made["files"]),
         tuple(faults),
-        (*differing(made, outcome), *_others(made, release.made.tied)) if faults else (),
+        tuple(differing(made, outcome)) if faults else (),
         tuple(other_versions(made)),
     )
 
 
-def _before(made: Mapping[str, Any], where: Path, history: Any, like: Any) -> History | None:
+def _before(made: Mapping[str, Any], where: Path, history: Any) -> History | None:
     """Return the history before a release, or say what is needed to make it again."""
     tied = tied_of(made)
-    if ("like" in tied) != (like is not None):
-        need = "Give that release with --like (like=...)." if like is None else "Leave --like out."
-        kind = "like an earlier release" if like is None else "by itself"
-        raise ParameterError(f"The release of {where} was made {kind}. {need}")
     if "series" not in tied:
         if history is not None:
             raise ParameterError(
@@ -152,12 +147,6 @@ def _before(made: Mapping[str, Any], where: Path, history: Any, like: Any) -> Hi
             "Give the history that was kept with it."
         )
     return replace(whole, series=tied["series"]).before(int(tied["number"]))
-
-
-def _others(made: Mapping[str, Any], tied: Mapping[str, Any]) -> list[str]:
-    """Say whether it was made like another earlier release."""
-    then = tied_of(made)
-    return ["the earlier release"] if then.get("like") != tied.get("like") else []
 
 
 def _first(made: Mapping[str, Any], where: Path) -> str:

@@ -22,7 +22,6 @@ from shoal.api.arguments import (
     refuse_strict,
     several,
 )
-from shoal.api.following import followed
 from shoal.api.on_spark import anonymize_on_spark
 from shoal.api.release import Release
 from shoal.base.errors import warn
@@ -127,7 +126,6 @@ class Table(Generic[FrameT]):
         pseudonym_key: str | Path | bytes | None = None,
         history: str | Path | History | None = None,
         against: Sequence[Any] = (),
-        like: Any = None,
         **asked: Unpack[Asked],
     ) -> Release[FrameT]:
         """Anonymize the table and check the release before handing it over.
@@ -171,10 +169,6 @@ class Table(Generic[FrameT]):
         against
             Earlier releases of the same people. With a history each must be one of its releases;
             without one the promise must hold for somebody who has them all, or nothing is released.
-        like
-            An earlier release, its manifest or the figures of its run: rows fall into its classes
-            where they fit and keep the promise, with the same cells, and the others are grouped
-            anew. The promise must hold over both together, too, or nothing is released.
         progress
             Called with the name of each stage as it starts, and ``"compile"`` once if kernels have
             to be compiled. During ``"refine"`` True ends the work with the best so far.
@@ -207,11 +201,11 @@ class Table(Generic[FrameT]):
         key = read_key(pseudonym_key)
         if engine is not None:
             refuse_strict(strict, prove)
-            refuse_history(history or against or like is not None)
+            refuse_history(history or against)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
         told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}
-        told |= {"against": against, "like": like}
+        told["against"] = against
         return self._carried_out(plan, clock, extra, key, **told)[0]
 
     def _carried_out(
@@ -225,7 +219,6 @@ class Table(Generic[FrameT]):
         prove: bool = False,
         history: str | Path | History | None = None,
         against: Sequence[Any] = (),
-        like: Any = None,
     ) -> tuple[Release[FrameT], Made]:
         """Carry out a plan that is filled up; what was made stays with the caller."""
         from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if
@@ -239,9 +232,7 @@ class Table(Generic[FrameT]):
         check_named_once(several(against))
         if series is not None:
             series.check_released({str(one): _published(one) for one in several(against)})
-        earlier = None if like is None else followed(like, plan, dict(self.taxonomies))
-        before: dict[str, Any] = {"history": series, "like": earlier}
-        made = execute(taken, plan, clock, extra, key=key, prove=prove, **before)
+        made = execute(taken, plan, clock, extra, key=key, prove=prove, history=series)
         said = tuple(text for text in said if series is None or not text.startswith(EACH_ONCE))
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds

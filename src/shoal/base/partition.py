@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -21,31 +21,6 @@ _FEW = 10_000
 """Rows that are sorted soon enough as they are."""
 _DENSE = 8
 """Counts are made in a full table while it has at most so many cells per value counted."""
-
-
-@dataclass(frozen=True, eq=False)
-class Said:
-    """Cells that groups are published with word for word: those of an earlier release.
-
-    Parameters
-    ----------
-    cells
-        The published cells of its classes.
-    which
-        The class whose cells a group has, by group; -1: none, it is published as it is.
-    width
-        How wide those cells are in the table, ``[groups, m]``; NaN for the other groups.
-    """
-
-    cells: pl.DataFrame
-    which: Ints
-    width: Floats
-
-    def put(self, column: pl.Series, groups: Ints) -> pl.Series:
-        """Return a published column, a cell for each of ``groups``, with those cells in place."""
-        at = np.flatnonzero(self.which[groups] >= 0)
-        said = self.cells[column.name].gather(self.which[groups[at]])
-        return column.scatter(at, said.cast(column.dtype)) if at.size else column
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +37,11 @@ class Cover:
         domain's size for ``*``.
     node
         Node that is published in a column with a taxonomy.
-    said
-        Groups whose cells were published before; the other numbers are of what these cover.
     """
 
     lo: npt.NDArray[np.int32]
     hi: npt.NDArray[np.int32]
     node: npt.NDArray[np.int32]
-    said: Said | None = None
 
     @classmethod
     def none(cls, groups: int, m: int) -> Cover:

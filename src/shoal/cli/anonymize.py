@@ -66,7 +66,6 @@ def command(
     history: persons.History = None,
     history_key: persons.HistoryKey = None,
     against: persons.Against = None,
-    like: persons.Like = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
@@ -201,7 +200,7 @@ def command(
     streams.file(Path(out))
     goal = Output.of(out, into, json, force, report).with_dictionary(dictionary)
     if spark:
-        persons.refuse_history(history or against or like)
+        persons.refuse_history(history or against)
     else:
         goal.check_files([path for path in (data, plan) if path is not None], csv_safe=csv_safe)
     reader = reporting.reader(report, audience)
@@ -209,7 +208,7 @@ def command(
     from shoal.releases.history.store import history_of
     from shoal.tables.prepare import merge, with_domains
 
-    base = persons.planned(plan, like, trust_plan, quasi, hierarchies, missing, delimiter)
+    base = merge(plan, trust=trust_plan)
     name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
     sets_at_all, settings_by_column = cells.named(grid, sets, limits.settings)
@@ -241,13 +240,13 @@ def command(
         on_spark.carry_out(order, named, started)
         return
     inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
-    series, inputs = history_of(history, full, history_key), inputs + persons.inputs_of(like)
+    series = history_of(history, full, history_key)
     declares = bool(domains) or full.declares_domain
     (goal := goal.made_by(name, inputs, declared=declares, series=series)).check()
     asked: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
     asked |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}
     declared = {"roles": roles, "domains": domains, "settings": settings_by_column}
-    _release(source, full, declared, asked | {"like": like}, reader, goal, started)
+    _release(source, full, declared, asked, reader, goal, started)
 
 
 def _told_again(run: Run, again: list[str], near: list[str]) -> Run:

@@ -28,7 +28,7 @@ GROUPS = {
     "Columns": "--quasi --known --sensitive --identifier --person --other --hierarchies --domain: "
     "--person-rows: --pseudonym: --pseudonym-key: --grid: --sets: --slack: --within --suppress "
     "--coarsest: --finest: --bottom:",
-    "Promise": "--history --history-key: --like:",
+    "Promise": "--history --history-key:",
     "Method": "--method --methods --option: --effort --time-limit --prove: --repeats "
     "--seed: --seed-file:",
     "Output": "--out --typed --mid: --report --audience: --json --csv --plot --dictionary --into: "

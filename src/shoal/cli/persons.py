@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from shoal.base.errors import ParameterError
 from shoal.cli.options import flag
-
-if TYPE_CHECKING:
-    from shoal.plan.plan import Plan
-    from shoal.tables.sources.source import Source
 
 PersonRows = Annotated[
     str | None,
@@ -67,16 +63,6 @@ Against = Annotated[
         "of its releases; without, the promise must hold for somebody who has them all.",
     ),
 ]
-Like = Annotated[
-    Path | None,
-    flag(
-        "--like",
-        "FILE",
-        "An earlier release, its manifest or the figures of its run (--json): rows fall into its "
-        "classes where they fit, with the same cells, and the others are grouped anew. Without "
-        "--plan and --quasi the release is made by the plan of then.",
-    ),
-]
 
 
 def whose(person: list[str] | None, pseudonym: str | None) -> list[str] | None:
@@ -96,35 +82,3 @@ def refuse_history(history: object) -> None:
     from shoal.api.arguments import refuse_history
 
     refuse_history(history)
-
-
-def planned(
-    plan: Path | None,
-    like: Path | None,
-    trust: bool,
-    quasi: list[str] | None,
-    hierarchies: Path | None,
-    missing: list[str] | None,
-    delimiter: str | None,
-) -> Plan:
-    """Return the plan that is named, or that of the release which the new one is to be like."""
-    from shoal.plan.plan import Plan
-
-    if plan is not None:
-        return Plan.read(plan, trust=trust)
-    if like is None:
-        return Plan()
-    from shoal.api.following import plan_like
-    from shoal.tables.prepare import merge
-
-    hints: dict[str, Any] = {"hierarchies": hierarchies, "missing": missing, "delimiter": delimiter}
-    return merge(plan_like(like, None, named=quasi is not None, **hints))
-
-
-def inputs_of(like: Path | None) -> list[Path | Source]:
-    """Return what is read of the earlier release, and must not be written over."""
-    if like is None:
-        return []
-    from shoal.api.following import inputs_of
-
-    return inputs_of(like)

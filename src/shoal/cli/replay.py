@@ -47,9 +47,6 @@ def command(
         ),
     ] = None,
     history_key: persons.HistoryKey = None,
-    like: Annotated[
-        Path | None, opt.flag("--like", "FILE", "The earlier release that it was made like.")
-    ] = None,
     out: Annotated[
         Path | None,
         opt.flag(
@@ -92,7 +89,6 @@ def command(
             reading=reading,
             pseudonym_key=pseudonym_key,
             history=history_of(history, key=history_key),
-            like=like,
             out=out,
             force=force,
         )

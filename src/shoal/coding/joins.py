@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -123,14 +123,8 @@ def _joins(data: Encoded, partition: Partition) -> tuple[Join, ...]:
     if not partition.groups:
         return tuple(_join(domain, np.empty(0, np.int32), partition, 0) for domain in data.domains)
 
-    said = None if partition.cover is None else partition.cover.said
-
     def one(j: int) -> Join:
-        join = _join(data.domains[j], data.codes[:, j][partition.rows], partition, j)
-        if said is None:
-            return join
-        wide = said.width[:, j]
-        return replace(join, width=np.where(np.isnan(wide), join.width, wide))
+        return _join(data.domains[j], data.codes[:, j][partition.rows], partition, j)
 
     return tuple(share(one, range(len(data.domains))))
 
@@ -138,8 +132,6 @@ def _joins(data: Encoded, partition: Partition) -> tuple[Join, ...]:
 def merge(covers: tuple[Join, ...], partition: Partition) -> Ints:
     """Number the equivalence classes: groups that are published alike have the same number."""
     classes = np.zeros(partition.groups, np.int64)
-    if partition.cover is not None and partition.cover.said is not None:
-        classes = partition.cover.said.which + 1  # told apart by cells, not by what they cover
     for join in covers:
         _, which = join.distinct
         span = int(which.max(initial=0)) + 1

@@ -152,14 +152,12 @@ def execute(
     *,
     prove: bool = False,
     history: History | None = None,
-    like: Opened | None = None,
 ) -> Made:
     """Carry out one plan on a table taken in before, and check the release.
 
     ``encoded`` spares encoding the table once more for a method that takes the same form. ``key``:
     of the pseudonyms, if there are to be any. ``prove``: say how far it is from the best possible.
     ``history``: of the releases before this one; it is checked, and handed over as it becomes.
-    ``like``: the earlier release whose classes are taken up where rows fit.
     """
     frame, schema, entry = taken.frame, taken.schema, find_method(plan.method.name)
     shape = entry.shape
@@ -167,7 +165,7 @@ def execute(
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     _check_asked(plan, entry, rules, schema, key, prove)
-    series = course(history, like, rules, entry, plan, taken)
+    series = course(history, rules, entry, plan, taken)
     check_limits(plan, entry, schema, prove=prove, lasting=series is not None)
     with heard() as said:
         grouping, shuffling = generators(plan, entry)

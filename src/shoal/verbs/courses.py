@@ -1,4 +1,4 @@
-"""What a release is to have in common with earlier ones: signatures, classes, sets."""
+"""What a release has in common with earlier ones of its series: signatures, or sets."""
 
 from __future__ import annotations
 
@@ -57,26 +57,14 @@ class Course(Protocol):
 
 def course(
     history: History | None,
-    like: Opened | None,
     rules: Sequence[Rule],
     entry: Method,
     plan: Plan,
     taken: Taken,
 ) -> Course | None:
     """Return what ties a release to earlier ones, None for one by itself."""
-    if like is not None:
-        if history is not None:
-            raise ParameterError(
-                "A history and an earlier release to be like were both given (--history, --like). "
-                "A history says already what people have in common with before: keep one of them."
-            )
-        from shoal.verbs.like import (
-            Like,  # most releases stand by themselves and load none of these
-        )
-
-        return Like.of(like, rules, entry, plan, taken)
     if any(isinstance(rule, MInvariance) for rule in rules):
-        from shoal.verbs.over_time import Series
+        from shoal.verbs.over_time import Series  # most releases have no history
 
         return Series.of(history, rules, entry, plan, taken.frame, taken.schema)
     if history is not None and entry.shape.domains:

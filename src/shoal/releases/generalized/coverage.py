@@ -6,7 +6,7 @@ report of a check may travel further than the original does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,32 +106,6 @@ def plausible(
     if both and rows and original.height:
         faults.extend(_cover_counts(both, sizes, original.height))
     return tuple(faults)
-
-
-def first_covering(both: Sequence[Sides], classes: Ints) -> Ints:
-    """Return for every original the place of the first class that covers it, -1 for none.
-
-    ``classes``: by row the cells of each class, one a column, in the order in which to try them.
-    """
-    names = [str(j) for j in range(len(both))]
-    rows = pl.DataFrame({name: side.values for name, side in zip(names, both, strict=True)})
-    known = rows.unique(maintain_order=True).with_row_index(_COUNT)
-    of_row = rows.join(known, on=names, how="left", maintain_order="left")[_COUNT].to_numpy()
-    ones = np.ones(known.height, np.int64)
-    originals = _Originals.of([known[name].to_numpy() for name in names], ones)
-    first = np.full(known.height, -1, np.int64)
-    step = _step(originals) if known.height else 1
-    for begin in range(0, classes.shape[0], step):
-        left = np.flatnonzero(first < 0)
-        if not left.size:
-            break
-        tables = _tables(list(both), originals, classes[begin : begin + step])
-        for chunk in np.array_split(left, max(1, left.size * step // (8 * _CHUNK))):
-            bits = _cover_bits(tables, [at[chunk] for at in originals.which])
-            some = bits.any(axis=1)
-            first[chunk[some]] = begin + np.unpackbits(bits[some], axis=1).argmax(axis=1)
-    places: Ints = first[of_row]
-    return places
 
 
 @dataclass(frozen=True, eq=False)

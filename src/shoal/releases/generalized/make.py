@@ -75,13 +75,11 @@ def generalize(
     rows = _published_rows(partition, data.rows, order)
     groups = partition.labels()[rows]
     join_of = dict(zip(data.names, joins(data, partition), strict=True))
-    said = None if partition.cover is None else partition.cover.said
 
     def one(name: str) -> list[pl.Series]:
         column = schema[name]
         if name in join_of:
-            columns = written(column, join_of[name], groups, typed=typed, mid=mid)
-            return columns if said is None else [said.put(each, groups) for each in columns]
+            return written(column, join_of[name], groups, typed=typed, mid=mid)
         if column.role is Role.QUASI:
             raise SchemaError(
                 f"The quasi-identifier {name!r} was not encoded, so it cannot be generalized: "
