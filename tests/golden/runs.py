@@ -1,7 +1,8 @@
 """Runs with a fixed seed, through the command line: a few of every kind.
 
 ``python -m tests.golden.runs`` writes their digests to ``digests.json``. A digest may change only
-together with a sentence in the list of changes that says why the release did.
+in a commit that says why the release changed and, once version 1.0.0 is out, together with a line
+in CHANGELOG.md.
 """
 
 from __future__ import annotations

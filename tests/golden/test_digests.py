@@ -1,4 +1,4 @@
-"""No release of a fixed seed changes by a byte without a word in the list of changes."""
+"""No release of a fixed seed changes by a byte unless a commit says why (see runs.py)."""
 
 from __future__ import annotations
 
