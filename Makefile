@@ -72,6 +72,7 @@ reproduce: $(VENV)/.stamp
 docs: $(VENV)/.stamp-docs
 	$(BIN)/python tools/make_cli_docs.py
 	$(BIN)/python -m tools.draw_house
+	$(BIN)/python -m tools.draw_before_after
 	$(BIN)/python tools/run_docs.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"

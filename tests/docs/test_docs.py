@@ -15,6 +15,7 @@ import pytest
 import shoal
 from shoal.catalog import METHODS, RULES
 from shoal.cli.app import COMMANDS
+from shoal.tables import demo
 from tests import inprocess
 from tests.test_house import FLOORS
 from tools import draw_house
@@ -77,30 +78,64 @@ def test_the_tour_of_the_readme_runs(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         asked += 1
     assert asked >= 6
+    assert all(f"    make {target} " in README for target in ("demo", "test"))
     done = subprocess.run(
         [sys.executable, "-c", code[1]], cwd=folder, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     made = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert {"mine.csv", "mine.json", "my-plan.toml", "mine-too.csv", "from-python.csv"} <= made
+    stem = {f"patients.{end}" for end in ("release.csv", "report.html", "plan.toml")}
+    assert {*stem, "from_python.csv"} <= made
     _check_attacks(tmp_path / "demo")
 
 
-def _check_attacks(demo: Path) -> None:
+@pytest.mark.slow
+def test_the_flags_of_the_four_papers_run(tmp_path: Path) -> None:
+    """The last column of the table of papers, behind the command of the sentence before it."""
+    command = re.search(r"Put the flags of\nthe last column behind `shoal (.*)`", README)
+    flags = re.findall(r"^\|.*20\d\d \|.*\| `(--method .*)` \|$", README, re.MULTILINE)
+    assert command is not None
+    assert len(flags) == 4
+    assert inprocess.shoal(tmp_path, "demo", "--out", "demo").returncode == 0
+    for words in flags:
+        done = inprocess.shoal(tmp_path / "demo", *shlex.split(f"{command[1]} {words}"), "--force")
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_picture_shows_patients_of_the_demo_before_and_after() -> None:
+    drawn = (ROOT / "docs" / "before_after.svg").read_text()
+    tables = {
+        name: re.findall(r'<text class="(?:own|same|secret)"[^>]*>([^<]*)<', body)
+        for name, body in re.findall(r'<g id="(\w+)">(.*?)</g>', drawn, re.DOTALL)
+    }
+    patients = pl.read_csv(demo.TABLE, infer_schema=False).fill_null("–").rows()
+    before = _rows(tables["before"], 8)
+    assert len(before) == 5
+    assert set(before) <= set(patients)
+    after = _rows(tables["after"], 7)
+    assert [row[-1] for row in after] == [row[-1] for row in before]
+    assert len({row[:-1] for row in after}) == 1
+
+
+def _rows(cells: list[str], width: int) -> list[tuple[str, ...]]:
+    return [tuple(cells[i : i + width]) for i in range(0, len(cells), width)]
+
+
+def _check_attacks(folder: Path) -> None:
     """Somebody who knows every column but the sensitive one finds at most one person in k."""
-    known = pl.read_csv(demo / "patients.csv").columns
-    for name in ("mine.csv", "mine-too.csv"):
-        released = pl.read_csv(demo / name, infer_schema=False).columns
+    known = pl.read_csv(folder / "patients.csv").columns
+    for name in ("patients.release.csv", "from_python.csv"):
+        released = pl.read_csv(folder / name, infer_schema=False).columns
         assert released == [column for column in known if column != "patient"]
         found = shoal.attack(
-            demo / name,
-            original=demo / "patients.csv",
+            folder / name,
+            original=folder / "patients.csv",
+            plan=folder / "patients.plan.toml",
             known=[column for column in released if column != "diagnosis"],
-            hierarchies=demo / "hierarchies",
             kinds=["linkage"],
             seed=1,
         )
-        assert found.results[0].success <= 1 / 5
+        assert found.results[0].success <= 1 / 10
 
 
 @pytest.mark.parametrize(
