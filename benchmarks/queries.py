@@ -14,15 +14,14 @@ from pathlib import Path
 
 import polars as pl
 
+from benchmarks.query_errors import METHODS, compare_queries
 from experiments.views import read_view
 from shoal.api.functions import anonymize
 from shoal.base.errors import ShoalWarning
-from shoal.catalog import METHODS
 from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import By
 from shoal.tables.cells import natural
 from shoal.tables.files import read_table
-from shoal.verbs.compare import compare_queries
 
 QUASI = ["age", "sex", "race", "marital", "education", "birthplace", "work_class"]
 
@@ -74,9 +73,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=1000)
     parser.add_argument("--l", type=int, default=10)
     parser.add_argument("--columns", type=int, default=7, help="how many quasi-identifiers")
-    parser.add_argument(
-        "--methods", default=",".join(name for name, entry in METHODS.items() if entry.by_queries)
-    )
+    parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--each", action="store_true")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     given = parser.parse_args()

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from shoal.tables.files import read_table, write_table
     from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
     from shoal.tables.schema import Column, Schema
-    from shoal.verbs.compare import Comparison, compare_queries
+    from shoal.verbs.compare import Comparison
     from shoal.verbs.estimate import Estimates
     from shoal.verbs.inspect import Inspection
     from shoal.verbs.risk import Risks
@@ -90,7 +90,7 @@ _HOMES = {
     "shoal.tables.files": "read_table write_table",
     "shoal.tables.hierarchy": "read_hierarchy write_hierarchy",
     "shoal.tables.schema": "Column Schema",
-    "shoal.verbs.compare": "Comparison compare_queries",
+    "shoal.verbs.compare": "Comparison",
     "shoal.verbs.estimate": "Estimates",
     "shoal.verbs.inspect": "Inspection",
     "shoal.verbs.risk": "Risks",
@@ -144,7 +144,6 @@ __all__ = [
     "attack",
     "audit",
     "compare",
-    "compare_queries",
     "estimate",
     "hierarchies",
     "inspect",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import shoal
 from shoal.base.errors import InputError, OutputError, SchemaError
 from shoal.tables.domain import Taxonomy, flat
 from shoal.tables.hierarchy import (
@@ -198,3 +200,10 @@ def test_real_hierarchies_read_and_write_back(tmp_path: Path) -> None:
         write_hierarchy(taxonomy, tmp_path / "h.csv", force=True)
         written = sorted((tmp_path / "h.csv").read_text().splitlines())
         assert written == sorted(path.read_text().splitlines())
+
+
+def test_a_hierarchy_that_is_no_file_and_no_taxonomy_is_refused() -> None:
+    with pytest.raises(SchemaError, match=r"hierarchy of column 'age' is a dict\. Give a file"):
+        shoal.anonymize(
+            pl.DataFrame({"age": [1, 2] * 5}), quasi="age", hierarchies={"age": {0: [1, 2]}}
+        )

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-import shoal
+from benchmarks.query_errors import compare_queries
 from experiments.views import read_view
 from shoal.base.errors import ParameterError, SchemaError
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
@@ -79,7 +79,7 @@ def test_queries_that_cannot_be():
 
 @pytest.mark.slow
 def test_methods_are_compared_in_one_call():
-    found = shoal.compare_queries(
+    found = compare_queries(
         people(3_000),
         quasi=["age", "sex", "town"],
         sensitive="ill",
@@ -94,6 +94,6 @@ def test_methods_are_compared_in_one_call():
     assert mse["dummies"] < mse["anatomy"]
     assert (found["queries"] == 30).all()
     with pytest.raises(ParameterError, match="'simanony' is made for"):
-        shoal.compare_queries(
+        compare_queries(
             people(), quasi=["age", "sex"], sensitive="ill", methods=["simanony"], g=1, l=2
         )

@@ -92,8 +92,7 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
         The column that says whose row it is: then classes are counted in different people, not in
         rows. It is never released.
     hierarchies
-        A folder of ``COLUMN.csv`` files, or taxonomies (or their files) by column; or dictionaries
-        of levels, ``{0: values, 1: wider labels, ...}``, as anjana takes them.
+        A folder of ``COLUMN.csv`` files, or taxonomies (or their files) by column.
     plan
         A plan or its file; the other arguments override it.
     kinds, importance

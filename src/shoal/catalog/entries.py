@@ -47,8 +47,6 @@ class Method:
         Why it cannot count people where a person has several rows; empty: it can.
     baseline
         Whether it is compared with others when nobody says which.
-    by_queries
-        Whether its answers to counting queries are compared when nobody says which.
     ahead
         Module of a worker's task that compiles its kernels while the table is read.
     tight
@@ -73,7 +71,6 @@ class Method:
     whole: str = ""
     rows_only: str = ""
     baseline: bool = False
-    by_queries: bool = False
     ahead: str = ""
     tight: bool = True
     weighs: bool = False

@@ -151,7 +151,6 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             baseline=True,
-            by_queries=True,
         ),
         Method(
             "incognito",
@@ -193,7 +192,6 @@ METHODS: dict[str, Method] = {
             stars=True,
             whole="the few rows that it suppresses are few only in the table as a whole",
             rows_only=_ROW_BY_ROW,
-            by_queries=True,
         ),
         Method(
             "tp+",
@@ -220,7 +218,6 @@ METHODS: dict[str, Method] = {
             release="dummies",
             rules=("l-diversity",),
             needs=("l-diversity",),
-            by_queries=True,
         ),
         Method(
             "anatomy",
@@ -233,7 +230,6 @@ METHODS: dict[str, Method] = {
             needs=("frequency-l-diversity",),
             rows_only="the rows of a person lie in several classes, and the values that all of "
             "these classes share are the person's",
-            by_queries=True,
         ),
         Method(
             "buckets",

@@ -239,14 +239,10 @@ def check(
 
     Exit code 0 if all is well, 1 if not, 2 on bad use.
     """
-    from shoal.tables.hierarchy import ENDINGS, read_hierarchy
+    from shoal.tables.hierarchy import hierarchy_files, read_hierarchy
     from shoal.tables.prepare import load, merge
 
-    files = [path]
-    if path.is_dir():
-        trees = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
-        # A text in a folder of tables may be anything; in a folder of texts it is a hierarchy.
-        files = [file for file in trees if file.suffix.lower() != ".txt"] or trees
+    files = hierarchy_files(path) if path.is_dir() else [path]
     if not path.exists() or not files:
         raise InputError(
             f"There is no hierarchy at {path}. Give a file, or a folder of COLUMN.csv files."

@@ -53,9 +53,8 @@ def command(
 
     Read the guesses before you use them: a name says little about what others know. Columns of
     names get a guessed hierarchy, written beside the plan (plan.hierarchies): look at each, and put
-    together what belongs together. Of a project of ARX (project.deid) and of a job of mosaicrown's
-    Mondrian (job.json) roles, hierarchies, privacy models and weights are taken over, and what has
-    no counterpart is listed.
+    together what belongs together. Of a project of ARX (project.deid) roles, hierarchies, privacy
+    models and weights are taken over, and what has no counterpart is listed.
     """
     from shoal.api.opening import read
     from shoal.base.atomic import check_output
@@ -63,7 +62,7 @@ def command(
     from shoal.tables.prepare import merge
 
     check_output(out, force=force, inputs=[data])
-    if isinstance(data, Path) and data.suffix.lower() in (".deid", ".json"):
+    if isinstance(data, Path) and data.suffix.lower() == ".deid":
         from shoal.cli.projects import from_project
 
         from_project(data, out, force=force)

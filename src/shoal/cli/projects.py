@@ -1,24 +1,21 @@
-"""``shoal init`` of another tool's project: its plan, and its hierarchies beside it."""
+"""``shoal init`` of a project of ARX: its plan, and its hierarchies beside it."""
 
 from __future__ import annotations
 
 import contextlib
 import re
+import shlex
 from pathlib import Path
 
 from shoal.base.atomic import atomic_files, check_output
 from shoal.cli import say
 from shoal.plan.plan import Plan
-from shoal.tables.arx import read_project
-from shoal.tables.mosaicrown import read_job
-from shoal.tables.projects import Project
-
-READERS = {".deid": read_project, ".json": read_job}
+from shoal.tables.arx import Project, read_project
 
 
 def from_project(path: Path, out: Path, *, force: bool) -> None:
     """Write the plan of a project, and its hierarchies beside it: all of it or nothing."""
-    project = READERS[path.suffix.lower()](path)
+    project = read_project(path)
     folder = out.with_suffix(".hierarchies")
     files = {name: folder / _plain(at, name) for at, name in enumerate(project.hierarchies, 1)}
     plan = _plan(project, {name: f"{folder.name}/{file.name}" for name, file in files.items()})
@@ -39,12 +36,13 @@ def from_project(path: Path, out: Path, *, force: bool) -> None:
                 folder.rmdir()
         raise
     trees = f"{len(files)} hierarch{'y' if len(files) == 1 else 'ies'}"
-    say.line(f"Wrote {out}: {len(project.columns)} columns and {trees} from {project.tool}.")
+    say.line(f"Wrote {out}: {len(project.columns)} columns and {trees} from ARX.")
     if project.notes:
         say.line("Without a counterpart, or for you to look at:")
     for note in project.notes:
         say.line(f"  {note}")
-    say.line(project.table)
+    say.line("Take the table out of the project, then run:")
+    say.line(f"  unzip -p {shlex.quote(str(path))} data/input.csv > table.csv")
     say.line(f"  shoal anonymize table.csv --plan {out} -o release.csv")
 
 

@@ -12,13 +12,13 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
 from shoal.base.errors import InputError, SchemaError
 from shoal.tables.hierarchy import read_hierarchy
-from shoal.tables.projects import Project
 from shoal.tables.workbooks import check_size
 
 _VOCABULARIES = ("1.0", "2.0")
@@ -60,7 +60,18 @@ _MODELS: tuple[tuple[str, dict[str, Any]], ...] = (
     (r"^enhanced-(?P<beta>[\d.]+)-likeness" + _OF, {"name": "beta-likeness", "enhanced": True}),
 )
 _WHOLE = ("k", "l")
-_TABLE = "The table is in the project: unzip -p PROJECT data/input.csv > table.csv; then run:"
+
+
+@dataclass(frozen=True)
+class Project:
+    """What a plan takes over from a project: keys, hierarchies by column, and what is left."""
+
+    columns: dict[str, dict[str, Any]]
+    rules: list[dict[str, Any]]
+    data: dict[str, Any]
+    release: Mapping[str, Any]
+    hierarchies: Mapping[str, bytes]
+    notes: tuple[str, ...]
 
 
 def read_project(path: Path) -> Project:
@@ -103,7 +114,7 @@ def _read(path: Path, box: zipfile.ZipFile) -> Project:
         data["dates"] = dates.pop()
     elif dates:
         notes.append(f"Dates in {len(dates)} forms: Shoal reads one form a file, or ISO dates.")
-    return Project("ARX", columns, rules, data, trees, tuple(notes), _TABLE, release)
+    return Project(columns, rules, data, release, trees, tuple(notes))
 
 
 def _tree(path: Path, box: zipfile.ZipFile, member: str) -> Xml.Element:

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from shoal.base.errors import SchemaError, ShoalWarning, listed
 from shoal.base.roles import Kind, Role
@@ -14,9 +14,8 @@ from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.hierarchy import read_directory, read_hierarchy
 from shoal.tables.schema import unknown_column
-from shoal.tables.trees import rows_of_levels
 
-Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path | Mapping[Any, Sequence[Any]]]
+Hierarchies = str | Path | Mapping[str, Taxonomy | str | Path]
 
 
 def is_path(value: object) -> TypeGuard[str | Path]:
@@ -24,10 +23,15 @@ def is_path(value: object) -> TypeGuard[str | Path]:
     return isinstance(value, (str, os.PathLike))
 
 
-def _given(value: Taxonomy | str | Path | Mapping[Any, Sequence[Any]], name: str) -> Taxonomy:
-    if isinstance(value, Mapping):
-        return Taxonomy.from_rows(rows_of_levels(value, name), name)
-    return value if isinstance(value, Taxonomy) else read_hierarchy(value, name)
+def _given(value: Taxonomy | str | Path, name: str) -> Taxonomy:
+    if isinstance(value, Taxonomy):
+        return value
+    if not is_path(value):
+        raise SchemaError(
+            f"The hierarchy of column {name!r} is a {type(value).__name__}. Give a file, or a "
+            "shoal.Taxonomy (Taxonomy.from_rows makes one of rows: value, wider labels, top)."
+        )
+    return read_hierarchy(value, name)
 
 
 def gather(

@@ -1,7 +1,6 @@
 """Hierarchy files: read, written, found in a directory, and checked against the data.
 
 The format is ARX's: one row per value, the value first, ever wider labels after it, the top last.
-Those of a few other tools are read, too.
 """
 
 from __future__ import annotations
@@ -14,9 +13,7 @@ from pathlib import Path
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import InputError, SchemaError, listed, nearest
 from shoal.tables.domain import Taxonomy
-from shoal.tables.trees import filled, rows_of_json
 
-ENDINGS = (".csv", ".txt", ".json")
 _DELIMITERS = (";", ",", "\t")
 
 
@@ -24,16 +21,11 @@ def read_hierarchy(path: Path | str, column: str) -> Taxonomy:
     """Read an ARX hierarchy file for ``column``.
 
     The delimiter (``;``, ``,`` or tab) is found out, fields may be quoted. A row whose value is
-    the top label itself describes missing values and is skipped: missing has its own place. Rows of
-    a ``.txt`` file may differ in length, and ``.json`` is a tree (:mod:`shoal.tables.trees`).
+    the top label itself describes missing values and is skipped: missing has its own place.
     """
     path = Path(path)
     text = _text(path, column)
-    if path.suffix.lower() == ".json":
-        rows = rows_of_json(text, path, column)
-    else:
-        rows = _rows(text, path, column)
-        rows = filled(rows) if path.suffix.lower() == ".txt" else rows
+    rows = _rows(text, path, column)
     # A blank or top-labelled value stands for "missing", which every domain has beside its leaves.
     known = [row for row in rows if len(row) == 1 or (row[0] != row[-1] and row[0].strip())]
     try:
@@ -112,10 +104,15 @@ def write_hierarchy(
         stream.write(text.getvalue().encode())
 
 
+def hierarchy_files(directory: Path) -> list[Path]:
+    """Return the files of a folder that may be hierarchies."""
+    return sorted(p for p in directory.iterdir() if p.suffix.lower() == ".csv" and p.is_file())
+
+
 def read_directory(directory: Path | str, columns: Iterable[str]) -> dict[str, Taxonomy]:
     """Read the hierarchies of ``columns`` that a directory holds.
 
-    A column's file is ``COLUMN.csv`` (or ``.txt``, ``.json``) or ``NAME_hierarchy_COLUMN.csv``;
+    A column's file is ``COLUMN.csv`` or ``NAME_hierarchy_COLUMN.csv``;
     columns without a file are left out of the answer, files of other columns are not read. All
     faults are reported at once.
     """
@@ -126,7 +123,7 @@ def read_directory(directory: Path | str, columns: Iterable[str]) -> dict[str, T
             "Give a directory of files COLUMN.csv."
         )
     columns = list(columns)
-    files = sorted(p for p in directory.iterdir() if p.suffix.lower() in ENDINGS and p.is_file())
+    files = hierarchy_files(directory)
     taxonomies: dict[str, Taxonomy] = {}
     faults: list[str] = []
     matched = False

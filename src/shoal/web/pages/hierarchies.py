@@ -14,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from shoal.base.errors import ShoalError
-from shoal.tables.hierarchy import ENDINGS
 from shoal.tables.making import MAKERS
 from shoal.web.drafts import usual_kind
 from shoal.web.pages.tables import adopt, table_of, use_hierarchy
@@ -193,8 +192,7 @@ async def upload(request: Request) -> Response:
 async def _take_in(request: Request, table: OpenTable, number: int, upload: UploadFile) -> str:
     """Make an uploaded file the hierarchy of a column, or say what is wrong with it."""
     _keep(table, number, table.hierarchy_path(number))
-    suffix = Path(upload.filename or "").suffix.lower()
-    fresh = table.folder / f"upload.part{suffix if suffix in ENDINGS else '.csv'}"
+    fresh = table.folder / "upload.part.csv"
     try:
         with fresh.open("xb") as stream:
             shutil.copyfileobj(upload.file, stream)
