@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import signal
 import socket
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from shoal.base.errors import MissingExtra, OutputError
+from shoal.base.system import ignore_terminal_stop
 from shoal.web.private import private_folder
 from shoal.web.tickets import LIFE, remove, write_lead
 
@@ -73,9 +73,7 @@ def serve(
             ws="none",
         )
         server = uvicorn.Server(config)
-        if hasattr(signal, "SIGTTIN"):  # to read from the terminal would stop us in the background
-            with contextlib.suppress(ValueError):  # only the main thread may say so
-                signal.signal(signal.SIGTTIN, signal.SIG_IGN)
+        ignore_terminal_stop()
         name = f"[{host}]" if ":" in host else host
         name = LOCAL if host in ("0.0.0.0", "") else "[::1]" if host == "::" else name  # noqa: S104
 
