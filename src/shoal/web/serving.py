@@ -85,7 +85,7 @@ def serve(
         if host not in (LOCAL, "localhost", "::1"):
             say(
                 f"It listens on {host}, so others in your network can reach it, and what is sent "
-                "is not encrypted. Whoever opens the address above has the table."
+                "is not encrypted. Anyone who opens the address above can see the table."
             )
         say("Press ctrl-C to stop; uploads and results are then removed.")
         threading.Thread(target=_ask, args=[sys.stdin, address, say], daemon=True).start()
@@ -123,7 +123,7 @@ def _listen(host: str, port: int) -> socket.socket:
     door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         door.bind((host, port))
-        door.listen(128)  # whoever is quicker than we are has to wait, not to fail
+        door.listen(128)  # clients that are quicker than we are wait instead of failing
     except OSError as fault:
         door.close()
         raise OutputError(
