@@ -155,10 +155,10 @@ def test_typed_columns_follow_the_grid() -> None:
 
 
 @pytest.mark.slow
-def test_the_plan_holds_the_step_and_repeats_the_run() -> None:
+def test_the_plan_repeats_the_run_and_does_not_hold_the_automatic_step() -> None:
     table = _table()
     first = shoal.anonymize(table, quasi=["age", "sex"], k=4, grids={"age": AUTO}, seed=2**70)
-    assert first.plan.columns["age"].grid == 2.0
+    assert first.plan.columns["age"].grid == AUTO
     again = shoal.anonymize(table, plan=first.plan, seed=2**70)
     assert again.frame.equals(first.frame)
 

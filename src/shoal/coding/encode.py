@@ -15,7 +15,7 @@ from shoal.base.roles import Kind
 from shoal.base.threads import share
 from shoal.tables.cells import as_text, holds_numbers, natural, typed
 from shoal.tables.domain import Domain, Nominal, Ordered, Taxonomy, flat
-from shoal.tables.grid import ends, step_of
+from shoal.tables.grid import ends, step_of, usual_range
 from shoal.tables.hierarchy import uncovered
 from shoal.tables.schema import Column, Schema
 
@@ -301,7 +301,10 @@ def _ordered(series: pl.Series, column: Column) -> tuple[Ordered, Codes]:
             "Replace it, or list it as missing."
         )
     step = step_of(known, column.grid, column.name)
-    return Ordered(known, points, ends(known, step) if step else None), _positions(series, known)
+    usual = usual_range(points)
+    whole = not points.size or usual == (points[0], points[-1])
+    both = ends(known, step) if step else None
+    return Ordered(known, points, both, usual=None if whole else usual), _positions(series, known)
 
 
 def _ranked(texts: pl.Series, column: Column) -> tuple[Ordered, Codes]:

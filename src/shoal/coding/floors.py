@@ -128,6 +128,7 @@ def _roomy(column: Column, domain: Ordered, codes: Codes) -> tuple[Ordered, Code
         points,
         ends(values, step) if step not in (OFF, None) and len(values) > 1 else None,
         domain.extent,
+        domain.usual,
         _place(points, column.bottom),
         _place(points, column.top),
     )

@@ -28,7 +28,7 @@ def places(domain: Ordered, codes: npt.NDArray[np.int32], objective: str) -> tup
     Measured by number, or by the entropy below.
     """
     if objective == "ncp" or domain.size < 2:
-        left, right = ((reach - domain.extent[0]) / domain.span for reach in domain.reach)
+        left, right = ((reach - domain.measured[0]) / domain.span for reach in domain.reach)
         return left, right
     running = np.cumsum(_surprise(codes, domain.size))
     spot = np.asarray((running - running[0]) / (running[-1] - running[0] or 1.0))

@@ -14,10 +14,12 @@ import polars as pl
 
 from shoal.base.errors import listed
 from shoal.base.roles import Kind, Role
+from shoal.measures.outliers import outlier_warnings
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
+from shoal.tables.rare import rare_below
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import TEXTS, formulas
 
@@ -63,7 +65,7 @@ def _unique_others(matter: Matter) -> Iterator[str]:
         if different >= NEARLY_ALL * len(known):
             yield (
                 f"Column {name!r} is passed through as it is, and {different:,} of its "
-                f"{len(known):,} cells differ: anyone who knows a person's cell finds the row. "
+                f"{len(known):,} cells differ: whoever knows the cell of a person finds the row. "
                 "Make it an identifier (left out), or a quasi-identifier."
             )
 
@@ -71,7 +73,7 @@ def _unique_others(matter: Matter) -> Iterator[str]:
 def _kept_order(matter: Matter) -> Iterator[str]:
     if not matter.plan.release.shuffle:
         yield (
-            "The rows are released in the order of the input (shuffle = false): anyone who knows "
+            "The rows are released in the order of the input (shuffle = false): whoever knows "
             "that order, for instance by date or by name, finds rows by their place. Leave "
             "shuffle out."
         )
@@ -222,6 +224,11 @@ _UNREAD = (
 )
 
 
+def _outliers(matter: Matter) -> Iterator[str]:
+    few = rare_below(part.spec for part in matter.plan.rules)
+    yield from outlier_warnings(matter.frame, matter.schema, few)
+
+
 PLANNED: tuple[Callable[[Matter], Iterator[str]], ...] = (_kept_order, _bare_sensitive)
 """What can be told from the plan alone, wherever the table lies."""
 
@@ -232,5 +239,6 @@ CAUTIONS: tuple[Callable[[Matter], Iterator[str]], ...] = (
     _named_leaves,
     _formulas,
     _unread,
+    _outliers,
 )
 """What is looked at, in the order in which it is told."""

@@ -83,10 +83,7 @@ class Exposure:
         if self.before:
             text += f"; by the quasi-identifiers alone {self._percent(self.before)}"
         if self.warns:
-            text += (
-                ". Anyone who knows these values can find the person's row. Consider making these "
-                "columns quasi-identifiers"
-            )
+            text += ". Whoever knows them of a person finds the row: give such columns another role"
         return f"{text}."
 
     def _percent(self, rows: int) -> str:

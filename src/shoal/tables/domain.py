@@ -239,13 +239,16 @@ class Ordered:
     the same as numbers. ``ends``: for each value what an interval that begins there, and one that
     ends there, is published with (:mod:`shoal.tables.grid`); the value itself when there are none.
     ``bounds``: least and greatest value of the table, where limits have put others among the
-    values. ``bottom``, ``top``: cells that begin before this position, or end behind it, are open.
+    values. ``usual``: the range in which widths are measured, where the table has outliers; the
+    whole one else. ``bottom``, ``top``: cells that begin before this position, or end behind it,
+    are open.
     """
 
     values: pl.Series
     points: Floats
     ends: tuple[pl.Series, pl.Series] | None = None
     bounds: tuple[float, float] | None = None
+    usual: tuple[float, float] | None = None
     bottom: int | None = None
     top: int | None = None
 
@@ -258,9 +261,14 @@ class Ordered:
 
     @property
     def span(self) -> float:
-        """Largest minus smallest value, 1 when there is nothing to divide by."""
-        least, most = self.extent
+        """Length of the range in which widths are measured, 1 when that has none."""
+        least, most = self.measured
         return float(most - least) or 1.0
+
+    @property
+    def measured(self) -> tuple[float, float]:
+        """The range in which widths are measured: one outlier does not make all others cheap."""
+        return self.usual or self.extent
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -271,12 +279,15 @@ class Ordered:
 
     @cached_property
     def reach(self) -> tuple[Floats, Floats]:
-        """From where to where an interval with such an end reaches, within the column's range."""
-        if self.ends is None and self.bounds is None:
+        """From where to where an interval with such an end reaches, within the measured range."""
+        if self.ends is None and self.bounds is None and self.usual is None:
             return self.points, self.points
-        least, most = self.extent
-        both = self.ends or (self.values, self.values)
-        low, high = (end.to_physical().cast(pl.Float64).to_numpy() for end in both)
+        return self._within(*self.measured)
+
+    def _within(self, least: float, most: float) -> tuple[Floats, Floats]:
+        low, high = (
+            end.to_physical().cast(pl.Float64).to_numpy() for end in self.ends or (self.values,) * 2
+        )
         return np.clip(low, least, most), np.clip(high, least, most)
 
     def width(self, lo: npt.NDArray[np.integer], hi: npt.NDArray[np.integer]) -> Floats:
@@ -287,7 +298,7 @@ class Ordered:
     @cached_property
     def covered(self) -> tuple[Ints, Ints]:
         """First and last position that an interval with such an end covers."""
-        left, right = self.reach
+        left, right = self.reach if self.usual is None else self._within(*self.extent)
         first = np.searchsorted(self.points, left)
         return first, np.searchsorted(self.points, right, side="right") - 1
 

@@ -19,7 +19,7 @@ from shoal.base.partition import Bools
 from shoal.base.roles import Kind, Role
 from shoal.plan.parts import LIMITS
 from shoal.tables.domain import Taxonomy, numbers
-from shoal.tables.grid import AUTO, OFF, SPANS, ends
+from shoal.tables.grid import AUTO, OFF, SPANS, TailedStep, ends
 from shoal.tables.schema import Column
 
 _NESTED = {
@@ -96,8 +96,10 @@ def on_grid(column: Column, series: pl.Series, taxonomies: Mapping[str, Taxonomy
     own = column.grid
     column = column.on_grid(series)
     if own == AUTO and column.kind is Kind.ORDERED and column.grid != OFF:
-        step = fitted(column, column.grid, whole=values.dtype.is_integer())
-        column = replace(column, grid=step or OFF)
+        tailed = column.grid
+        step = tailed.step if isinstance(tailed, TailedStep) else tailed
+        fit = fitted(column, step, whole=values.dtype.is_integer())
+        column = replace(column, grid=tailed if fit == step else fit or OFF)
     return column
 
 
@@ -225,7 +227,7 @@ def _fills(small: Any, large: Any) -> bool:
     return math.isclose(share, round(share), abs_tol=1e-9)
 
 
-def _grid(column: Column, values: pl.Series) -> str | float:
+def _grid(column: Column, values: pl.Series) -> str | float | TailedStep:
     """Return the step of the ends that its limits are multiples of."""
     asked = (column.finest, column.coarsest, column.top, column.bottom)
     limits = [limit for limit in asked if limit is not None]
@@ -236,9 +238,9 @@ def _grid(column: Column, values: pl.Series) -> str | float:
         if column.grid not in (AUTO, OFF, column.finest):
             raise SchemaError(
                 f"{_where(column)} every interval is a multiple of the finest one, and the grid "
-                f"{column.grid!r} was given as well. Leave the grid out."
+                f"{column.grid!r} was given besides. Leave the grid out."
             )
-        step = column.finest
+        step: str | float | TailedStep = column.finest
     elif column.grid == AUTO:
         return AUTO
     else:
@@ -246,7 +248,9 @@ def _grid(column: Column, values: pl.Series) -> str | float:
     return _checked(column, step, limits)
 
 
-def _checked(column: Column, step: str | float, limits: list[Any]) -> str | float:
+def _checked(
+    column: Column, step: str | float | TailedStep, limits: list[Any]
+) -> str | float | TailedStep:
     if step != OFF and (wrong := [limit for limit in limits if not _fills(step, limit)]):
         raise SchemaError(
             f"{_where(column)} ends of intervals are multiples of {step!r}, and {wrong[0]!r} is "

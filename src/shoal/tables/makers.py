@@ -14,6 +14,7 @@ from shoal.base.errors import ParameterError, SchemaError
 from shoal.base.partition import Floats, Ints
 from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.grid import usual_range
 
 _FINEST = 20  # intervals that the finest automatic level aims at
 _TOGETHER = 3  # names in the smallest group by frequency
@@ -149,11 +150,16 @@ def _multiples(widths: Sequence[float]) -> list[float]:
     return numbers
 
 
-def _nice(span: float, whole: bool) -> list[float]:
-    """Choose widths 1, 2 or 5 times a power of ten, doubled until one interval covers all."""
+def _nice(points: Floats, whole: bool) -> list[float]:
+    """Choose widths 1, 2 or 5 times a power of ten, doubled until one interval covers all.
+
+    Outliers have no say in the finest width.
+    """
+    span = float(points[-1] - points[0])
     if span == 0:
         return []
-    raw = span / _FINEST
+    least, most = usual_range(points)
+    raw = (most - least) / _FINEST
     power = 10.0 ** math.floor(math.log10(raw))
     width = next(power * nice for nice in (1, 2, 5, 10) if power * nice >= raw * 0.999)
     if whole:
@@ -177,7 +183,7 @@ def _equal_widths(
         origin, last = low, counts[0] - 1
         ratios = [counts[0] // count for count in counts]
     else:
-        edges = _multiples(widths) if widths is not None else _nice(span, whole)
+        edges = _multiples(widths) if widths is not None else _nice(points, whole)
         if not edges:
             return []
         finest, origin, last = edges[0], 0.0, None

@@ -22,7 +22,7 @@ from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_table
 from shoal.tables.gathering import Hierarchies, gather, is_path
-from shoal.tables.grid import DEFAULT_GRID
+from shoal.tables.grid import DEFAULT_GRID, kept_grid
 from shoal.tables.guessing import guess
 from shoal.tables.guessing.whose import not_people
 from shoal.tables.limits import limits_by_column, on_grid, share_of
@@ -356,7 +356,8 @@ def resolve(
     Schema(columns).check(frame, taxonomies)
     schema = Schema(tuple(on_grid(column, frame[column.name], taxonomies) for column in columns))
     kinds = {c.name: c.kind for c in schema.columns if c.kind}
-    grids = {c.name: c.grid for c in schema.columns if c.kind is Kind.ORDERED}
+    pairs = zip(columns, schema.columns, strict=True)
+    grids = {c.name: kept_grid(own.grid, c.grid) for own, c in pairs if c.kind is Kind.ORDERED}
     return plan.with_kinds(kinds, grids), schema
 
 

@@ -11,7 +11,7 @@ from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.roles import Kind, Role
 from shoal.tables.cells import as_text, blank, holds_numbers, typed
 from shoal.tables.domain import STAR
-from shoal.tables.grid import AUTO, OFF, step_of
+from shoal.tables.grid import AUTO, OFF, TailedStep, step_of
 
 _COMPARED = (Role.QUASI, Role.SENSITIVE, Role.PERSON)
 
@@ -59,7 +59,7 @@ class Column:
     order: tuple[str, ...] = ()
     domain: tuple[str, ...] = ()
     importance: float = 1.0
-    grid: str | float = OFF
+    grid: str | float | TailedStep = OFF
     sets: bool = True
     within: bool = False
     coarsest: int | float | str | None = None

@@ -70,7 +70,7 @@ def to_taxonomy(tree: LabelTree, column: str) -> Taxonomy:
         paths.append(path)
     if not paths or paths == [[tree.top]]:
         raise SchemaError(
-            f"The hierarchy of column {column!r} has no values left. Undo, or make a new one."
+            f"The hierarchy of column {column!r} has no values left. Undo, or make it afresh."
         )
     depth = max(map(len, paths))
     return Taxonomy.from_rows([[path[0]] * (depth - len(path)) + path for path in paths], column)

@@ -58,7 +58,8 @@ def iloss(data: Encoded, partition: Partition) -> Loss:
 
     Notes
     -----
-    NCP of Xu et al. (2006); the share over all input rows, removed ones included.
+    NCP of Xu et al. (2006); the share over all input rows, removed ones included. Widths are shares
+    of the range without outliers (:func:`shoal.tables.grid.usual_range`).
     """
     return in_parts(Grouped(data, partition))
 
@@ -122,7 +123,10 @@ def _integer_width(join: Join, codes: npt.NDArray[np.int32]) -> Floats:
     present = np.unique(codes[codes < join.domain.size])
     if points is None or not present.size:
         return join.width
-    span = float(points[present].max() - points[present].min()) + 1.0
+    least, most = float(points[present].min()), float(points[present].max())
+    if isinstance(join.domain, Ordered) and join.domain.usual is not None:
+        least, most = join.domain.usual
+    span = most - least + 1.0
     if isinstance(join.domain, Taxonomy):
         lo, hi = _bounds(join.domain, points)
         extent = hi[join.node] - lo[join.node]

@@ -1,0 +1,39 @@
+"""Values that few people of a table have: what a published text must not spell out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from shoal.plan.rule_specs import crowd
+from shoal.tables.cells import as_text
+from shoal.tables.schema import Schema
+
+FEW = 5
+"""Of how many people a value is rare if no rule has a k."""
+VALUE, PEOPLE = "value", "people"
+
+
+def rare_below(specs: Iterable[Mapping[str, Any]]) -> int:
+    """Return how many people a value must have under some rules, so that it is not rare."""
+    return crowd(specs) or FEW
+
+
+def people_by_value(frame: pl.DataFrame, schema: Schema, name: str) -> pl.DataFrame:
+    """Return the known values of a column, in its own type, and how many people have each.
+
+    Rows are counted where no column says whose row it is.
+    """
+    values = schema[name].clean(frame[name]).alias(VALUE)
+    if schema.person is None:
+        return values.drop_nulls().value_counts(name=PEOPLE)
+    pairs = pl.DataFrame([values, schema.whose(frame).alias(PEOPLE)]).drop_nulls(VALUE)
+    return pairs.group_by(VALUE).agg(pl.col(PEOPLE).n_unique())
+
+
+def rare_texts(frame: pl.DataFrame, schema: Schema, name: str, few: int) -> pl.Series:
+    """Return the values of a column, as texts, that fewer people than ``few`` have."""
+    counted = people_by_value(frame, schema, name)
+    return as_text(counted[VALUE]).filter(counted[PEOPLE] < few)
