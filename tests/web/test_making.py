@@ -64,11 +64,3 @@ def test_rare_values_are_grouped_at_once_and_undone(steward, town) -> None:
         assert seen["typed"]["least"] == wrong
     seen = step(steward, town, do="undo")
     assert len(seen["hierarchy"]["tree"]["children"]) == 5
-
-
-def test_ticks_and_names_come_back_with_a_fault(steward, town) -> None:
-    step(steward, town, do="make", how="flat")
-    seen = step(steward, town, 422, do="group", name="Aa", labels=["Bb", "Cc"])
-    assert "already has a label 'Aa'" in seen["fault"]
-    assert seen["typed"]["name"] == "Aa"
-    assert seen["typed"]["labels"] == ["Bb", "Cc"]

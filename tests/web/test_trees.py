@@ -43,46 +43,22 @@ def test_a_tree_says_what_the_hierarchy_says() -> None:
     assert below(trees.from_taxonomy(again, "job")) == below(tree())
 
 
-def test_moving_takes_the_subtree_along_and_empty_groups_go() -> None:
-    moved = trees.move(tree(), ["care", "nurse"], "crafts")
-    assert below(moved)["crafts"] == {"mason", "care"}
-    assert below(moved)["care"] == {"nurse", "doctor"}
-    moved = trees.move(tree(), ["teacher"], "crafts")
-    assert "school" not in moved.children
-    assert below(moved)["public"] == {"care"}
+def test_a_group_stands_where_its_first_label_stood() -> None:
+    grouped = trees.group(tree(), "public", ["school"], "lessons")
+    assert below(grouped)["lessons"] == {"school"}
+    assert grouped.children["public"] == ("care", "lessons")
 
 
-def test_grouping_stands_where_the_first_one_stood() -> None:
-    grouped = trees.group(tree(), ["nurse", "teacher"], " helpers ")
-    assert below(grouped)["helpers"] == {"nurse", "teacher"}
-    assert below(grouped)["care"] == {"helpers", "doctor"}
-    assert "school" not in grouped.children
-
-
-def test_dissolving_renaming_adding_removing() -> None:
-    assert below(trees.dissolve(tree(), ["care"]))["public"] == {"nurse", "doctor", "school"}
-    renamed = trees.rename(tree(), "care", "health")
-    assert below(renamed)["health"] == {"nurse", "doctor"}
-    assert "care" not in renamed.children
+def test_values_are_added_under_a_group() -> None:
     assert below(trees.add(tree(), ["baker"], "crafts"))["crafts"] == {"mason", "baker"}
-    assert "crafts" not in trees.remove(tree(), ["mason"]).children
-    assert "care" not in trees.remove(tree(), ["public"]).children
 
 
 @pytest.mark.parametrize(
     ("step", "text"),
     [
-        (lambda t: trees.move(t, ["public"], "care"), "which stands under it"),
-        (lambda t: trees.move(t, ["nurse"], "doctor"), "is a value and holds no others"),
-        (lambda t: trees.move(t, [], "care"), "Nothing was chosen"),
-        (lambda t: trees.move(t, ["nurze"], "care"), "Did you mean 'nurse'"),
-        (lambda t: trees.group(t, ["*"], "x"), "below the top"),
-        (lambda t: trees.group(t, ["nurse"], "care"), "already has a label 'care'"),
-        (lambda t: trees.rename(t, "nurse", "  "), "needs a name"),
-        (lambda t: trees.dissolve(t, ["nurse"]), "not a group"),
-        (lambda t: trees.dissolve(t, ["*"]), "not a group below the top"),
-        (lambda t: trees.remove(t, ["*"]), "every hierarchy has one"),
-        (lambda t: trees.to_taxonomy(trees.remove(t, ["public", "crafts"]), "job"), "no values"),
+        (lambda t: trees.add(t, ["baker"], "mason"), "has no group 'mason'. Choose one of: '\\*'"),
+        (lambda t: trees.add(t, ["nurse"], "crafts"), "already has a label 'nurse'"),
+        (lambda t: trees.group(t, "care", ["nurse"], "school"), "already has a label 'school'"),
         (lambda t: trees.from_outline("*\n  a\n  a\n", "job"), "Line 3: 'a' already stands in"),
         (lambda t: trees.from_outline("*\n  a\nb", "job"), "Line 3: 'b' is not indented"),
         (lambda t: trees.from_outline("*", "job"), "at least one value"),

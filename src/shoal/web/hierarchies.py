@@ -106,22 +106,6 @@ def _outline(_frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> 
     return trees.to_taxonomy(trees.from_outline(settings["text"], column), column)
 
 
-def _edit(
-    change: Callable[[LabelTree, Mapping[str, Any]], LabelTree],
-) -> Callable[[pl.DataFrame, str, Mapping[str, Any]], Taxonomy]:
-    def step(_frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
-        tree = trees.from_taxonomy(read_hierarchy(settings["path"], column), column)
-        return trees.to_taxonomy(change(tree, settings), column)
-
-    return step
-
-
-def _rename(tree: LabelTree, settings: Mapping[str, Any]) -> LabelTree:
-    if len(settings["labels"]) != 1:
-        raise SchemaError(f"Tick exactly one label to rename. Got {len(settings['labels'])}.")
-    return trees.rename(tree, settings["labels"][0], settings["name"])
-
-
 def _add(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
     """Give every value that has no place one under a group."""
     taxonomy = read_hierarchy(settings["path"], column)
@@ -139,17 +123,19 @@ def _rare(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxo
         )
     tree = trees.from_taxonomy(read_hierarchy(settings["path"], column), column)
     rows = _rows_by_value(frame[column])
-    name, merged = str(settings.get("name", "")).strip() or "rare values", 0
+    name, merged = "rare values", 0
     for parent in tree.inner():
         below = tree.children[parent]
         few = [v for v in below if v not in tree.children and rows.get(v, 0) < int(text)]
         if 1 < len(few) < len(below):  # where all are rare, what stands above them is their group
-            tree = trees.group(tree, few, name if parent == tree.top else f"{name} ({parent})")
+            tree = trees.group(
+                tree, parent, few, name if parent == tree.top else f"{name} ({parent})"
+            )
             merged += len(few)
     if not merged:
         raise SchemaError(
             f"Nothing was grouped: no group of the hierarchy holds several values with fewer than "
-            f"{text} rows beside others with more. Give another number, or group by hand."
+            f"{text} rows beside others with more. Give another number, or edit the text."
         )
     return trees.to_taxonomy(tree, column)
 
@@ -160,9 +146,4 @@ _STEPS: dict[str, Callable[[pl.DataFrame, str, Mapping[str, Any]], Taxonomy]] = 
     "outline": _outline,
     "add": _add,
     "rare": _rare,
-    "rename": _edit(_rename),
-    "move": _edit(lambda tree, given: trees.move(tree, given["labels"], given["under"])),
-    "group": _edit(lambda tree, given: trees.group(tree, given["labels"], given["name"])),
-    "dissolve": _edit(lambda tree, given: trees.dissolve(tree, given["labels"])),
-    "remove": _edit(lambda tree, given: trees.remove(tree, given["labels"])),
 }

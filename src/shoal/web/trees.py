@@ -1,4 +1,4 @@
-"""A hierarchy as a tree to edit: move, rename, group, dissolve, add; and as an indented text."""
+"""A hierarchy as a tree of labels, and as an indented text to edit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shoal.base.errors import SchemaError, nearest
+from shoal.base.errors import SchemaError, listed
 from shoal.tables.domain import STAR, Taxonomy
 
 _STEP = "  "
@@ -68,111 +68,32 @@ def to_taxonomy(tree: LabelTree, column: str) -> Taxonomy:
         while path[-1] != tree.top:
             path.append(parents[path[-1]])
         paths.append(path)
-    if not paths or paths == [[tree.top]]:
-        raise SchemaError(
-            f"The hierarchy of column {column!r} has no values left. Undo, or make it afresh."
-        )
     depth = max(map(len, paths))
     return Taxonomy.from_rows([[path[0]] * (depth - len(path)) + path for path in paths], column)
 
 
-def rename(tree: LabelTree, old: str, new: str) -> LabelTree:
-    """Give a label another name."""
-    new = new.strip()
-    _known(tree, [old])
-    _fresh(tree, new)
-
-    def named(label: str) -> str:
-        return new if label == old else label
-
-    children = {named(label): tuple(map(named, below)) for label, below in tree.children.items()}
-    return LabelTree(named(tree.top), children)
-
-
-def move(tree: LabelTree, labels: Sequence[str], under: str) -> LabelTree:
-    """Put labels, with all that stands under them, under a group; groups left empty go."""
-    _known(tree, labels)
-    _known(tree, [under])
-    if under not in tree.children:
-        raise SchemaError(f"{under!r} is a value and holds no others. Choose a group.")
-    parents = tree.parents()
-    above, at = {under}, under
-    while at != tree.top:
-        at = parents[at]
-        above.add(at)
-    if stuck := [label for label in labels if label in above]:
-        raise SchemaError(f"{stuck[0]!r} cannot go under {under!r}, which stands under it.")
-    chosen = _topmost(tree, labels)
-    children = {
-        label: tuple(child for child in below if child not in chosen)
-        for label, below in tree.children.items()
-    }
-    children[under] += tuple(chosen)
-    return _tidy(LabelTree(tree.top, children))
-
-
-def group(tree: LabelTree, labels: Sequence[str], name: str) -> LabelTree:
-    """Put labels into a new group, which stands where the first of them stood."""
-    name = name.strip()
-    _known(tree, labels)
-    _fresh(tree, name)
-    chosen = _topmost(tree, labels)
-    if not chosen or tree.top in chosen:
-        raise SchemaError("Choose at least one label below the top for the new group.")
-    parents = tree.parents()
-    home = parents[chosen[0]]
-    children = {
-        label: tuple(
-            name if child == chosen[0] else child
-            for child in below
-            if child not in chosen or child == chosen[0]
-        )
-        for label, below in tree.children.items()
-    }
-    children = {**children, name: tuple(chosen)}
-    assert name in children[home]
-    return _tidy(LabelTree(tree.top, children))
-
-
-def dissolve(tree: LabelTree, labels: Sequence[str]) -> LabelTree:
-    """Take groups away; what stood under them moves one level up."""
-    _known(tree, labels)
-    for label in labels:
-        if label not in tree.children or label == tree.top:
-            raise SchemaError(f"{label!r} is not a group below the top, so it stays.")
-        below = tree.children[label]
-        children = {
-            parent: tuple(x for child in kids for x in (below if child == label else (child,)))
-            for parent, kids in tree.children.items()
-            if parent != label
-        }
-        tree = LabelTree(tree.top, children)
-    return tree
+def group(tree: LabelTree, parent: str, labels: Sequence[str], name: str) -> LabelTree:
+    """Put some labels under a parent into a new group, which stands where the first one stood."""
+    _check_new(tree, name)
+    below: list[str] = []
+    for child in tree.children[parent]:
+        if child == labels[0]:
+            below.append(name)
+        elif child not in labels:
+            below.append(child)
+    return LabelTree(tree.top, {**tree.children, parent: tuple(below), name: tuple(labels)})
 
 
 def add(tree: LabelTree, labels: Sequence[str], under: str) -> LabelTree:
     """Put new values under a group."""
-    _known(tree, [under])
     if under not in tree.children:
-        raise SchemaError(f"{under!r} is a value and holds no others. Choose a group.")
+        raise SchemaError(
+            f"The hierarchy has no group {under!r}. Choose one of: {listed(tree.inner())}."
+        )
     for label in labels:
-        _fresh(tree, label)
+        _check_new(tree, label)
     children = {**tree.children, under: (*tree.children[under], *dict.fromkeys(labels))}
     return LabelTree(tree.top, children)
-
-
-def remove(tree: LabelTree, labels: Sequence[str]) -> LabelTree:
-    """Take labels out, with all that stands under them."""
-    _known(tree, labels)
-    if tree.top in labels:
-        raise SchemaError(f"The top {tree.top!r} stays: every hierarchy has one.")
-    gone = set(labels)
-    children = {
-        label: tuple(child for child in below if child not in gone)
-        for label, below in tree.children.items()
-    }
-    kept = {label for label, _ in LabelTree(tree.top, children).walk()}
-    return _tidy(LabelTree(tree.top, {a: b for a, b in children.items() if a in kept}))
 
 
 def to_outline(tree: LabelTree) -> str:
@@ -235,42 +156,8 @@ def _unquoted(text: str, number: int) -> str:
     return label
 
 
-def _known(tree: LabelTree, labels: Sequence[str]) -> None:
-    there = {tree.top, *tree.parents()}
-    if not labels:
-        raise SchemaError("Nothing was chosen. Tick at least one label of the tree.")
-    for label in labels:
-        if label not in there:
-            raise SchemaError(f"The tree has no label {label!r}.{nearest(label, there)}")
-
-
-def _fresh(tree: LabelTree, name: str) -> None:
+def _check_new(tree: LabelTree, name: str) -> None:
     if not name:
         raise SchemaError("A label needs a name. Got an empty text.")
     if name == tree.top or name in tree.parents():
         raise SchemaError(f"The tree already has a label {name!r}. Choose another name.")
-
-
-def _topmost(tree: LabelTree, labels: Sequence[str]) -> list[str]:
-    """Leave out labels that stand under another one of the chosen."""
-    parents, chosen = tree.parents(), set(labels)
-    kept = []
-    for label in dict.fromkeys(labels):
-        at = label
-        while at in parents and parents[at] not in chosen:
-            at = parents[at]
-        if at not in parents:
-            kept.append(label)
-    return kept
-
-
-def _tidy(tree: LabelTree) -> LabelTree:
-    """Drop groups that nothing stands under any more."""
-    children = dict(tree.children)
-    while empty := {label for label, below in children.items() if not below and label != tree.top}:
-        children = {
-            label: tuple(child for child in below if child not in empty)
-            for label, below in children.items()
-            if label not in empty
-        }
-    return LabelTree(tree.top, children)

@@ -81,7 +81,7 @@ async def _show(
         ],
         "maker": {"how": _usual(column), **table.makers.get(number, {})},
         "preview": preview,
-        "typed": {"name": "", "under": "", "least": "50", "rare": "", "labels": [], **typed},
+        "typed": {"least": "50", **typed},
         "fault": fault,
         "can_undo": bool(table.undo.get(number)),
     }
@@ -115,8 +115,7 @@ async def change(request: Request) -> Response:
     if do not in _STEPS:
         raise HTTPException(400, "The page does not know this step.")
     settings: dict[str, Any] = {
-        "labels": [label for label in form.getlist("labels") if isinstance(label, str)],
-        **{name: fields.get(name, "") for name in ("name", "under", "how", "least")},
+        **{name: fields.get(name, "") for name in ("under", "how", "least")},
         "numbers": fields.get(f"numbers-{fields.get('how', '')}", fields.get("numbers", "")),
         "text": fields.get("text", "").replace("\r\n", "\n"),
     }
@@ -132,30 +131,15 @@ async def change(request: Request) -> Response:
     except ShoalError as error:
         if do != "preview":
             table.undo[number].pop()
-        typed = {key: settings[key] for key in _TYPED[do]} if do in _TYPED else {}
+        typed = {_TYPED[do]: settings[_TYPED[do]]} if do in _TYPED else {}
         return await _show(request, table, number, str(error), typed=typed)
     use_hierarchy(table, number)
     return back(f"/tables/{table.number}/columns/{number}")
 
 
-_STEPS = (
-    "preview",
-    "make",
-    "outline",
-    "rename",
-    "move",
-    "group",
-    "dissolve",
-    "remove",
-    "add",
-    "rare",
-)
+_STEPS = ("preview", "make", "outline", "add", "rare")
 # What of a form comes back with a fault.
-_TYPED: dict[str, tuple[str, ...]] = {
-    "outline": ("text",),
-    "rare": ("least",),
-    **dict.fromkeys(("rename", "group", "move"), ("name", "under", "labels")),
-}
+_TYPED = {"outline": "text", "rare": "least"}
 
 
 def _keep(table: OpenTable, number: int, path: Path) -> None:

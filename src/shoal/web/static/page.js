@@ -150,12 +150,7 @@ for (const form of all("form.theme")) {
   });
 }
 
-// The tree: how many are ticked, and a filter.
-function count() {
-  const place = document.getElementById("ticked");
-  if (place) place.textContent = String(all("#tree input:checked").length);
-}
-for (const tree of all("#tree")) tree.addEventListener("change", count);
+// The tree: a filter.
 for (const part of all("[data-needs-script]")) part.hidden = false;
 for (const field of all("[data-filter]")) {
   field.addEventListener("input", () => {
@@ -169,26 +164,6 @@ for (const field of all("[data-filter]")) {
     }
   });
 }
-// Tick what the filter leaves to be seen: the values, not the groups above them.
-for (const button of all("[data-tick]")) {
-  button.addEventListener("click", () => {
-    const wanted = document.getElementById("find").value.trim().toLowerCase();
-    for (const box of all("input[data-leaf]", document.getElementById(button.dataset.tick))) {
-      const item = box.closest("li");
-      const own = item.querySelector("bdi").textContent.toLowerCase().includes(wanted);
-      if (own && !item.closest("[hidden]")) box.checked = true;
-    }
-    count();
-    say(`${document.getElementById("ticked").textContent} ticked.`);
-  });
-}
-for (const button of all("[data-untick]")) {
-  button.addEventListener("click", () => {
-    for (const box of all("input:checked", document.getElementById(button.dataset.untick))) box.checked = false;
-    count();
-  });
-}
-count();
 for (const field of all("#maker input[name^=numbers-]")) {
   field.addEventListener("focus", () => { field.closest(".choice").querySelector("input[type=radio]").checked = true; });
 }
