@@ -18,7 +18,6 @@ import polars as pl
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "acs_occ_300k.parquet"
 QUASI = "age,sex,marital,race,birthplace,education,work_class"
-PROMISES = {"anatomy": ("--l", "3", "--l-kind", "frequency")}
 MAIN = "import sys; sys.argv[0] = 'shoal'; from shoal.cli import main; main()"
 
 
@@ -83,7 +82,7 @@ def main() -> None:
             for method in asked.methods:
                 words = ["anonymize", str(table), "--engine", "spark", "--master", "local[2]"]
                 words += ["--method", method, "--quasi", QUASI, "--sensitive", "occupation"]
-                words += [*PROMISES.get(method, ("--k", "10")), "--force"]
+                words += ["--k", "10", "--force"]
                 words += ["-o", str(folder / "release")]
                 words += ["--report", str(folder / "report.html")] if asked.report else []
                 for _ in range(asked.rounds):

@@ -169,7 +169,7 @@ BUDGETS = {
     "releases": 6_350,
     "measures": 5_350,
     "show": 2_200,
-    "engines": 3_800,
+    "engines": 3_550,
     "verbs": 3_950,
     "report": 1_300,
     "api": 2_300,

@@ -152,3 +152,12 @@ def test_both_tables_or_none(refused: Refused, folder: Path) -> None:
     message = refused("anonymize", "people.csv", *ANATOMY, "-o", "out.csv")
     assert "out.st.csv already exists" in message
     assert not (folder / "out.csv").exists()
+
+
+def test_anatomy_on_spark_is_refused_before_spark_is_looked_for(folder: Path, refused) -> None:
+    words = ("anonymize", "t.csv", "--method", "anatomy", "--quasi", "age", "--sensitive", "ill")
+    rule = ("--l", "2", "--l-kind", "frequency", "--engine", "spark", "-o", "r")
+    message = refused(*words, *rule)
+    assert "'anatomy' cannot run on Spark: it publishes a second table" in message
+    assert "Use the local engine, or the method 'dummies'." in message
+    assert not [*folder.glob("r*")]

@@ -126,19 +126,16 @@ def _write_figures(order: Order, release: Release[Any]) -> list[str]:
     Return the names of all that is there now.
     """
     from shoal.base.atomic import atomic_files
-    from shoal.engines.spark.files import Files, beside
+    from shoal.engines.spark.files import Files
     from shoal.engines.spark.settings import address
     from shoal.verbs.manifest import figures, leave, written
 
     run, file, shown = release.made, None, b""
-    others = {name: beside(str(order.out), name) for name in release.tables if name != "release"}
-    places = {"release": str(order.out), **others}
     try:
         made: dict[str, Any] = {}
         with atomic_files() as files:
             if order.out.exists():
-                goals = {name: Path(place) for name, place in places.items()}
-                made, file = leave(run, goals, files, force=order.force)
+                made, file = leave(run, {"release": Path(order.out)}, files, force=order.force)
             texts = {"--json": written(release.to_dict() | {"manifest": figures(run, made)})}
             if order.audience is not None:
                 from shoal.report.evidence import filled
@@ -156,8 +153,7 @@ def _write_figures(order: Order, release: Release[Any]) -> list[str]:
     except BaseException:
         # Both or neither; what was replaced with --force is gone already.
         if not order.force:
-            for place in places.values():
-                Files(release.frame.sparkSession).delete(address(place))
+            Files(release.frame.sparkSession).delete(address(str(order.out)))
         raise
-    every = (*places.values(), file, *order.extras.values())
+    every = (order.out, file, *order.extras.values())
     return [str(each) for each in every if each is not None and each != DASH]

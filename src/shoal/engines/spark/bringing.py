@@ -40,8 +40,8 @@ def brought(job: Job, staged: Staged) -> Brought:
     original = rows.select(pl.col(at[name]).alias(name) for name in job.table.names)
     shown = dict(zip(layout.published, layout.names, strict=True))
     released = rows.filter(KEPT).select(pl.col(inner).alias(name) for inner, name in shown.items())
-    others = {name: to_polars(table.toArrow()) for name, table in staged.beside.items()}
-    tables = {"release": released, **others}
     about = staged.schema.columns, job.taxonomies
-    opened = Opened(tables, *about, shape=job.entry.shape, plan=staged.plan.unseeded())
+    opened = Opened(
+        {"release": released}, *about, shape=job.entry.shape, plan=staged.plan.unseeded()
+    )
     return opened, original

@@ -66,7 +66,7 @@ def carry_out(
         with clock.stage("read"):
             spark, frame, kind, source = _opened(data, plan, settings)
             check_names(frame.columns, source or "The frame")
-            files.check_out(spark, settings, source, entry.shape.tables)
+            files.check_out(spark, settings, source)
             table = take_in(frame, plan, texts=kind == "csv")
             head = table.head()
             taxonomies = gather(plan, head.columns, None if is_path(hierarchies) else hierarchies)
@@ -94,8 +94,8 @@ def carry_out(
                 folder,
             )
             staged = entry.shape.stage(job)
-            tables, verdict = publish(job, staged, kind)
-            told = read_off_there(job, staged, tables["release"])
+            release, verdict = publish(job, staged, kind)
+            told = read_off_there(job, staged, release)
             here = brought(job, staged) if settings.here else None
     run = Run(
         loss=staged.loss,
@@ -110,7 +110,7 @@ def carry_out(
         read_off=told,
         warnings=(told.describe(),) if told is not None and told.warns else (),
     )
-    return run, tables, here
+    return run, {"release": release}, here
 
 
 def _opened(data: Any, plan: Plan, settings: Spark) -> tuple[Any, Any, str, str | None]:

@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -214,25 +214,11 @@ def read_back(spark: Any, path: str, kind: str, name: str, schema: Any) -> Any:
     return spark.read.options(**options, enforceSchema=True).schema(schema).csv(path)
 
 
-def beside(path: str, name: str) -> str:
-    """Return where another table of a release goes: ``x`` has ``x.st``, ``x.csv`` ``x.st.csv``."""
-    path = path.rstrip("/")
-    stem = path[: len(path) - len(ending(path)[0])]
-    return f"{stem}.{name}{path[len(stem) :]}"
-
-
-def check_out(
-    spark: Any, settings: Spark, source: str | None, tables: Sequence[str] = ("release",)
-) -> None:
-    """Say before any work why the tables of a release may not be written at ``settings.out``."""
+def check_out(spark: Any, settings: Spark, source: str | None) -> None:
+    """Say before any work why a release may not be written at ``settings.out``."""
     if settings.out is None:
         return
-    for name in tables:
-        out = settings.out if name == "release" else beside(settings.out, name)
-        _check_out(Files(spark), out, settings.force, source)
-
-
-def _check_out(files: Files, out: str, force: bool, source: str | None) -> None:
+    files, out = Files(spark), settings.out
     name = files.name(out)
     if "." in name and ending(name)[1] is None and Path(name).suffix in (".arrow", ".feather"):
         raise OutputError(
@@ -246,7 +232,7 @@ def _check_out(files: Files, out: str, force: bool, source: str | None) -> None:
                 f"The output {out} is, or lies in or around, the input {source}. Shoal never "
                 "writes over the data it reads: choose another place."
             )
-    if files.exists(out) and not force:
+    if files.exists(out) and not settings.force:
         raise OutputError(
             f"The output {out} already exists. Choose another name, or allow it to be replaced "
             "with --force (force=True)."
@@ -257,39 +243,32 @@ def _check_out(files: Files, out: str, force: bool, source: str | None) -> None:
         )
 
 
-def move_into_place(files: Files, pairs: Sequence[tuple[str, str]], *, force: bool) -> None:
-    """Give complete tables their names, all or none: a folder as it is, or the one file in it.
+def move_into_place(files: Files, folder: str, out: str, *, force: bool) -> None:
+    """Give a complete release its name: the folder as it is, or the one file in it.
 
-    What had a name before is put aside until all have theirs, and has it again if one fails.
+    What had the name before is put aside first, and has it again if that fails.
     """
-    aside: list[tuple[str, str]] = []
-    moved: list[str] = []
+    old = ""
+    if files.exists(out):
+        if not force:
+            raise OutputError(
+                f"The output {out} appeared while it was being made; it was left alone. "
+                "Choose another name, or allow it to be replaced with --force (force=True)."
+            )
+        old = f"{files.parent(out)}/.{files.name(out)[:100]}.{secrets.token_hex(4)}.old"
+        files.rename(out, old)
     try:
-        for _, out in pairs:
-            if files.exists(out) and not force:
-                raise OutputError(
-                    f"The output {out} appeared while it was being made; it was left alone. "
-                    "Choose another name, or allow it to be replaced with --force (force=True)."
-                )
-            if files.exists(out):
-                old = f"{files.parent(out)}/.{files.name(out)[:100]}.{secrets.token_hex(4)}.old"
-                files.rename(out, old)
-                aside.append((old, out))
-        for folder, out in pairs:
-            made = folder
-            if ending(files.name(out))[1] is not None:
-                (piece,) = files.names(folder)
-                made = f"{folder}/{piece}"
-            files.rename(made, out)
-            moved.append(out)
-            if made != folder:  # Hadoop's checksum of one file is of no use to anybody else
-                files.delete(f"{files.parent(out)}/.{files.name(out)}.crc")
+        made = folder
+        if ending(files.name(out))[1] is not None:
+            (piece,) = files.names(folder)
+            made = f"{folder}/{piece}"
+        files.rename(made, out)
     except BaseException:
-        for out in moved:
-            files.delete(out)
-        for old, out in aside:
+        if old:
             files.rename(old, out)
         raise
-    for old, out in aside:
-        files.delete(f"{out}{SUFFIX}")  # it tells of the old one
+    if made != folder:  # Hadoop's checksum of one file is of no use to anybody else
+        files.delete(f"{files.parent(out)}/.{files.name(out)}.crc")
+    if old:
+        files.delete(f"{out}{SUFFIX}")  # it describes the old one
         files.delete(old)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shoal.catalog import Method
@@ -98,11 +98,11 @@ class Checks:
     staged
         Takes the published columns of the staged table as they are written, and looks at that.
     release
-        Takes the release, read back with its columns numbered, and the tables beside it.
+        Takes the release, read back with its columns numbered.
     """
 
     staged: Callable[[Sequence[Any]], Seen]
-    release: Callable[..., Seen]
+    release: Callable[[Any], Seen]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +110,7 @@ class Staged:
     """A staged table: every row as it was, beside what it is published as.
 
     ``rows`` reads it from the disk; the column ``kept`` says which rows are published at all.
-    ``in_order``: whether they stand in the order of the release. ``beside``: the other tables of
-    the release, by name, as they are to be published.
+    ``in_order``: whether they stand in the order of the release.
     """
 
     rows: Any
@@ -124,4 +123,3 @@ class Staged:
     notes: dict[str, Any]
     checks: Checks
     in_order: bool = True
-    beside: Mapping[str, Any] = field(default_factory=dict)

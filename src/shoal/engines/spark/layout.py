@@ -10,7 +10,6 @@ from shoal.base.roles import Role
 from shoal.engines.spark.columns import SparkTable
 from shoal.engines.spark.functions import F
 from shoal.engines.spark.hashing import ORDER, fresh_salt, hashed, salt_of
-from shoal.releases.anatomy import GROUP
 from shoal.releases.generalized.make import check_names
 from shoal.tables.schema import Schema
 
@@ -74,13 +73,6 @@ def dummied(table: SparkTable, schema: Schema) -> Layout:
     return Layout(
         table.names, tuple(kept), tuple(name for name in table.names if name in schema.sensitive)
     )
-
-
-def anatomized(table: SparkTable, schema: Schema) -> Layout:
-    """Lay out the first table of Anatomy: all but the sensitive column, and the class."""
-    kept = [name for name in table.names if name not in schema.sensitive]
-    hidden = [name for name in table.names if name in schema.sensitive]
-    return Layout((*kept, GROUP), (*kept, None), tuple(hidden))
 
 
 def shuffled(rows: Any, published: Sequence[str]) -> Any:

@@ -14,8 +14,8 @@ from shoal.releases.check_counts import unite
 from shoal.releases.verdict import Verdict
 
 
-def publish(job: Job, staged: Staged, kind: str) -> tuple[dict[str, Any], Verdict]:
-    """Return the tables of the release, on a disk and verified, and what the check found.
+def publish(job: Job, staged: Staged, kind: str) -> tuple[Any, Verdict]:
+    """Return the release, on a disk and verified, and what the check found.
 
     The staged table is checked beside the writing: neither depends on the other, and what one
     leaves idle the other uses.
@@ -31,9 +31,8 @@ def publish(job: Job, staged: Staged, kind: str) -> tuple[dict[str, Any], Verdic
             checking = beside.submit(check, destination.shown(staged))
             with job.clock.stage("write"):
                 release = destination.write(staged)
-                others = destination.write_beside(staged)
             with job.clock.stage("verify"):
-                seen = staged.checks.release(release, *others)
+                seen = staged.checks.release(release)
                 verdict = _united(job, checking.result(), seen)
         with job.clock.stage("write"):
             return destination.finish(), verdict
@@ -52,7 +51,7 @@ class Destination:
         suffix, said = files.ending(self._name)
         self.kind = said or (kind if out is not None else "parquet")
         self.one = bool(suffix)
-        self._schemas: dict[str, Any] = {}
+        self._schema: Any = None
         self._kept: str | None = None
         if out is not None:
             self._folder = f"{job.folder}/release"
@@ -81,46 +80,25 @@ class Destination:
             rows = shuffled(rows, columns)
         # Pieces that are each in order, one after the other, are as good as one.
         rows = (rows.coalesce(1) if self.one else rows).select(*cells)
-        return self._written("release", rows.toDF(*staged.layout.names)).toDF(*columns)
+        release = rows.toDF(*staged.layout.names)
+        self._schema = release.schema
+        files.write(release, self._folder, self.kind, self._name)
+        return self._read(self._folder).toDF(*columns)
 
-    def write_beside(self, staged: Staged) -> list[Any]:
-        """Write the other tables of the release, and return them as they are read back."""
-        back = []
-        for name, table in staged.beside.items():
-            # Numbered, whatever they are called: Spark takes a dot for a part of a column.
-            names = table.columns
-            rows = table.toDF(*(f"c{i}" for i in range(len(names))))
-            rows = (rows.coalesce(1) if self.one else rows).select(
-                *written(rows, self.kind).values()
-            )
-            back.append(self._written(name, rows.toDF(*names)))
-        return back
+    def finish(self) -> Any:
+        """Give the release its name, and return it, read from there."""
+        settings = self._job.settings
+        if settings.out is None:
+            return self._read(self._folder)
+        move_into_place(self._files, self._folder, settings.out, force=settings.force)
+        return self._read(settings.out)
 
-    def finish(self) -> dict[str, Any]:
-        """Give the tables their names, the first one last, and return them, read from there."""
-        out, names = self._job.settings.out, [*self._schemas]
-        if out is not None:
-            pairs = [(self._place(name), self._place(name, out)) for name in reversed(names)]
-            move_into_place(self._files, pairs, force=self._job.settings.force)
-        return {name: self._read(name, self._place(name, out)) for name in names}
-
-    def _place(self, name: str, path: str | None = None) -> str:
-        path = path or self._folder
-        return path if name == "release" else files.beside(path, name)
-
-    def _written(self, name: str, table: Any) -> Any:
-        self._schemas[name] = table.schema
-        files.write(table, self._place(name), self.kind, self._name)
-        return self._read(name, self._place(name))
-
-    def _read(self, name: str, path: str) -> Any:
-        schema = self._schemas[name]
-        return files.read_back(self._job.spark, path, self.kind, self._name, schema)
+    def _read(self, path: str) -> Any:
+        return files.read_back(self._job.spark, path, self.kind, self._name, self._schema)
 
     def discard(self) -> None:
         """Leave nothing behind."""
-        for name in ("release", *self._schemas):
-            self._files.delete(self._kept or self._place(name))
+        self._files.delete(self._kept or self._folder)
 
 
 def _united(job: Job, staged: Seen, release: Seen) -> Verdict:

@@ -28,10 +28,9 @@ class Anatomized:
         return {"release": self.frame, "st": self.values}
 
 
-def check_free(schema: Schema, *, folded: bool = False) -> None:
-    """Refuse a table that has one of the columns that are added; ``folded``: in any spelling."""
-    names = [column.name for column in schema.columns]
-    if taken := [n for n in names if (n.lower() if folded else n) in (GROUP, COUNT)]:
+def check_free(schema: Schema) -> None:
+    """Refuse a table that has one of the columns that are added."""
+    if taken := [column.name for column in schema.columns if column.name in (GROUP, COUNT)]:
         raise SchemaError(
             f"Anatomy publishes columns named {GROUP!r} and {COUNT!r}, and the table has "
             f"{', '.join(map(repr, taken))} already. Rename that column first."
