@@ -165,7 +165,7 @@ BUDGETS = {
     "plan": 1_200,
     "tables": 7_300,
     "coding": 1_000,
-    "groupers": 6_700,
+    "groupers": 6_600,
     "releases": 6_350,
     "measures": 5_350,
     "show": 2_200,

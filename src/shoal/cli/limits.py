@@ -40,7 +40,7 @@ _FLAGS: dict[str, tuple[Any, str, str | None]] = {
     "suppress": (
         str,
         "The largest share of the rows that may be left out (1%), counted as loss: rows that no "
-        "class can take within the limits, and those that make classes wide, if that pays.",
+        "class can take within the limits.",
         "SHARE",
     ),
 }

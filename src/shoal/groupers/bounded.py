@@ -19,7 +19,6 @@ from shoal.base.partition import Bools, Cover, GroupStats, Ints, Partition
 from shoal.base.roles import Kind
 from shoal.coding.encode import Encoded
 from shoal.coding.floors import Floor, alike, floored, raised
-from shoal.groupers.dropping import costly, loss_rate
 from shoal.privacy import All, Rule, flatten
 from shoal.privacy.base import said, worse
 from shoal.privacy.within import Anchored
@@ -29,9 +28,6 @@ from shoal.tables.limits import low_ends
 from shoal.tables.schema import Column, Schema
 
 Method = Callable[[Encoded, Rule], Partition]
-
-_TRIES = (1.0, 0.5, 0.25)
-"""Shares of what is left of a suppression budget that are tried, the best taken if it helps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,27 +71,8 @@ def is_limited(schema: Schema, suppress: float | None) -> bool:
 
 
 def grouped(bounds: Bounds, rule: Rule, method: Method) -> Partition:
-    """Group a table part by part, leaving out what must be, and what pays, within the budget."""
-    kept = _feasible(bounds, rule)
-    made = _by_part(bounds, rule, method, kept)
-    left = bounds.budget - made.left_out.size
-    if left <= 0:
-        return _told(bounds, made)
-    best, rate = made, loss_rate(bounds.data, raised(bounds.seen, bounds.floors, made))
-    worst = costly(bounds.seen, made)[:left]
-    for share in _TRIES:
-        fewer = kept.copy()
-        fewer[worst[: int(share * worst.size)]] = False
-        if not worst.size or not (fewer != kept).any() or _failing(bounds, rule, fewer).any():
-            continue
-        tried = _by_part(bounds, rule, method, fewer)
-        own = loss_rate(bounds.data, raised(bounds.seen, bounds.floors, tried))
-        if own < rate and tried.left_out.size <= bounds.budget:
-            best, rate = tried, own
-    return _told(bounds, best)
-
-
-def _told(bounds: Bounds, made: Partition) -> Partition:
+    """Group a table part by part, leaving out the rows that no class can take."""
+    made = _by_part(bounds, rule, method, _feasible(bounds, rule))
     notes = {**made.notes}
     if bounds.budget:
         notes["rows left out"] = int(made.left_out.size)
