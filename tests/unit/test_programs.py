@@ -194,7 +194,6 @@ def text(path, content, encoding="utf-8"):
         (["03/04/2024", "02/03/2024"], {"dates": "m/d/y"}, date(2024, 3, 4)),
         (["03/04/2024", "02/03/2024"], {"dates": "d/m/y"}, date(2024, 4, 3)),
         (["31.12.2024", "1.2.2024"], {"dates": "off"}, "31.12.2024"),
-        (["31.12.2024", "1.13.2024"], {}, "31.12.2024"),
         (["3,14", "2,5"], {}, 3.14),
         (["3,140", "2,500"], {"decimal": "comma"}, 3.14),
         (["3,14", "2,5"], {"decimal": "point"}, "3,14"),
@@ -238,8 +237,6 @@ def test_wrong_words_are_refused(tmp_path):
 
 def test_encodings(tmp_path):
     file = text(tmp_path / "t.csv", "name;town\nZoë;Köln\n", "cp1252")
-    with pytest.raises(shoal.InputError, match=r"--encoding latin1"):
-        read_table(file)
     assert read_table(file, encoding="cp1252").row(0) == ("Zoë", "Köln")
     wide = text(tmp_path / "w.csv", "name;town\nZoë;Köln\n", "utf-16")
     with pytest.raises(shoal.InputError, match=r"--encoding utf-16"):

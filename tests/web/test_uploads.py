@@ -76,17 +76,17 @@ def test_files_of_statistics_programs(
 
 def test_a_text_in_an_old_encoding_is_read_when_it_is_chosen(steward: Steward) -> None:  # noqa: F811
     lines = ["town;day", *(f"Köln;{1 + i % 12:02d}/{1 + i % 12:02d}/2024" for i in range(20))]
-    place, seen = opened(steward, "clinic.csv", "\n".join(lines).encode("cp1252"))
+    place, seen = opened(steward, "clinic.csv", "\n".join(lines).encode("mac_roman"))
     assert seen["text"].endswith("Choose how it is stored under Encoding.")
-    steward.post(f"{place}/see", encoding="cp1252", status=None)
+    steward.post(f"{place}/see", encoding="mac_roman", status=None)
     seen = steward.until(f"{place}/see", lambda seen: "profile" in seen)
     (note,) = seen["profile"]["notes"]
     assert "can be read in 2 ways" in note
     assert "--dates" not in note
-    steward.post(f"{place}/see", encoding="cp1252", dates="d/m/y", missing="", status=None)
+    steward.post(f"{place}/see", encoding="mac_roman", dates="d/m/y", missing="", status=None)
     seen = steward.until(f"{place}/see", lambda seen: "profile" in seen)
     assert [column["type"] for column in seen["profile"]["columns"]] == ["texts", "dates"]
-    assert "--encoding cp1252 --dates d/m/y" in steward.get(f"{place}/decide")["command"]
+    assert "--encoding mac_roman --dates d/m/y" in steward.get(f"{place}/decide")["command"]
     steward.post(f"{place}/close")
 
 

@@ -6,13 +6,15 @@ import contextlib
 import csv
 import gzip
 import io
+import re
 import zlib
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import InputError
+from shoal.base.errors import InputError, warn
+from shoal.base.extras import needed
 from shoal.base.memory import most_unpacked, told
 from shoal.base.names import check_names, check_rows, check_twice
 from shoal.base.threads import workers
@@ -21,6 +23,13 @@ _DELIMITERS = (",", ";", "\t", "|")
 _GLANCE = 1 << 16  # bytes looked at to find the delimiter
 _BLOCK = 1 << 22  # bytes parsed at a time
 _BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_DETECTED = 1 << 20  # bytes looked at to detect an encoding
+_SIGNS = "\u00a0€“”„‘‚…°§«»²³½¼¾ºª©®™±¿¡£"  # in Western text, but not inside words
+_NOT_WESTERN = re.compile(
+    rf"[^\t\n\r -~\u00c0-\u00ff’–—·´µ{_SIGNS}]|[\u00c0-\u00ff]{{4}}"
+    rf"|[A-Za-z\u00c0-\u00ff][{_SIGNS}][a-z\u00e0-\u00ff]"
+)
 
 
 def unpack(raw: bytes, path: Path) -> bytes:
@@ -71,7 +80,7 @@ def read_csv(
     delimiter
         One character; found out from the text when not given.
     encoding
-        Of the text, if it is not UTF-8.
+        Of the text, if it is not UTF-8; ``"detect"`` looks at the bytes.
     perhaps
         The encoding was said of another file, too: this one may be UTF-8 all the same.
     """
@@ -87,9 +96,20 @@ def read_csv(
 
 
 def _recoded(content: bytes, path: Path, encoding: str | None, perhaps: bool) -> bytes:
-    """Return the text as UTF-8."""
-    if encoding is None or (perhaps and _not_utf8(path, content) is None):
-        return content
+    """Return the text as UTF-8; if no encoding is named, cp1252 is taken where it fits."""
+    if encoding == "detect":
+        encoding = _detected(content, path)
+    elif encoding is None or perhaps:
+        if content.isascii() or _not_utf8(path, content) is None:
+            return content
+        if encoding is None:
+            if not _is_western(content):
+                return content
+            encoding = "cp1252"
+            warn(
+                f"{path} is not UTF-8. It was read as cp1252 (Western European). If letters look "
+                "wrong, name another encoding with --encoding (encoding=...)."
+            )
     try:
         return content.decode(encoding).encode()
     except LookupError:
@@ -103,9 +123,37 @@ def _recoded(content: bytes, path: Path, encoding: str | None, perhaps: bool) ->
         ) from None
 
 
+def _is_western(content: bytes) -> bool:
+    """Tell whether bytes that are not UTF-8 read as Western European text in cp1252.
+
+    Nearly any bytes can be decoded. What gives other encodings away: control characters, letters
+    that Western languages lack, signs inside words, and words without any plain letter.
+    """
+    if content.startswith(_UTF16) or b"\x00" in content:
+        return False
+    try:
+        text = content.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return not _NOT_WESTERN.search(text)
+
+
+def _detected(content: bytes, path: Path) -> str:
+    """Return the encoding that the bytes look like, and say it."""
+    library = needed("charset_normalizer", "text in an encoding to be detected", "files")
+    found = library.from_bytes(content[:_DETECTED]).best()
+    if found is None:
+        raise InputError(
+            f"The encoding of {path} could not be detected. Name it with --encoding "
+            "(encoding=...), for instance latin1, cp1252 or utf-16."
+        )
+    warn(f"The encoding of {path} was detected: {found.encoding}. Check that letters look right.")
+    return str(found.encoding)
+
+
 def _check_text(path: Path, content: bytes) -> None:
     """Refuse what is no text of ours before a parser says so in its own words."""
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if content.startswith(_UTF16):
         raise InputError(
             f"{path} is UTF-16 text, not UTF-8. Say so with --encoding utf-16 (encoding=...)."
         )

@@ -19,7 +19,7 @@ from shoal.base.threads import share
 from shoal.tables.arrow_size import unpacked
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
-from shoal.tables.local import check_words, local
+from shoal.tables.local import check_words, read_local_forms
 from shoal.tables.native import from_native
 from shoal.tables.set_cells import SETS, to_json
 from shoal.tables.sources.source import Source, beside, place, target
@@ -100,7 +100,9 @@ def read_table(
                 frame = _typed(unquote(texts) if quoted else texts, missing, text)
                 kept = frozenset(text(frame.columns) if callable(text) else text)
                 return frame.with_columns(
-                    local(column, dates, decimal) for column in frame if column.name not in kept
+                    read_local_forms(column, dates, decimal)
+                    for column in frame
+                    if column.name not in kept
                 )
         frame = _binary(path, known)
     except FileNotFoundError:

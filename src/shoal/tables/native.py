@@ -12,7 +12,7 @@ import polars as pl
 from shoal.base.errors import InputError
 from shoal.base.names import check_names, check_rows, check_twice, check_unicode
 from shoal.tables.cells import blank, dated
-from shoal.tables.local import local
+from shoal.tables.local import read_local_forms
 
 
 def from_native(frame: Any, missing: Sequence[str] = (), **forms: str | None) -> pl.DataFrame:
@@ -27,7 +27,7 @@ def from_native(frame: Any, missing: Sequence[str] = (), **forms: str | None) ->
     check_names(names, "The frame")
     columns = [blank(column, missing) for column in columns]
     if forms and type(frame).__module__.split(".")[0] == "pandas":
-        columns = [local(dated(column), **forms) for column in columns]
+        columns = [read_local_forms(dated(column), **forms) for column in columns]
     result = pl.DataFrame(columns)
     check_rows(result.height, names, "The frame")
     return result

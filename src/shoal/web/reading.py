@@ -24,6 +24,8 @@ _SAID = (
     (r"Say which one is the table: --sheet NAME .*", "Choose the one that is the table."),
     (r"Say what it is with --encoding, .*", "Choose how it is stored under Encoding."),
     (r"Say so with --encoding utf-16 \(encoding=...\)\.", "Choose utf-16 under Encoding."),
+    (r"name another encoding with --encoding \(encoding=...\)\.", "choose another under Encoding."),
+    (r"Name texts that mean missing with --missing", "Name texts that mean missing on this page"),
     (r"Name another with --encoding \(encoding=...\)\.", "Choose another under Encoding."),
     (r", or say how its texts are encoded with --encoding\.", ", or choose its encoding."),
     (r" \(--max-unpacked, and never more", " (--max-unpacked of shoal serve, and never more"),
