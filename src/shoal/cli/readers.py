@@ -8,7 +8,10 @@ from typing import Any
 from shoal.cli.options import with_flags
 
 _READING = {
-    "encoding": ("NAME", "Of text files that are not UTF-8: cp1252, utf-16, ...; detect: look at the bytes."),
+    "encoding": (
+        "NAME",
+        "Of text files that are not UTF-8: cp1252, utf-16, ...; detect: look at the bytes.",
+    ),
     "dates": ("FORM", "How a text file writes dates: d.m.y, d/m/y, m/d/y, ...; off: leave them."),
     "decimal": ("WORD", "How a text file writes decimals: comma or point."),
     "sheet": ("NAME", "Which sheet of an Excel file."),
