@@ -1,4 +1,4 @@
-"""What tight cells give away, and what it costs to publish without it (docs/risk.md).
+"""What tight cells give away, and what it costs to publish without it (docs/reference/attacks.md).
 
 ``python -m benchmarks.readoff [adult] [fars] [diabetes130] [demo] [--k 2 5 10 50]`` prints one row
 per table, k and defence: rows read off for certain, rows guessed, and the loss. Half of the people

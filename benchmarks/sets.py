@@ -1,4 +1,4 @@
-"""What it costs to publish names otherwise than as sets of values that occur (docs/risk.md).
+"""What other ways of publishing names than sets of values cost (docs/reference/attacks.md).
 
 ``python -m benchmarks.sets [adult] [demo] [--k 5 10]`` prints a row per table, k and way: the loss,
 and the rows that can be read off for certain. Ordered columns are on their grid throughout.

@@ -20,8 +20,8 @@ from shoal.cli.work import COMPILING
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(
     path
-    for path in [DOCS / "tutorial.md", *(DOCS / "howto").glob("*.md")]
-    if "```" in path.read_text()
+    for path in DOCS.rglob("*.md")
+    if re.search(r"^```(console|sh)$", path.read_text(), re.MULTILINE)
 )
 _BLOCK = re.compile(r"^```(console|sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What a command says where its kernels have not been compiled yet, and nowhere else.

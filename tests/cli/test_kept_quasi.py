@@ -55,7 +55,7 @@ def test_anatomy_there_and_back(shoal: Run, made: Path) -> None:
 def test_a_seed_is_flagged(shoal: Run, folder: Path) -> None:
     words = ("anonymize", "people.csv", *DUMMIES, "--seed", "424242", "-o", "d.csv")
     done = shoal(*words, "--json", "d.json")
-    assert "whoever knows the seed can undo it" in done.stderr
+    assert "anyone who knows the seed can undo it" in done.stderr
     assert json.loads((folder / "d.json").read_text())["seeded"] is True
     assert "424242" not in (folder / "d.json").read_text() + (folder / "d.csv").read_text()
     (folder / "plan.toml").write_text(

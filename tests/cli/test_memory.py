@@ -70,9 +70,9 @@ def test_a_size_that_is_none(shoal):
 
 def test_free_memory_bounds_what_is_unpacked(monkeypatch):
     monkeypatch.delenv("SHOAL_MAX_UNPACKED", raising=False)
-    monkeypatch.setattr("shoal.base.memory.available", lambda: 10**9)
+    monkeypatch.setattr("shoal.base.memory.free_memory", lambda: 10**9)
     assert most_unpacked() == 5 * 10**8
-    monkeypatch.setattr("shoal.base.memory.available", lambda: None)
+    monkeypatch.setattr("shoal.base.memory.free_memory", lambda: None)
     assert most_unpacked() == DEFAULT
 
 
@@ -82,7 +82,7 @@ def test_a_table_too_large_for_memory_is_refused_by_its_size(name, tmp_path, mon
     path.write_bytes(b"PAR1" if name.endswith("parquet") else b"a\n")
     with path.open("r+b") as stream:
         stream.truncate(3 * 10**9)  # a hole: nothing of it lies on the disk
-    monkeypatch.setattr("shoal.base.memory.available", lambda: 2 * 10**9)
+    monkeypatch.setattr("shoal.base.memory.free_memory", lambda: 2 * 10**9)
     with pytest.raises(InputError, match=r"has 3.0 GB, and .*2.0 GB are free.*--engine spark"):
         read_table(path)
 
@@ -91,10 +91,10 @@ def test_a_small_parquet_file_of_many_rows_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "in.parquet"
     pl.DataFrame({"a": ["the same"] * 100_000}).write_parquet(path)
     assert path.stat().st_size < 10_000
-    monkeypatch.setattr("shoal.base.memory.available", lambda: 500_000)
+    monkeypatch.setattr("shoal.base.memory.free_memory", lambda: 500_000)
     with pytest.raises(InputError, match=r"has 100,000 rows, and reading it takes 800.0 kB"):
         read_table(path)
-    monkeypatch.setattr("shoal.base.memory.available", lambda: 800_000)
+    monkeypatch.setattr("shoal.base.memory.free_memory", lambda: 800_000)
     assert read_table(path).height == 100_000
 
 
@@ -108,10 +108,10 @@ def test_an_arrow_file_is_refused_by_what_it_unpacks_to(packing, dtype, tmp_path
     assert unpacked(path) == pytest.approx(needed, rel=1e-2)
     if packing != "uncompressed":
         assert path.stat().st_size < needed / 5
-        monkeypatch.setattr("shoal.base.memory.available", lambda: needed // 2)
+        monkeypatch.setattr("shoal.base.memory.free_memory", lambda: needed // 2)
         with pytest.raises(InputError, match=r"unpacked, and .* are free.*--engine spark"):
             read_table(path)
-    monkeypatch.setattr("shoal.base.memory.available", lambda: 2 * needed)
+    monkeypatch.setattr("shoal.base.memory.free_memory", lambda: 2 * needed)
     assert read_table(path).height == 100_000
 
 

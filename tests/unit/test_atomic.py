@@ -87,10 +87,10 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, way: str) -> None:
 def test_a_table_on_a_full_disk_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
-    def full(neighbour: Path) -> IO[bytes]:
+    def full(path: Path, *, private: bool) -> IO[bytes]:
         return Path("/dev/full").open("wb")
 
-    monkeypatch.setattr(atomic, "_open", full)
+    monkeypatch.setattr(atomic.system, "open_new", full)
     with pytest.raises(OutputError, match="Nothing was written"):
         write_table(pl.DataFrame({"a": range(100_000)}), tmp_path / f"out{suffix}")
     assert not names(tmp_path)

@@ -42,8 +42,8 @@ def test_a_table_without_risk_is_not_warned_about():
 def test_a_unique_column_that_is_passed_through():
     table = people(visit=[f"v{i}" for i in range(ROWS - 2)] + ["v0", None])
     assert warned(table, other="visit") == (
-        "Column 'visit' is passed through as it is, and 38 of its 39 cells differ: whoever knows "
-        "the cell of a person finds the row. Make it an identifier (left out), or a "
+        "Column 'visit' is passed through as it is, and 38 of its 39 cells differ: anyone who "
+        "knows a person's cell finds the row. Make it an identifier (left out), or a "
         "quasi-identifier.",
     )
 

@@ -136,7 +136,7 @@ def test_an_audit_beside_the_original_knows_of_them(made: Made) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda t: t.head(1), "besides"),
+        (lambda t: t.head(1), "counterfeits, its original"),
         (lambda t: t.with_columns(counterfeits=pl.lit(99)), "hold nothing but counterfeits"),
         (lambda t: t.with_columns(counterfeits=pl.lit("many")), "no whole number above 0"),
         (lambda t: t.drop("sex"), "has no column 'sex'"),

@@ -99,7 +99,7 @@ def test_without_a_seed_the_secure_source_is_used(monkeypatch):
 
 @pytest.mark.slow
 def test_a_seed_repeats_is_flagged_and_never_written():
-    with pytest.warns(ShoalWarning, match="'dummies' was run with a seed: whoever knows"):
+    with pytest.warns(ShoalWarning, match="'dummies' was run with a seed: anyone who knows"):
         first = go(people(), seed=987654321)
     with pytest.warns(ShoalWarning):
         assert first.frame.equals(go(people(), seed=987654321).frame)

@@ -67,8 +67,8 @@ def test_the_sentence() -> None:
     found = exposure(frame, ["q"])
     assert found is not None
     assert found.describe() == (
-        "With 'admitted', released as it is, 50.0 % of the rows are unique. Whoever knows them of "
-        "a person finds the row: give such columns another role."
+        "With 'admitted', released as it is, 50.0 % of the rows are unique. Anyone who knows "
+        "these values can find the person's row. Consider making these columns quasi-identifiers."
     )
     both = exposure(frame.with_columns(z=pl.Series([1, 1, 1, 1])), ["q"])
     assert both is not None
@@ -145,7 +145,7 @@ def test_what_the_quasi_identifiers_tell_already_is_no_warning() -> None:
 def test_heart_with_its_columns_passed_through() -> None:
     frame = read_table(SHARED / "heart.csv.gz")
     quasi, rest = ["age", "sex"], ["trestbps", "chol", "thalch", "oldpeak"]
-    with pytest.warns(ShoalWarning, match="finds the row"):
+    with pytest.warns(ShoalWarning, match="can find the person's row"):
         outcome = shoal.anonymize(frame, quasi=quasi, sensitive=["cp"], other=rest, k=10)
     assert outcome.verdict.holds
     assert outcome.made.exposure is not None

@@ -93,7 +93,7 @@ def _masked(array, known):
 def test_foreign_memory_is_seen(column, what):
     (fault,) = foreign({"release": column.alias("x").to_frame()})[:1]
     assert fault == (
-        f"Column 'x' holds {what} in its memory: whoever writes it to a file would publish that."
+        f"Column 'x' holds {what} in its memory: writing it to a file would publish that."
     )
     assert foreign({"release": fresh(column.to_frame())}) == ()
 

@@ -100,16 +100,20 @@ def run(package, started):
 def package(tmp_path_factory):
     """A copy of what the kernel needs, which nobody may write to."""
     copy = tmp_path_factory.mktemp("copy") / "package" / "shoal"
-    source = Path(kernels.__file__).parent
-    (copy / "kernels").mkdir(parents=True)
+    source = Path(kernels.__file__).parents[1]
+    needed = [f"kernels/{name}.py" for name in ("__init__", "keeping", "parts")]
+    needed += [f"base/{name}.py" for name in ("__init__", "errors", "system")]
+    for folder in (copy / "kernels", copy / "base"):
+        folder.mkdir(parents=True)
     (copy / "__init__.py").write_text("")
-    for name in ("__init__.py", "keeping.py", "parts.py"):
-        (copy / "kernels" / name).write_bytes((source / name).read_bytes())
+    for name in needed:
+        (copy / name).write_bytes((source / name).read_bytes())
     (copy / "kernels" / "tiny.py").write_text(TINY)
-    for path in (copy / "kernels", copy, copy.parent):
+    folders = (copy.parent, copy, copy / "kernels", copy / "base")
+    for path in folders:
         path.chmod(0o555)
     yield copy.parent
-    for path in (copy.parent, copy, copy / "kernels"):
+    for path in folders:
         path.chmod(0o755)
 
 

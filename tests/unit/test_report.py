@@ -272,7 +272,7 @@ def test_a_broken_promise_is_told_first():
     page = Page(opened.page(verdict=opened.audit(k=5), title="Audit of x.csv"))
     assert "The promise is broken." in page.text
     assert re.search(r"Reached: k = 1 \. [\d,]+ classes break it", page.text)
-    assert "What it should mean: Whoever knows" in page.text
+    assert "What it should mean: Someone who knows" in page.text
     assert "The classes that break most" in page.text
     assert "Every privacy model, for the weakest class" in page.text
 

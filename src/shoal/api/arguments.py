@@ -62,7 +62,7 @@ READING = tuple(ReadAs.__annotations__)
 
 
 class Declared(Roles, ReadAs, Limited, total=False):
-    """What :func:`shoal.open` takes besides the table."""
+    """What :func:`shoal.open` takes after the table."""
 
     hierarchies: Hierarchies | None
     plan: Plan | str | Path | None
@@ -107,7 +107,7 @@ class Asked(Promised, total=False):
 
 
 class Anonymized(Declared, Asked, total=False):
-    """What :func:`anonymize` takes besides the table."""
+    """What :func:`anonymize` takes after the table."""
 
     pseudonym_key: str | Path | bytes | None
     history: str | Path | None
@@ -136,7 +136,7 @@ class Weighed(TypedDict, total=False):
 
 
 class Compared(Declared, Weighed, total=False):
-    """What :func:`compare` takes besides the table."""
+    """What :func:`compare` takes after the table."""
 
     methods: Sequence[str] | str | None
     k: Sequence[int] | int | None
@@ -163,7 +163,7 @@ class _Released(ReadAs, total=False):
 
 
 class Opening(_Released, Bounded, total=False):
-    """What :func:`shoal.open_release` takes besides the release."""
+    """What :func:`shoal.open_release` takes after the release."""
 
     quasi: Names | None
     identifier: Names | None
@@ -172,7 +172,7 @@ class Opening(_Released, Bounded, total=False):
 
 
 class Audited(Opening, Promised, total=False):
-    """What :func:`audit` takes besides the release."""
+    """What :func:`audit` takes after the release."""
 
     against: Sequence[Any]
     history: str | Path | None
@@ -180,7 +180,7 @@ class Audited(Opening, Promised, total=False):
 
 
 class Risked(Opening, total=False):
-    """What :func:`risk` takes besides the release."""
+    """What :func:`risk` takes after the release."""
 
     population: Any
     threshold: float
@@ -202,7 +202,7 @@ class Tried(TypedDict, total=False):
 
 
 class Attacked(_Released, Tried, total=False):
-    """What :func:`attack` takes besides the release and the original."""
+    """What :func:`attack` takes after the release and the original."""
 
     known: Names | None
     control: Any

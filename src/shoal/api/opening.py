@@ -117,7 +117,7 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
         or a text file with one a line. Dummy values are drawn from it; by default from the values
         of the table.
     missing
-        Texts that mean missing besides the empty one, for instance ``["?", "NA"]``.
+        Texts that mean missing, apart from the empty one, for instance ``["?", "NA"]``.
     delimiter
         Of a CSV file; found out when not given.
     encoding, dates, decimal, sheet, labels
@@ -208,7 +208,7 @@ def open_release(
     notations: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Release[Any]:
-    """Open a published table, whoever made it: its shape known once, its classes grouped once.
+    """Open a published table of any origin: its shape known once, its classes grouped once.
 
     The shape is told by the file's own marks and by what is declared: Anatomy by its second table,
     dummy values by sets in a column that is declared sensitive. Everything else is read as a
@@ -238,7 +238,7 @@ def open_release(
         takes them. Next to a file ``x.csv`` they are found as ``x.domain.csv``; without either they
         are the values in the sets.
     missing, delimiter
-        Texts that mean missing in the original, besides the empty one, and what parts its cells.
+        Texts that mean missing in the original, apart from the empty one, and what parts its cells.
     encoding, dates, decimal, sheet, labels
         How the original's file is read, as :func:`shoal.read_table` takes them; encoding, sheet and
         labels also the release's, as far as it is not UTF-8.

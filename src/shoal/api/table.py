@@ -75,7 +75,7 @@ class Table(Generic[FrameT]):
     frame
         Its rows as a polars frame, every gap a null.
     only
-        Somebody named the quasi-identifiers: none is to be guessed besides.
+        Somebody named the quasi-identifiers: no others are to be guessed.
     """
 
     data: Any

@@ -18,7 +18,7 @@ _SHOWN = 3
 def assert_release(released: Any, **given: Unpack[Audited]) -> Verdict:
     """Fail unless a published table keeps its promise, and say which classes break it.
 
-    The promise is audited from the published cells, whoever made the table, as :func:`shoal.audit`
+    The promise is audited from the published cells, whatever made the table, as :func:`shoal.audit`
     does.
 
     Parameters

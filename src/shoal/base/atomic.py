@@ -6,19 +6,14 @@ import contextlib
 import hashlib
 import os
 import secrets
-import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from shoal.base import system
 from shoal.base.errors import OutputError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 Pathlike = str | os.PathLike[str]
 _PATIENCE = 30.0  # seconds that somebody else may take to name his files
@@ -62,7 +57,11 @@ def check_output(path: Path, *, force: bool = False, inputs: Sequence[Pathlike] 
 
 @contextlib.contextmanager
 def atomic_file(
-    path: Path | str, *, force: bool = False, inputs: Sequence[Pathlike] = ()
+    path: Path | str,
+    *,
+    force: bool = False,
+    inputs: Sequence[Pathlike] = (),
+    private: bool = False,
 ) -> Iterator[IO[bytes]]:
     """Open a file that appears under ``path`` only once all of it is on the disk.
 
@@ -72,6 +71,8 @@ def atomic_file(
         Where the file goes. An existing file is replaced only with ``force``.
     inputs
         Files that must never be written over, by whatever name or link they are reached.
+    private
+        Whether only this user may open it, from before anything is written to it.
 
     Notes
     -----
@@ -80,7 +81,10 @@ def atomic_file(
     ctrl-C) leaves nothing behind and the old file as it was. Even ``kill -9`` leaves at most the
     neighbour, never a part of the output.
     """
-    with atomic_files() as files, files.open(path, force=force, inputs=inputs) as stream:
+    with (
+        atomic_files() as files,
+        files.open(path, force=force, inputs=inputs, private=private) as stream,
+    ):
         yield stream
 
 
@@ -118,15 +122,16 @@ class Batch:
         force: bool = False,
         inputs: Sequence[Pathlike] = (),
         tells: bool = False,
+        private: bool = False,
     ) -> Iterator[IO[bytes]]:
-        """Open one more file, to be filled in this block; ``force`` and ``inputs`` as always."""
+        """Open one more file, to be filled in this block; see :func:`atomic_file`."""
         path = Path(path)
         target = check_output(path, force=force, inputs=inputs)
         neighbour = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.part")
         with _reasons(path):
             if not os.path.lexists(target):
                 self._new.add(target)
-            stream = _open(neighbour)
+            stream = system.open_new(neighbour, private=private)
             self._staged[path] = _Staged(path, target, neighbour, stream, force, tells)
             yield stream
             stream.flush()
@@ -147,8 +152,7 @@ class Batch:
             with _reasons(one.path), one.stream as stream:
                 stream.flush()
                 os.fsync(stream.fileno())
-                if not one.neighbour.exists():
-                    _name(stream, one.neighbour)
+                system.name_file(stream, one.neighbour)
         with _alone({one.target.parent for one in waiting} if len(waiting) > 1 else ()):
             for one in waiting:
                 if not one.force and os.path.lexists(one.target):
@@ -217,7 +221,7 @@ def _appeared(path: Path) -> OutputError:
 def _alone(folders: Iterable[Path]) -> Iterator[None]:
     """Keep others waiting who give names in these folders, where the system has such locks."""
     with contextlib.ExitStack() as stack:
-        for folder in sorted(folders) if fcntl is not None else ():  # in order: no deadlock
+        for folder in sorted(folders) if system.CAN_LOCK else ():  # in order: no deadlock
             try:
                 handle = os.open(folder, os.O_RDONLY)
             except OSError:  # may be written into and not be read: nobody can lock it
@@ -230,44 +234,13 @@ def _alone(folders: Iterable[Path]) -> Iterator[None]:
 def _lock(handle: int, folder: Path) -> None:
     """Wait for the lock on a folder, but not for ever."""
     for _ in range(int(_PATIENCE / _NAP)):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_NAP)
-        except OSError:  # a file system without locks
+        if system.try_lock(handle):
             return
-        else:
-            return
+        time.sleep(_NAP)
     raise OutputError(
         f"Another program has held the lock on {folder} for {_PATIENCE:.0f} s. Nothing was "
         "written; wait for it, or choose another directory."
     )
-
-
-def _open(neighbour: Path) -> IO[bytes]:
-    """Open a file without a name in the neighbour's folder, or else the neighbour itself."""
-    nameless = getattr(os, "O_TMPFILE", 0)
-    if nameless and Path("/proc/self/fd").is_dir():
-        with contextlib.suppress(OSError):  # not every file system has them
-            return os.fdopen(os.open(neighbour.parent, nameless | os.O_RDWR, 0o666), "w+b")
-    return neighbour.open("x+b")
-
-
-def _name(stream: IO[bytes], path: Path) -> None:
-    """Give the open file without a name the name ``path``."""
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        # Any folder handle makes this the call that follows the link to the open file.
-        source = f"/proc/self/fd/{stream.fileno()}"
-        os.link(source, path, src_dir_fd=folder, follow_symlinks=True)
-    except OSError:  # a sandbox without that door: copy
-        with path.open("xb") as copy:
-            stream.seek(0)
-            shutil.copyfileobj(stream, copy)
-            copy.flush()
-            os.fsync(copy.fileno())
-    finally:
-        os.close(folder)
 
 
 def _publish(neighbour: Path, target: Path, *, force: bool) -> None:
@@ -275,16 +248,5 @@ def _publish(neighbour: Path, target: Path, *, force: bool) -> None:
     if force:
         neighbour.replace(target)
     else:
-        try:
-            # Unlike a rename, a link fails when someone else made the file meanwhile.
-            os.link(neighbour, target)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without links
-            neighbour.replace(target)
-    with contextlib.suppress(OSError):  # not every system lets a directory be synced
-        handle = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        system.rename_new(neighbour, target)
+    system.sync_folder(target.parent)

@@ -84,6 +84,8 @@ def announced(tell: Callable[[], object]) -> Iterator[Compiled]:
 
         def on_end(self, event: Any) -> None:
             """Count what the outermost one took."""
+            if not self.depth:  # another thread began it before anything listened
+                return
             self.depth -= 1
             _UNDER_WAY.pop()
             _DONE.update(_ASKED & _of(event))

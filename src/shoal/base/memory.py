@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
 from shoal.base.errors import InputError, ParameterError
+from shoal.base.system import free_memory
 
 VARIABLE = "SHOAL_MAX_UNPACKED"
 DEFAULT = 16 * 10**9  # bytes that a gzip file may unpack to
@@ -15,20 +15,6 @@ PAGE = 4  # the page is one program among others: it takes this part of what a c
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 1 << 10, "MI": 1 << 20, "GI": 1 << 30, "TI": 1 << 40}
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?I?)B?")
-
-
-def available() -> int | None:
-    """Return how many bytes of memory are free, None where the system does not say."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) << 10
-    except (OSError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 def size(text: str) -> int:
@@ -61,7 +47,7 @@ def most_unpacked() -> int:
     """Return how many bytes a gzip file may unpack to: never more than the free memory allows."""
     named = os.environ.get(VARIABLE, "").strip()
     most = size(named) if named else DEFAULT
-    free = available()
+    free = free_memory()
     return most if free is None else min(most, free // LEAST)
 
 
@@ -70,7 +56,7 @@ def check_fits(what: object, has: str, needed: float) -> None:
 
     ``has``: how large it is, in words; ``needed``: the least memory that it takes, in bytes.
     """
-    free = available()
+    free = free_memory()
     if free is not None and needed > free:
         raise InputError(
             f"{what} has {has}, and reading it takes {told(needed)} of memory or more; "

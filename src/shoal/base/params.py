@@ -84,7 +84,7 @@ class Param:
         usual = "" if self.default is None else f" ({self.default!r} if left out)"
         return ParameterError(
             f"The {self.name!r} parameter of {owner} must be {self.allowed()}. "
-            f"Got {value!r} instead.{hint} Meant is: {self.meaning}{usual}."
+            f"Got {value!r} instead.{hint} It means: {self.meaning}{usual}."
         )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from shoal.base.errors import ParameterError
 from shoal.base.seeds import read_secret
+from shoal.base.system import how_to_make_secret
 
 LENGTH = 32  # hexadecimal digits of a pseudonym, 128 bits
 _LEAST = 16  # bytes of a key; shorter ones can be found by trying
@@ -22,7 +23,7 @@ def read_key(given: str | Path | bytes | None) -> bytes | None:
     if len(key) < _LEAST:
         raise ParameterError(
             f"The pseudonym key has {len(key)} bytes, and needs {_LEAST} at least: a short one can "
-            "be found by trying. Make one with: (umask 077; openssl rand -hex 32 > key.txt)"
+            f"be found by trying. Make one with: {how_to_make_secret('key.txt')}"
         )
     return key
 

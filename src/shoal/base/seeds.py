@@ -15,6 +15,7 @@ import stat
 from functools import lru_cache
 from pathlib import Path
 
+from shoal.base import system
 from shoal.base.errors import ParameterError
 
 LONG = 1 << 64  # seeds from here on are not warned about
@@ -63,11 +64,9 @@ def read_seed_file(path: Path) -> int:
 
 def read_secret(path: Path, what: str) -> bytes:
     """Read a secret from a file that nobody else can read, without the blanks around it."""
-    file = what.replace(" ", "-")
-    make = f"(umask 077; openssl rand -hex 32 > {file}.txt)"
+    make = system.how_to_make_secret(f"{what.replace(' ', '-')}.txt")
     try:
-        # No link: that could be turned to another file between two looks.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        handle = system.open_secret(path)
     except OSError as fault:
         raise ParameterError(
             f"The {what} file {path} cannot be read: {fault.strerror}. Name a file of your own, no "
@@ -77,7 +76,7 @@ def read_secret(path: Path, what: str) -> bytes:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise ParameterError(f"The {what} file {path} is no file. Name a file with the {what}.")
-        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o077):
+        if not system.is_secret(status, path):
             raise ParameterError(
                 f"The {what} file {path} belongs to another user, or others may open it. A {what} "
                 f"is a secret: let it be your file, and run: chmod 600 {path}"

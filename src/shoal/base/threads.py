@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from shoal.base.errors import ParameterError
+from shoal.base.system import processors
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -19,8 +20,7 @@ def workers() -> int:
     """Return how many threads to use: what ``SHOAL_THREADS`` says, or else one per processor."""
     said = os.environ.get(VARIABLE, "").strip()
     if not said:
-        processors = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
-        return len(processors) or os.cpu_count() or 1
+        return processors()
     if not said.isdecimal() or int(said) < 1:
         raise ParameterError(
             f"{VARIABLE} must be a whole number of threads from 1 up, got {said!r}. "

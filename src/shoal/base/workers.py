@@ -13,7 +13,6 @@ import contextlib
 import json
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import IO, Any
 
+from shoal.base import system
 from shoal.base.errors import ShoalError
 from shoal.base.plain import plain
 
@@ -51,8 +51,7 @@ class Died(ShoalError):
         self.code = code
         how = f"code {code}"
         if code < 0:
-            with contextlib.suppress(ValueError):
-                how = f"signal {-code}, {signal.Signals(-code).name}"
+            how = f"signal {-code}, {system.signal_name(-code)}".removesuffix(", ")
         super().__init__(
             f"The job ended before it was done ({how}). Often that is the system running out of "
             "memory: try fewer columns, another method, or a machine with more. Nothing was "
@@ -148,7 +147,7 @@ class Worker:
             stderr=subprocess.DEVNULL if self.quiet else None,
             encoding="utf-8",
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-            start_new_session=True,  # ctrl-C in the terminal is the parent's to hear
+            **system.own_session(),  # ctrl-C in the terminal is for the parent
         )
 
     @staticmethod

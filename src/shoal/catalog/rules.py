@@ -10,7 +10,7 @@ RULES: dict[str, RuleEntry] = {
         RuleEntry(
             "k-anonymity",
             "every released row looks like at least k - 1 others",
-            "Whoever knows a person's quasi-identifiers finds a class of rows that fit, and "
+            "Someone who knows a person's quasi-identifiers finds a class of rows that fit, and "
             "cannot tell which of them is the person's.",
             "Samarati, Sweeney 1998",
             "shoal.privacy.k_anonymity:KAnonymity",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-import signal
 import sys
 from types import FrameType
 from typing import NoReturn
@@ -22,7 +21,9 @@ def main() -> NoReturn:
     # Pydantic would look for plugins in all that is installed; a plan needs none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     try:
-        signal.signal(signal.SIGTERM, _terminated)
+        from shoal.base.system import on_termination
+
+        on_termination(_terminated)
         from shoal.cli.app import run
 
         code = run()

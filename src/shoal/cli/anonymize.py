@@ -263,9 +263,9 @@ def _told_again(run: Run, again: list[str], near: list[str]) -> Run:
             )
         else:
             told += (
-                "dummies are drawn afresh: who has two releases of the same people keeps only the "
-                "values that are in both sets. Use --history, with which a person keeps the set, "
-                "or publish only one."
+                "new dummies are drawn: somebody who has two releases of the same people keeps "
+                "only the values that are in both sets. Use --history, with which a person keeps "
+                "the set, or publish only one."
             )
         texts.insert(0, told)
     return replace(run, warnings=(*texts, *run.warnings), notes=notes)

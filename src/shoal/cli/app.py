@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from importlib import import_module
@@ -13,6 +12,7 @@ import typer
 from shoal import __version__
 from shoal.base.address import hide, take_passwords
 from shoal.base.errors import ShoalError
+from shoal.base.system import peak_memory
 from shoal.cli import say
 from shoal.cli.bar import BAR
 from shoal.cli.helping import Command, CommandGroup, told
@@ -131,11 +131,8 @@ def _resources() -> None:
     """Say what the run took, to those who asked for more."""
     used = os.times()
     text = f"shoal {__version__}: {used.user + used.system:.1f} s of processor time"
-    with contextlib.suppress(ImportError):  # not on every system
-        import resource
-
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        text += f", {most / (1 << 20 if sys.platform == 'darwin' else 1 << 10):,.0f} MB at most"
+    if (most := peak_memory()) is not None:
+        text += f", {most / (1 << 20):,.0f} MB at most"
     say.detail(f"{text}.")
 
 

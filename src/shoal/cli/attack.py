@@ -138,7 +138,7 @@ def command(
     )
     truth = load(original, full)
     declared: dict[str, Any] = {
-        "roles": opt.named_roles(known, sensitive, person=person, besides=truth.columns),
+        "roles": opt.named_roles(known, sensitive, person=person, more=truth.columns),
         "domains": opt.named_domains(domain),
         "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
     }

@@ -263,11 +263,11 @@ def _models(verdict: Verdict) -> None:
     for name, figures in verdict.models.get("posterior", {}).items():
         worst, mean = figures["worst_posterior"], figures["mean_posterior"]
         say.line(
-            f"Whoever knows all quasi-identifiers of a person believes the likeliest value of "
+            f"Someone who knows all quasi-identifiers of a person believes the likeliest value of "
             f"{name!r} with probability {mean:.4f} on average, {worst:.4f} at worst"
         )
     if verdict.models.get("seeded"):
-        say.warning("The plan has a seed: whoever knows it can undo this release.")
+        say.warning("The plan has a seed: anyone who knows it can undo this release.")
     columns = verdict.models.get("columns", {})
     if not columns:
         return

@@ -63,7 +63,7 @@ class Command(TyperCommand):
     """A command whose help has groups."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words; whoever says what is wrong with them has the terminal alone."""
+        """Read the words; the message about a wrong one has the terminal alone."""
         return _parsed(super().parse_args, ctx, args)
 
     def get_help(self, ctx: Any) -> str:
@@ -107,7 +107,7 @@ def _all(ctx: typer.Context, asked: bool) -> None:
         ctx.exit()
 
 
-# What every command can be told besides: names, meaning, what is done then.
+# What every command also takes: names, meaning, what is done then.
 _COMMON: dict[str, tuple[tuple[str, ...], str, Callable[..., None]]] = {
     "quiet": (("--quiet", "-q"), "Say nothing but warnings and errors.", _quiet),
     "verbose": (("--verbose", "-v"), "Also say what is done when, and what it took.", _verbose),

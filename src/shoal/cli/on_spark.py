@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Order:
-    """What the flags say besides the plan; ``audience``: of the report, None without one."""
+    """What the flags add to the plan; ``audience``: of the report, None without one."""
 
     data: Path
     out: Path
@@ -121,7 +121,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
 
 
 def _write_figures(order: Order, release: Release[Any]) -> list[str]:
-    """Write the manifest, if the release lies on this machine, and what was asked for besides.
+    """Write the manifest, if the release lies on this machine, and the other files.
 
     Return the names of all that is there now.
     """

@@ -378,18 +378,18 @@ def named_roles(
     other: Sequence[str] | None = None,
     person: Sequence[str] | None = None,
     *,
-    besides: Sequence[str] = (),
+    more: Sequence[str] = (),
 ) -> Callable[[Sequence[str]], dict[Role, list[str]]]:
     """Return what reads the names of columns by role once the columns are known.
 
-    ``besides``: more columns that may be meant.
+    ``more``: other columns that may be meant.
     """
     from shoal.api.arguments import roles_of
 
     flags = roles_of(quasi, sensitive, identifier, other, person)
 
     def read(columns: Sequence[str]) -> dict[Role, list[str]]:
-        names_of_columns = [*columns, *besides]
+        names_of_columns = [*columns, *more]
         return {
             role: names
             for role, words in flags.items()

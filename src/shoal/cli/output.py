@@ -64,7 +64,7 @@ class Output:
 
     @property
     def extras(self) -> dict[str, Path]:
-        """The files besides the release, by the flag that names them."""
+        """The other files of a run, by the flag that names them."""
         named = {"--json": self.json, "--report": self.report}
         return {flag: file for flag, file in named.items() if file is not None} | dict(self.beside)
 
@@ -335,9 +335,9 @@ def tell(run: Run) -> None:
         notes = (f"{name} {_figures(value)}" for name, value in run.notes.items())
         say.line(f"Found    {'; '.join(notes)}")
     if run.exposure is not None and not run.exposure.warns:
-        say.line(f"Besides  {run.exposure.describe()}")
+        say.line(f"Note     {run.exposure.describe()}")
     if run.read_off is not None and run.read_off.known and not run.read_off.warns:
-        say.line(f"Besides  {run.read_off.describe()}")
+        say.line(f"Note     {run.read_off.describe()}")
     for result in run.verdict.rules:
         say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
 

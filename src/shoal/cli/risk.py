@@ -89,7 +89,7 @@ def command(
         release = read_release(
             released,
             full,
-            roles=opt.named_roles(quasi, sensitive, person=person, besides=columns),
+            roles=opt.named_roles(quasi, sensitive, person=person, more=columns),
             st=st,
             domains=opt.named_domains(domain),
             notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from shoal.base.errors import ParameterError
+from shoal.base.system import open_in_memory
 from shoal.cli import say
 from shoal.cli.bar import BAR
 from shoal.tables.sources.source import Place, place
@@ -39,9 +40,8 @@ def _piped() -> Path:
             "A table was to come from standard input (-), and nothing is piped in. Name a file, or "
             "pipe one in: cat patients.csv | shoal inspect -"
         )
-    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
-        handle = os.memfd_create("shoal")
-        path = Path(f"/proc/{os.getpid()}/fd/{handle}")
+    if (opened := open_in_memory("shoal")) is not None:
+        handle, path = opened
     else:
         handle, name = tempfile.mkstemp(prefix="shoal-")  # for this user alone
         path = Path(name)

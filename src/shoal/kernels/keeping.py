@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from shoal.base.system import is_own, user_id, user_name
+
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -31,10 +33,9 @@ class Keeping:
 def keeping() -> Keeping:
     """Find the folder: in the user's cache, or else among the temporary files."""
     given, home = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
-    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     places: tuple[Callable[[], Path], ...] = (
         lambda: Path(given or home or Path.home() / ".cache") / "shoal",
-        lambda: Path(tempfile.gettempdir()) / f"shoal-kernels-{user}",
+        lambda: Path(tempfile.gettempdir()) / f"shoal-kernels-{user_name()}",
     )
     refused = ""
     for place in places:
@@ -67,13 +68,11 @@ def make(folder: Path) -> None:
 
 def strangers(folder: Path) -> str:
     """Say who else could put something into ``folder``; nothing when nobody can."""
-    if not hasattr(
-        os, "getuid"
-    ):  # where there are no such rights, everybody has a folder of theirs
+    if user_id() is None:  # without owners of files, every user has a cache folder of their own
         return ""
     for path in (*folder.parents, *folder.resolve().parents):
         found = path.lstat()
-        if found.st_uid not in (0, os.getuid()):
+        if found.st_uid not in (0, user_id()):
             return f"{path} belongs to another user"
         # In a folder such as /tmp everybody may add something, but not replace what is mine.
         free = found.st_mode & _OTHERS and not found.st_mode & stat.S_ISVTX
@@ -95,9 +94,9 @@ def planted(folder: Path) -> str:
 
 
 def _fault(path: Path | str, found: os.stat_result) -> str:
-    if not hasattr(os, "getuid"):
+    if user_id() is None:
         return ""
-    if found.st_uid != os.getuid():
+    if not is_own(found):
         return f"{path} belongs to another user"
     if stat.S_ISLNK(found.st_mode):
         return f"{path} is a link"

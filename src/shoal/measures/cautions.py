@@ -65,7 +65,7 @@ def _unique_others(matter: Matter) -> Iterator[str]:
         if different >= NEARLY_ALL * len(known):
             yield (
                 f"Column {name!r} is passed through as it is, and {different:,} of its "
-                f"{len(known):,} cells differ: whoever knows the cell of a person finds the row. "
+                f"{len(known):,} cells differ: anyone who knows a person's cell finds the row. "
                 "Make it an identifier (left out), or a quasi-identifier."
             )
 
@@ -73,7 +73,7 @@ def _unique_others(matter: Matter) -> Iterator[str]:
 def _kept_order(matter: Matter) -> Iterator[str]:
     if not matter.plan.release.shuffle:
         yield (
-            "The rows are released in the order of the input (shuffle = false): whoever knows "
+            "The rows are released in the order of the input (shuffle = false): anyone who knows "
             "that order, for instance by date or by name, finds rows by their place. Leave "
             "shuffle out."
         )

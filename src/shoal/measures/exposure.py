@@ -83,7 +83,10 @@ class Exposure:
         if self.before:
             text += f"; by the quasi-identifiers alone {self._percent(self.before)}"
         if self.warns:
-            text += ". Whoever knows them of a person finds the row: give such columns another role"
+            text += (
+                ". Anyone who knows these values can find the person's row. Consider making these "
+                "columns quasi-identifiers"
+            )
         return f"{text}."
 
     def _percent(self, rows: int) -> str:

@@ -16,7 +16,7 @@ _INLINE = 12  # bytes of a text that stand in its view
 def foreign(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
     """Name the columns whose memory holds what no cell says, or in an order of its own."""
     return tuple(
-        f"Column {column.name!r} holds {what} in its memory: whoever writes it to a file would "
+        f"Column {column.name!r} holds {what} in its memory: writing it to a file would "
         "publish that."
         for frame in tables.values()
         for column in frame
@@ -73,7 +73,7 @@ def _gaps(array: Any) -> Bools:
 
 
 def _texts(array: Any, gaps: Bools) -> Iterator[str]:
-    """Check that the texts stand one after the other, as the rows do, and nothing besides."""
+    """Check that the texts stand one after the other, as the rows do, and nothing else."""
     _, views, *buffers = array.buffers()
     words = np.frombuffer(views, np.uint32).reshape(-1, 4)[array.offset :][: gaps.size]
     if words[gaps].any():

@@ -133,8 +133,8 @@ def _residual(highest: float, verdict: Verdict) -> str:
     return (
         f"{kept}Somebody who knows every quasi-identifier of a person, and that the person is in "
         f"the table, picks the right row with a probability of at most {say(highest, 'share')}. "
-        "Not covered: whoever knows more than these columns, other releases of the same people, "
-        "and what a class tells of all its members."
+        "Not covered: somebody who knows more than these columns, other releases of the same "
+        "people, and what a class tells of all its members."
     )
 
 

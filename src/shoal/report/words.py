@@ -45,7 +45,7 @@ GLOSSARY = (
         "one divided by the number of rows that fit.",
     ),
     ("sensitive", "A column that nobody should learn about a particular person."),
-    ("unique", "A row whose quasi-identifiers no other row has: whoever fits it is the person."),
+    ("unique", "A row whose quasi-identifiers no other row has: the person who fits it is found."),
 )
 
 ROLES = {

@@ -238,7 +238,7 @@ def _grid(column: Column, values: pl.Series) -> str | float | TailedStep:
         if column.grid not in (AUTO, OFF, column.finest):
             raise SchemaError(
                 f"{_where(column)} every interval is a multiple of the finest one, and the grid "
-                f"{column.grid!r} was given besides. Leave the grid out."
+                f"{column.grid!r} was given as well. Leave the grid out."
             )
         step: str | float | TailedStep = column.finest
     elif column.grid == AUTO:

@@ -28,8 +28,8 @@ def generators(
         return None if drawn else np.random.default_rng(), _secure_order
     if drawn:
         warn(
-            f"The method {entry.name!r} was run with a seed: whoever knows the seed can undo it. "
-            "A seed is for tests only; publish a run without one.",
+            f"The method {entry.name!r} was run with a seed: anyone who knows the seed can undo "
+            "it. A seed is for tests only; publish a run without one.",
         )
     warn_of_short(plan)
     grouping, shuffling = np.random.SeedSequence(stretched(plan.seed)).spawn(2)

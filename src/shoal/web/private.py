@@ -10,6 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from shoal.base.system import is_own, is_running
+
 _PREFIX = "shoal-page-"
 _NAME = re.compile(rf"{_PREFIX}(\d+)-")
 
@@ -31,25 +33,12 @@ def private_folder(within: Path | None = None) -> Iterator[Path]:
 
 
 def _remove_orphans(root: Path) -> None:
-    # On Windows signal 0 is ctrl-C, which would be sent, and files have no number of an owner.
-    if not hasattr(os, "getuid"):
-        return
     for folder in root.glob(f"{_PREFIX}*"):
         named = _NAME.match(folder.name)
         with contextlib.suppress(OSError):
-            mine = folder.lstat().st_uid == os.getuid() and not folder.is_symlink()
-            if named and mine and not _alive(int(named[1])):
+            mine = is_own(folder.lstat()) and not folder.is_symlink()
+            if named and mine and not is_running(int(named[1])):
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def safe_name(text: str, number: int, ending: str = "") -> str:

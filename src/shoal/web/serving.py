@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import signal
 import socket
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from shoal.base.errors import MissingExtra, OutputError
+from shoal.base.system import ignore_terminal_stop
 from shoal.web.private import private_folder
 from shoal.web.tickets import LIFE, remove, write_lead
 
@@ -73,9 +73,7 @@ def serve(
             ws="none",
         )
         server = uvicorn.Server(config)
-        if hasattr(signal, "SIGTTIN"):  # to read from the terminal would stop us in the background
-            with contextlib.suppress(ValueError):  # only the main thread may say so
-                signal.signal(signal.SIGTTIN, signal.SIG_IGN)
+        ignore_terminal_stop()
         name = f"[{host}]" if ":" in host else host
         name = LOCAL if host in ("0.0.0.0", "") else "[::1]" if host == "::" else name  # noqa: S104
 
@@ -87,7 +85,7 @@ def serve(
         if host not in (LOCAL, "localhost", "::1"):
             say(
                 f"It listens on {host}, so others in your network can reach it, and what is sent "
-                "is not encrypted. Whoever opens the address above has the table."
+                "is not encrypted. Anyone who opens the address above can see the table."
             )
         say("Press ctrl-C to stop; uploads and results are then removed.")
         threading.Thread(target=_ask, args=[sys.stdin, address, say], daemon=True).start()
@@ -125,7 +123,7 @@ def _listen(host: str, port: int) -> socket.socket:
     door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         door.bind((host, port))
-        door.listen(128)  # whoever is quicker than we are has to wait, not to fail
+        door.listen(128)  # clients that are quicker than we are wait instead of failing
     except OSError as fault:
         door.close()
         raise OutputError(

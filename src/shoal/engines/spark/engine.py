@@ -139,7 +139,7 @@ def _refuse(entry: Method, plan: Plan) -> None:
     if persons := plan.names(Role.PERSON):
         raise ParameterError(
             f"People cannot be counted on Spark: {persons[0]!r} says whose row it is, and Spark "
-            "collapses equal rows, whoever's they are, to one tuple with a count. Use the local "
+            "collapses equal rows of different people to one tuple with a count. Use the local "
             "engine, or make one row per person first and leave the person out."
         )
     check_slack(plan.release.slack, entry)

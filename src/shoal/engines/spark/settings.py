@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.base.errors import ParameterError
+from shoal.base.system import total_memory
 
 DRIVER_TUPLES = 2_000_000
+_ASSUMED = 8 << 30  # bytes of memory, where the system does not say how much there is
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Spark:
     def _limit(self) -> int:
         if self.driver_bytes is not None:
             return self.driver_bytes
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        return (total_memory() or _ASSUMED) // 2
 
 
 def estimated_bytes(tuples: int, rows: int, columns: int) -> int:

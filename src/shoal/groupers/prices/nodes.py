@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.memory import available
 from shoal.base.partition import Bools, Codes, Ints
+from shoal.base.system import free_memory
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
@@ -140,7 +140,7 @@ def _least(levels: Levels, codes: Codes, j: int) -> Ints:
 def make_nodes(problem: Problem, room: int | None = None) -> Nodes:
     """Number the nodes of the cheapest patterns, as many as there is room for, in bytes."""
     if room is None:
-        room = min(KEPT, (available() or 8 * KEPT) // 8)
+        room = min(KEPT, (free_memory() or 8 * KEPT) // 8)
     cheap = np.argsort(problem.least, kind="stable")
     most = room // max(2 * problem.count.size, 1)
     near, far = np.sort(cheap[:most]), np.sort(cheap[most:])

@@ -94,7 +94,7 @@ class Earlier:
             return ""
         most = max(self.for_certain.broken.values(), default=0)
         if not most:
-            return "Whatever somebody knows of the quasi-identifiers besides, the promise holds."
+            return "The promise holds, however much somebody knows of the quasi-identifiers."
         return (
             "This is what the cells tell. Somebody who knows a person's own quasi-identifiers can "
             f"rule out more, for up to {most:,} of {self.for_certain.rows:,} rows so much that a "

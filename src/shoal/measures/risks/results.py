@@ -190,15 +190,15 @@ def conclude(
     )
     if "bound" in details:
         verdict += (
-            " Whoever could also tell which of the classes is a person's own would be right for "
-            f"{percent(details['bound'])}."
+            " Someone who could also tell which of the classes is a person's own would be right "
+            f"for {percent(details['bound'])}."
         )
     if "bound_people" in details:
         verdict += (
             f" Every class holds at least {details['people_fewest']:.0f} different people, and "
-            "whoever could also tell which of the classes is a person's own would be right for at "
-            f"most {percent(details['bound_people'])} of them on average; who has more of its rows "
-            "is picked more often."
+            "someone who could also tell which of the classes is a person's own would be right "
+            f"for at most {percent(details['bound_people'])} of them on average; a person with "
+            "more of its rows is picked more often."
         )
     if "above" in details:
         verdict += (

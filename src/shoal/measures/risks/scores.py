@@ -162,7 +162,7 @@ def score(
     Which row is a person's own cannot be told from files whose rows are shuffled. It is one of the
     rows that fit the truth, the likelier the fewer values its cells fit (each value under a cell
     being as likely); with these chances the pick is judged. Where the order of rows was known,
-    this came within a fifth of the true rate; docs/risk.md has the figures.
+    this came within a fifth of the true rate; docs/reference/attacks.md has the figures.
     """
     m = knowledge.shape[1]
     tuples, which = distinct(np.hstack((knowledge, truth)))

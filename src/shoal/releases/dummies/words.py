@@ -16,10 +16,10 @@ WORDS = ShapeWords(
     gaps="Quasi-identifiers are published as they were, their gaps included.",
     shares="Sensitive values are estimated from what is published.",
     estimated="Estimated from the published sets.",
-    again="Publish a table with dummy values once, or keep the same sets (--history): whoever has "
-    "two releases of it with fresh dummies keeps only the values that are in both sets, and with "
-    "few more only the true one is left (docs/methods/dummies.md has the figures).",
+    again="Publish a table with dummy values once, or keep the same sets (--history): somebody "
+    "with two releases of it with fresh dummies keeps only the values that are in both sets, and "
+    "with few more only the true one is left (docs/methods/dummies.md has the figures).",
     domain="A domain is declared: of its values those that no row has come out near 0 when counts "
-    "are estimated, so that whoever estimates rules them out of the sets. Judge the protection by "
+    "are estimated, so that a reader who estimates can rule them out. Judge the protection by "
     "the belief that 'shoal audit' tells, not by l alone (docs/methods/dummies.md).",
 )

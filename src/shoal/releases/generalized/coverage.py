@@ -96,7 +96,7 @@ def plausible(
     sizes = published.sizes if false is None else published.sizes - false
     rows, more = int(sizes.sum()), 0 if false is None else int(false.sum())
     if rows > original.height:
-        told = f" besides {more:,} counterfeits" if more else ""
+        told = f" and {more:,} counterfeits" if more else ""
         faults.append(
             f"The release has {rows:,} rows{told}, its original only {original.height:,}."
         )

@@ -16,6 +16,7 @@ from typing import Any
 from shoal.base.errors import InputError, ParameterError
 from shoal.base.extras import needed
 from shoal.base.seeds import read_secret
+from shoal.base.system import how_to_make_secret
 
 VARIABLE, VARIABLE_FILE = "SHOAL_HISTORY_KEY", "SHOAL_HISTORY_KEY_FILE"
 MAGIC = b"shoal history, encrypted 1\n"
@@ -33,7 +34,7 @@ def history_key(file: str | Path | None = None) -> bytes | None:
     if len(key) < _LEAST:
         raise ParameterError(
             f"The history key has {len(key)} bytes, and needs {_LEAST} at least: a short one can "
-            "be found by trying. Make one with: (umask 077; openssl rand -hex 32 > key.txt)"
+            f"be found by trying. Make one with: {how_to_make_secret('key.txt')}"
         )
     _library("exceptions")  # what lacks is said before the work
     return key

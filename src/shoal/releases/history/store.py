@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import io
 import json
-import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -231,11 +230,8 @@ class Pending:
         content = packed(head, self.records, self.classes)
         if history.key is not None:
             content = sealed(content, history.key, file.name)
-        with atomic_file(file) as stream:
-            if hasattr(os, "fchmod"):  # before it has a name that others could open
-                os.fchmod(stream.fileno(), 0o600)
+        with atomic_file(file, private=True) as stream:
             stream.write(content)
-        file.chmod(0o600)
         try:
             yield
         except BaseException:

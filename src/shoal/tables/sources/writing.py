@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal.base.address import Address
 from shoal.base.errors import OutputError, listed
+from shoal.base.system import rename_new
 from shoal.tables.sources.arrow import batches
 from shoal.tables.sources.database import Database, Found, opened
 from shoal.tables.sources.faults import told
@@ -248,14 +249,12 @@ def _new_file(address: Address) -> Iterator[Address]:
     try:
         yield replace(address, path=hidden)
         try:
-            os.link(hidden, path)
+            rename_new(hidden, path)
         except FileExistsError:
             raise OutputError(
                 f"The output {address} appeared while it was being made; it was left alone. "
                 "Run again."
             ) from None
-        except OSError:  # a file system without links
-            hidden.replace(path)
     finally:
         for ending in _LEFT:
             Path(f"{hidden}{ending}").unlink(missing_ok=True)

@@ -155,7 +155,7 @@ class Comparison:
             )
         if figures.get("belief_worst", 0.0) > 1 - 1e-9:
             said.append(
-                "But some class has only one sensitive value, so whoever finds a person's class "
+                "But some class has only one sensitive value, so anyone who finds a person's class "
                 "knows it; a rule on sensitive values (l-diversity, t-closeness) prevents that."
             )
         if self.stopped:
