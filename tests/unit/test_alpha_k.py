@@ -24,6 +24,13 @@ from tests.tables import encoded
 WAYS = ["free", "capped", "centroid", "best"]
 
 
+def grown(data, rule, rng, growth):
+    """Cluster in one way, or as alpha-k does, which keeps the best of several."""
+    if growth == "best":
+        return alpha_k.group(data, rule, rng)
+    return alpha_k.grow(data, rule, rng, (growth,))
+
+
 def patients():
     """The four patients of the paper: age, sex, country | disease."""
     points = np.array([25.0, 28.0, 30.0, 31.0])
@@ -70,7 +77,7 @@ def test_the_four_patients_become_two_mixed_groups(growth, values, seed):
     as table 1(c) of the paper has it.
     """
     data, rule = patients(), AlphaK(0.5, 2, "disease", values)
-    part = alpha_k.group(data, rule, np.random.default_rng(seed), growth=growth)
+    part = grown(data, rule, np.random.default_rng(seed), growth)
     whole = Partition.from_labels(np.zeros(4, np.int64))
     assert iloss(data, whole).rate == 1.0
     if growth == "centroid" and seed >= 2:
@@ -87,12 +94,12 @@ def test_the_four_patients_become_two_mixed_groups(growth, values, seed):
 def test_exactly_k_rows_left_form_a_cluster(growth, seed):
     """Table 1(b) of the paper: Cancer alone is protected, and the nearest rows stay together."""
     data, rng = patients(), np.random.default_rng(seed)
-    part = alpha_k.group(data, AlphaK(0.5, 2, "disease", ("Cancer",)), rng, growth=growth)
+    part = grown(data, AlphaK(0.5, 2, "disease", ("Cancer",)), rng, growth)
     assert as_sets(part) == {frozenset({0, 2}), frozenset({1, 3})}
     assert iloss(data, part).rate == pytest.approx(1 / 9)
     eight = table(seed, rows=8, kinds="oo", values=4, blank=0.0)
     eight = replace(eight, sensitive={"s0": np.arange(8, dtype=np.int32) % 4})
-    part = alpha_k.group(eight, AlphaK(0.5, 4, "s0"), rng, growth=growth)
+    part = grown(eight, AlphaK(0.5, 4, "s0"), rng, growth)
     assert part.sizes.tolist() == [4, 4]
 
 
@@ -165,7 +172,7 @@ def test_always_ends_with_the_guarantee(seed, k, slack, named, growth, blank):
     names = ("x0",) if named else None
     rule = AlphaK(min(1.0, top_share(data, names) + slack), k, "s0", names)
     assert rule.obstacle(data.whole()) is None
-    part = alpha_k.group(data, rule, np.random.default_rng(seed), growth=growth)
+    part = grown(data, rule, np.random.default_rng(seed), growth)
     assert rule.holds(data.stats(part)).all()
     assert sorted(part.rows.tolist()) == list(range(data.rows))
 
@@ -178,7 +185,7 @@ def test_other_rules_hold_as_well(seed, growth):
     for other in (LDiversity(2, "s0"), KAnonymity(6), TCloseness(0.3, "s0")):
         rule = All((alpha, other))
         if rule.obstacle(data.whole()) is None:
-            part = alpha_k.group(data, rule, np.random.default_rng(seed), growth=growth)
+            part = grown(data, rule, np.random.default_rng(seed), growth)
             assert rule.holds(data.stats(part)).all()
 
 
@@ -187,7 +194,7 @@ def test_several_sensitive_columns(growth):
     rng = np.random.default_rng(4)
     data = encoded(rng, 90, "tos", missing=0.1, sensitive=(4, 5))
     rule = All((AlphaK(0.45, 4, "s0"), AlphaK(0.4, 5, "s1", ("x1",))))
-    part = alpha_k.group(data, rule, np.random.default_rng(0), growth=growth)
+    part = grown(data, rule, np.random.default_rng(0), growth)
     assert rule.holds(data.stats(part)).all()
     assert part.sizes.max() < 30
 
@@ -199,7 +206,7 @@ def test_a_share_that_k_rows_cannot_express_makes_larger_groups_not_one(growth):
     hidden = np.repeat(np.array([0, 1], np.int32), [80, 120])
     data = replace(data, sensitive={"s0": hidden})
     rule = AlphaK(0.4, 3, "s0", ("x0",))
-    part = alpha_k.group(data, rule, np.random.default_rng(0), growth=growth)
+    part = grown(data, rule, np.random.default_rng(0), growth)
     assert rule.holds(data.stats(part)).all()
     # MultiAnony as written leaves the rows over whose values fill no cluster.
     assert part.groups > (3 if growth == "centroid" else 30)
@@ -239,7 +246,7 @@ def test_clusters_are_larger_where_that_uses_alpha_better():
     assert alpha_k._sizes(data, rule, capped=True) == [5, 7]
     losses = {}
     for growth in ("capped", "best"):
-        part = alpha_k.group(data, rule, np.random.default_rng(2), growth=growth)
+        part = grown(data, rule, np.random.default_rng(2), growth)
         losses[growth] = iloss(data, part).rate
     assert losses["best"] < losses["capped"]
 
@@ -250,7 +257,7 @@ def test_every_value_has_its_own_alpha():
     data = replace(data, sensitive={"s0": np.random.default_rng(0).permutation(hidden)})
     rule = All((AlphaK(0.1, 5, "s0", ("x0",)), AlphaK(0.5, 5, "s0", ("x1",))))
     for growth in WAYS:
-        part = alpha_k.group(data, rule, np.random.default_rng(0), growth=growth)
+        part = grown(data, rule, np.random.default_rng(0), growth)
         stats = data.stats(part)
         assert rule.holds(stats).all()
         assert part.groups > 20
@@ -260,10 +267,21 @@ def test_best_is_the_better_of_both_ways():
     data = table(6, rows=300, kinds="oot", values=4, blank=0.0)
     rule = AlphaK(0.3, 6, "s0", ("x0",))
     loss = {
-        growth: iloss(data, alpha_k.group(data, rule, np.random.default_rng(2), growth=growth)).rate
+        growth: iloss(data, grown(data, rule, np.random.default_rng(2), growth)).rate
         for growth in WAYS
     }
     assert loss["best"] <= min(loss["free"], loss["capped"])
+
+
+def test_the_papers_algorithms_are_methods():
+    data = table(6, rows=300, kinds="oot", values=4, blank=0.0)
+    rule = AlphaK(0.3, 6, "s0", ("x0",))
+    single = alpha_k.singanony(data, rule, np.random.default_rng(2))
+    assert as_sets(single) == as_sets(grown(data, rule, np.random.default_rng(2), "free"))
+    every = AlphaK(0.3, 6, "s0")
+    several = alpha_k.multianony(data, rule, np.random.default_rng(2))
+    assert as_sets(several) == as_sets(grown(data, every, np.random.default_rng(2), "centroid"))
+    assert every.holds(data.stats(several)).all()
 
 
 def test_without_an_alpha_it_is_plain_clustering():
@@ -304,6 +322,8 @@ def test_protect_all_refuses_a_value_too_frequent_though_not_named():
     hidden = np.array([0] * 20 + [1] * 5 + [2] * 5, np.int32)
     data = replace(data, sensitive={"s0": hidden})
     rule = AlphaK(0.5, 2, "s0", ("x1",))
-    with pytest.raises(Infeasible, match=r"'x0' has a share of 66\.67%.*protect='one' the named"):
+    with pytest.raises(
+        Infeasible, match=r"'x0' has a share of 66\.67%.*or 'alpha-k' with protect='one'"
+    ):
         alpha_k.group(data, rule, np.random.default_rng(0), protect="all")
     assert alpha_k.group(data, rule, np.random.default_rng(0), protect="one").groups > 1

@@ -104,6 +104,7 @@ class Asked(Promised, total=False):
     person_rows: str | None
     pseudonym: bool | None
     suppress: float | str | None
+    as_in_paper: bool | None
 
 
 class Anonymized(Declared, Asked, total=False):

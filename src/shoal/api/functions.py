@@ -207,6 +207,7 @@ def estimate(
     method: str = "iterative",
     eps: float | None = None,
     level: float = 0.95,
+    as_in_paper: bool = False,
     **opening: Unpack[Opening],
 ) -> Estimates:
     """Estimate how many rows have each sensitive value, by categories of quasi-identifiers.
@@ -220,4 +221,5 @@ def estimate(
 
         released = rows_of(released, *columns_asked(of, split, released.columns))
     asked = _released(released, opening)
-    return asked.estimate(of, split, method=method, eps=eps, level=level)
+    how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
+    return asked.estimate(of, split, method=method, **how)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from shoal.api.release import Release
+from shoal.base.errors import ParameterError
 from shoal.engines.marks import marks
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.measures.exposure import exposure
@@ -30,6 +31,11 @@ def anonymize_on_spark(
     """Carry a plan out on Spark, where the table stays."""
     from shoal.verbs.anonymize import Clock, on_spark
 
+    if plan.release.as_in_paper:
+        raise ParameterError(
+            "--as-in-paper (as_in_paper=True) runs a method on one machine, as the papers do. "
+            "Leave it out, or leave out the engine."
+        )
     clock = Clock(progress or (lambda stage: None))
     run, tables, here = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
     run = replace(run, marks=marks(data, None, plan, {}, "spark"))

@@ -263,6 +263,7 @@ class Release(Generic[FrameT]):
         method: str = "iterative",
         eps: float | None = None,
         level: float = 0.95,
+        as_in_paper: bool = False,
     ) -> Estimates:
         """Estimate how many rows have each sensitive value, by categories of quasi-identifiers.
 
@@ -275,14 +276,17 @@ class Release(Generic[FrameT]):
         method
             For dummy values: ``iterative`` (the paper's), ``closed``, ``em``, or ``even`` (W / l).
         eps
-            The change in rows at which a way that iterates stops; 0.01 by default, the paper's 1.
+            The change in rows at which a way that iterates stops; 0.01 by default.
         level
             How often an interval holds the truth.
+        as_in_paper
+            Stop where the paper on dummy values does, at a change of one row.
         """
         from shoal.verbs.estimate import estimate
 
         split = several(by)
-        return estimate(self.here, of, split, method=method, eps=eps, level=level)
+        how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
+        return estimate(self.here, of, split, method=method, **how)
 
     def ask(self, of: str) -> View:
         """Return the release ready to be asked about a sensitive column: counts, beliefs."""

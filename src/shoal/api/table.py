@@ -155,6 +155,8 @@ class Table(Generic[FrameT]):
         slack, suppress
             How likely a cell is published wider than it need be, so that it does not prove its
             ends, and the share of the rows that may be left out (``"1%"``); 0 by default.
+        as_in_paper
+            Run the method exactly as its paper has it; :func:`shoal.methods` says how.
         person_rows
             ``"together"``: all rows of a person are published with the same quasi-identifiers,
             which must not differ between them.
@@ -206,7 +208,9 @@ class Table(Generic[FrameT]):
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
         told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}
         told["against"] = against
-        return self._carried_out(plan, clock, extra, key, **told)[0]
+        # What a paper has differently concerns how the table is taken in, too.
+        table = replace(self, plan=plan) if plan.release.as_in_paper else self
+        return table._carried_out(plan, clock, extra, key, **told)[0]
 
     def _carried_out(
         self,

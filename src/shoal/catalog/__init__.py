@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shoal.base.errors import ParameterError, nearest
-from shoal.catalog.entries import Estimator, LossEntry, Method, Reading, RuleEntry
+from shoal.catalog.entries import AsInPaper, Estimator, LossEntry, Method, Reading, RuleEntry
 from shoal.catalog.estimators import ESTIMATORS
 from shoal.catalog.losses import DEFAULT_LOSS, LOSSES
 from shoal.catalog.methods import METHODS
@@ -31,6 +31,7 @@ __all__ = [
     "METHODS",
     "RULES",
     "SHAPES",
+    "AsInPaper",
     "Estimator",
     "LossEntry",
     "Method",
@@ -39,6 +40,7 @@ __all__ = [
     "Shape",
     "find_estimator",
     "find_method",
+    "find_paper",
     "find_rule",
 ]
 
@@ -55,6 +57,18 @@ def find_method(name: str) -> Method:
     if name not in METHODS:
         raise ParameterError(_unknown("method", name, METHODS))
     return METHODS[name]
+
+
+def find_paper(name: str) -> AsInPaper:
+    """Return how a method is run as in its paper, or say that no paper has it."""
+    entry = find_method(name)
+    if entry.paper is None:
+        able = [repr(each.name) for each in METHODS.values() if each.paper is not None]
+        raise ParameterError(
+            f"--as-in-paper (as_in_paper=True) runs a method as its paper has it, and no paper has "
+            f"{name!r}: {entry.ours}. Leave it out, or use one of {', '.join(able)}."
+        )
+    return entry.paper
 
 
 def find_rule(name: str) -> RuleEntry:

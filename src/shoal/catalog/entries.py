@@ -18,6 +18,39 @@ def _load(path: str) -> Any:
 
 
 @dataclass(frozen=True)
+class AsInPaper:
+    """How a method is run exactly as its paper has it, where our default differs.
+
+    Parameters
+    ----------
+    why
+        Why our default is another, or that it is the same.
+    options
+        Its options as in the paper.
+    exact_ends
+        Whether intervals end at data, on no grid.
+    top
+        What the top of every hierarchy is published as; empty: as the hierarchy calls it.
+    estimate
+        How counts are estimated from the release, by the parameters of the estimate.
+    """
+
+    why: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    exact_ends: bool = False
+    top: str = ""
+    estimate: Mapping[str, Any] = field(default_factory=dict)
+
+    def describe(self) -> str:
+        """Say what it sets."""
+        parts = [f"{name} = {value}" for name, value in self.options.items()]
+        parts += ["intervals end at values of the table (no grid)"] if self.exact_ends else []
+        parts += [f"the top of a hierarchy is published as {self.top}"] if self.top else []
+        parts += [f"estimates with {name} = {value:g}" for name, value in self.estimate.items()]
+        return "; ".join(parts) or "the same as by default"
+
+
+@dataclass(frozen=True)
 class Method:
     """One way to group the rows.
 
@@ -56,6 +89,10 @@ class Method:
         Whether it goes by the importance of the columns.
     stars
         Whether it publishes ``*`` for rows that it suppresses, which no coarsest level allows.
+    paper
+        How it is run as in its paper; None: no paper has it.
+    ours
+        Of a method that no paper has: which ones are the papers' instead.
     """
 
     name: str
@@ -75,6 +112,8 @@ class Method:
     tight: bool = True
     weighs: bool = False
     stars: bool = False
+    paper: AsInPaper | None = None
+    ours: str = ""
 
     @property
     def shape(self) -> Shape:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.base.params import Param
-from shoal.catalog.entries import Method
+from shoal.catalog.entries import AsInPaper, Method
 
 _L_DIVERSITY = (
     "l-diversity",
@@ -20,6 +20,14 @@ def _word(name: str, meaning: str, choices: tuple[str, ...]) -> Param:
 
 _ROW_BY_ROW = "which rows it suppresses, and how few, is counted row by row"
 _ONE_LEVEL = "it publishes every column on one level in the whole table"
+
+_SAME = AsInPaper("Nothing differs.")
+_ENDS = AsInPaper(
+    "Ends of intervals that are values of the table say that somebody has them, so ours lie on a "
+    "grid.",
+    exact_ends=True,
+)
+_SING_AND_MULTI = "'singanony' and 'multianony' are the paper's algorithms 1 and 2"
 
 _FULL_DOMAIN = (
     Param(
@@ -61,6 +69,7 @@ METHODS: dict[str, Method] = {
             baseline=True,
             ahead="shoal.groupers.ahead",
             weighs=True,
+            ours="it is this project's own",
         ),
         Method(
             "kaim",
@@ -77,6 +86,12 @@ METHODS: dict[str, Method] = {
             ),
             flat_sets=True,
             weighs=True,
+            paper=AsInPaper(
+                "With weights 1 a column of many values (age) drowns those of few, and the loss on "
+                "Adult is nearly twice ours.",
+                {"weights": "unit"},
+                top="*",
+            ),
         ),
         Method(
             "k-member",
@@ -98,6 +113,12 @@ METHODS: dict[str, Method] = {
             ),
             baseline=True,
             weighs=True,
+            paper=AsInPaper(
+                "Ours keeps rows with a missing value; and seeds furthest from the last one spend "
+                "the outliers first, which loses more on Adult (0.109 against 0.093).",
+                {"seeds": "furthest", "missing": "drop"},
+                exact_ends=True,
+            ),
         ),
         Method(
             "l-clustering",
@@ -107,12 +128,14 @@ METHODS: dict[str, Method] = {
             "shoal.groupers.l_clustering:group",
             needs=_L_DIVERSITY,
             weighs=True,
+            paper=_ENDS,
         ),
         Method(
             "alpha-k",
             "clusters around seeds that lie far apart and exchanges rows between clusters until no "
-            "protected sensitive value is too frequent in any",
-            "Yang, Yang, Zhang 2011",
+            "protected sensitive value is too frequent in any; our variant of singanony and "
+            "multianony",
+            "this project, after Yang, Yang, Zhang 2011",
             "shoal.groupers.alpha_k:group",
             (
                 _word(
@@ -120,15 +143,26 @@ METHODS: dict[str, Method] = {
                     "auto: what the rule says; one: the values it names; all: every value",
                     ("auto", "one", "all"),
                 ),
-                _word(
-                    "growth",
-                    "free: clusters form freely, then exchange rows (SingAnony); centroid: the "
-                    "nearest row to a moving centre joins while its value stays within alpha "
-                    "(MultiAnony); capped: the nearest to the seed; best: the least lossy of "
-                    "capped, free and larger clusters",
-                    ("best", "free", "capped", "centroid"),
-                ),
             ),
+            ours=_SING_AND_MULTI,
+        ),
+        Method(
+            "singanony",
+            "algorithm 1 of the paper, for one sensitive value: the rows nearest to a seed form a "
+            "cluster, then clusters exchange rows until the value is not too frequent in any",
+            "Yang, Yang, Zhang 2011",
+            "shoal.groupers.alpha_k:singanony",
+            needs=("alpha-k-anonymity",),
+            paper=_ENDS,
+        ),
+        Method(
+            "multianony",
+            "algorithm 2 of the paper, for every sensitive value: the row nearest to a centre that "
+            "moves with every row joins while its value stays within alpha",
+            "Yang, Yang, Zhang 2011",
+            "shoal.groupers.alpha_k:multianony",
+            needs=("alpha-k-anonymity",),
+            paper=_ENDS,
         ),
         Method(
             "mondrian",
@@ -151,6 +185,11 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             baseline=True,
+            paper=AsInPaper(
+                "Small children of a hierarchy node are gathered where the paper gives up the cut.",
+                {"cuts": "strict", "small": "refuse"},
+                exact_ends=True,
+            ),
         ),
         Method(
             "incognito",
@@ -161,6 +200,7 @@ METHODS: dict[str, Method] = {
             _FULL_DOMAIN,
             whole=_ONE_LEVEL,
             tight=False,
+            paper=_SAME,
         ),
         Method(
             "l-incognito",
@@ -171,6 +211,7 @@ METHODS: dict[str, Method] = {
             needs=_L_DIVERSITY,
             whole=_ONE_LEVEL,
             tight=False,
+            paper=_SAME,
         ),
         Method(
             "simanony",
@@ -181,6 +222,7 @@ METHODS: dict[str, Method] = {
             needs=("alpha-k-anonymity",),
             whole=_ONE_LEVEL,
             tight=False,
+            paper=_SAME,
         ),
         Method(
             "tp",
@@ -192,6 +234,7 @@ METHODS: dict[str, Method] = {
             stars=True,
             whole="the few rows that it suppresses are few only in the table as a whole",
             rows_only=_ROW_BY_ROW,
+            paper=_SAME,
         ),
         Method(
             "tp+",
@@ -201,6 +244,7 @@ METHODS: dict[str, Method] = {
             rules=("frequency-l-diversity",),
             whole="the few rows that it cuts further are few only in the table as a whole",
             rows_only=_ROW_BY_ROW,
+            paper=_ENDS,
         ),
         Method(
             "dummies",
@@ -218,6 +262,11 @@ METHODS: dict[str, Method] = {
             release="dummies",
             rules=("l-diversity",),
             needs=("l-diversity",),
+            paper=AsInPaper(
+                "Stopping when no count changes by a whole row costs accuracy, so our estimate "
+                "goes on to 0.01. The paper draws from a declared domain: give it with --domain.",
+                estimate={"eps": 1.0},
+            ),
         ),
         Method(
             "anatomy",
@@ -230,6 +279,7 @@ METHODS: dict[str, Method] = {
             needs=("frequency-l-diversity",),
             rows_only="the rows of a person lie in several classes, and the values that all of "
             "these classes share are the person's",
+            paper=_SAME,
         ),
         Method(
             "buckets",
@@ -240,6 +290,7 @@ METHODS: dict[str, Method] = {
             rules=("m-invariance", "frequency-l-diversity"),
             needs=("m-invariance", "frequency-l-diversity"),
             whole="signatures are handed out by how frequent values are in the whole table",
+            paper=_ENDS,
         ),
     )
 }

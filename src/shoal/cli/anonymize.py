@@ -90,6 +90,14 @@ def command(
             "refines (shoal).",
         ),
     ] = None,
+    as_in_paper: Annotated[
+        bool,
+        typer.Option(
+            "--as-in-paper",
+            help="Run the method exactly as its paper has it; what that sets is shown "
+            "(see: shoal methods).",
+        ),
+    ] = False,
     seed: opt.Seed = None,
     seed_file: opt.SeedFile = None,
     typed: Annotated[
@@ -230,6 +238,7 @@ def command(
         pseudonym=None if pseudonym is None else True,
         sets=sets_at_all,
         suppress=limits.suppress,
+        as_in_paper=as_in_paper,
     )
     source = opt.located(data, full, table, query, query_file)
     roles = opt.named_roles(quasi, sensitive, identifier, other, persons.whose(person, pseudonym))

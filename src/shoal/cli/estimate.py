@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from shoal.catalog import ESTIMATORS
 from shoal.cli import options as opt
@@ -33,8 +35,15 @@ def command(
     ] = "iterative",
     eps: Annotated[
         float | None,
-        opt.flag("--eps", "ROWS", "The change at which an iteration stops: 0.01; the paper: 1."),
+        opt.flag("--eps", "ROWS", "The change at which an iteration stops: 0.01 by default."),
     ] = None,
+    as_in_paper: Annotated[
+        bool,
+        typer.Option(
+            "--as-in-paper",
+            help="Stop where the paper on dummy values does, at a change of one row.",
+        ),
+    ] = False,
     level: Annotated[
         float, opt.flag("--level", "SHARE", "How often an interval holds the truth.")
     ] = 0.95,
@@ -83,7 +92,8 @@ def command(
         domains=opt.named_domains(domain),
     )
     split = opt.split_names(by, ()) or ()
-    estimates = release.estimate(of, split, method=method, eps=eps, level=level)
+    how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
+    estimates = release.estimate(of, split, method=method, **how)
     report(estimates, top)
     keep(json, estimates.to_json(), force, [released])
     if plot is not None:

@@ -29,7 +29,7 @@ GROUPS = {
     "--person-rows: --pseudonym: --pseudonym-key: --grid: --sets: --slack: --within --suppress "
     "--coarsest: --finest: --bottom:",
     "Promise": "--history --history-key:",
-    "Method": "--method --methods --option: --effort --time-limit --prove: --repeats "
+    "Method": "--method --methods --option: --as-in-paper --effort --time-limit --prove: --repeats "
     "--seed: --seed-file:",
     "Output": "--out --typed --mid: --report --audience: --json --csv --plot --dictionary --into: "
     "--csv-safe: --force --strict:",

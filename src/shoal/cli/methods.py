@@ -17,6 +17,8 @@ def command() -> None:
         say.line(f"\n  {method.name}{default}: {method.story}. [{method.citation}]")
         for param in method.params:
             say.line(f"    {param.name} = {param.default}: {param.meaning}")
+        if method.paper is not None:
+            say.line(f"    --as-in-paper: {method.paper.describe()}. {method.paper.why}")
     say.line("\nRules:")
     for rule in RULES.values():
         flags = " ".join(f"--{flag}" for flag, _ in rule.flags)

@@ -314,6 +314,7 @@ def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
 
 def tell(run: Run) -> None:
     """Say in a few lines what came out."""
+    from shoal.catalog import find_method
     from shoal.privacy.base import reached
 
     loss = run.loss
@@ -325,6 +326,9 @@ def tell(run: Run) -> None:
         f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
         f"{run.groups:,} classes"
     )
+    if run.plan.paper is not None:
+        citation = find_method(run.plan.method.name).citation
+        say.line(f"Paper    as in {citation}: {run.plan.paper.describe()}")
     if run.verdict.people is not None:
         say.line(f"Counted  {run.verdict.people:,} different people by {run.schema.person!r}")
     parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"

@@ -8,6 +8,7 @@ within alpha.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -32,33 +33,25 @@ Ints = npt.NDArray[np.int64]
 Tags = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Protect = Literal["auto", "one", "all"]
-Growth = Literal["best", "free", "capped", "centroid"]
+Growth = Literal["free", "capped", "centroid"]
 
 
 def group(
-    data: Encoded,
-    rule: Rule,
-    rng: np.random.Generator,
-    *,
-    protect: Protect = "auto",
-    growth: Growth = "best",
+    data: Encoded, rule: Rule, rng: np.random.Generator, *, protect: Protect = "auto"
 ) -> Partition:
     """Split the rows into groups of at least k in which no protected value is too frequent.
+
+    Ours: capped clusters of k rows and larger ones that use alpha better, and for named values free
+    clusters as well; the one that loses least.
 
     Parameters
     ----------
     rule
-        An :class:`AlphaK` gives k, alpha and the values to protect; whatever else is asked for is
-        put right at the end by joining groups.
+        An :class:`AlphaK` gives k, alpha and the values to protect; what other rules ask for is met
+        at the end by joining groups.
     protect
         ``"one"``: the values that the rule names; ``"all"``: every value, also those that the rule
         does not name; ``"auto"``: what the rule says.
-    growth
-        ``"free"``: the rows nearest to a seed, which exchange places until the shares are kept
-        (SingAnony); ``"centroid"``: the rows nearest to a centre that moves with every row, each
-        only while its value stays within its share (MultiAnony); ``"capped"``: the same by the
-        distance to the seed; ``"best"``: capped, with clusters of k rows and with larger ones that
-        use alpha better, and for named values free as well: the one that loses least.
 
     Notes
     -----
@@ -69,12 +62,35 @@ def group(
     k rows left form a cluster.
     """
     rule, named = _reading(data, rule, protect)
+    return grow(data, rule, rng, ("capped", "free") if named else ("capped",), sizes=2)
+
+
+def singanony(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
+    """Form clusters of the rows nearest to a seed, then exchange rows: algorithm 1 of the paper."""
+    return grow(data, rule, rng, ("free",))
+
+
+def multianony(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
+    """Form clusters around moving centres, every value within alpha: algorithm 2 of the paper."""
+    rule, _ = _reading(data, rule, "all")
+    return grow(data, rule, rng, ("centroid",))
+
+
+def grow(
+    data: Encoded, rule: Rule, rng: np.random.Generator, ways: Sequence[Growth], sizes: int = 1
+) -> Partition:
+    """Return the least lossy of some ways to grow clusters, each with its first ``sizes`` sizes.
+
+    ``"free"``: the rows nearest to a seed, which exchange places until the shares are kept;
+    ``"centroid"``: the rows nearest to a centre that moves with every row, each only while its
+    value stays within its share; ``"capped"``: the same by the distance to the seed.
+    """
     seeds = rng.permutation(data.rows)
-    ways: list[tuple[Growth, int]] = []
-    for way in (("capped", "free") if named else ("capped",)) if growth == "best" else (growth,):
-        sizes = _sizes(data, rule, capped=way != "free")
-        ways += [(way, size) for size in sizes[: 2 if growth == "best" else 1]]
-    tries = [_group(data, rule, seeds, way, size) for way, size in ways]
+    tries = [
+        _group(data, rule, seeds, way, size)
+        for way in ways
+        for size in _sizes(data, rule, capped=way != "free")[:sizes]
+    ]
     if len(tries) == 1:
         return repair(data, tries[0], rule)
     # What must still be joined to keep the rule comes after what need not.
@@ -108,7 +124,10 @@ def _reading(data: Encoded, rule: Rule, protect: Protect) -> tuple[Rule, bool]:
         tuple(replace(part, values=None) if isinstance(part, AlphaK) else part for part in parts)
     )
     if obstacle := wide.obstacle(data.whole()):
-        raise Infeasible(f"{obstacle} protect='all' protects every value; protect='one' the named.")
+        raise Infeasible(
+            f"{obstacle} Every value was to be protected (multianony, or protect='all'). To "
+            "protect the named values only, use 'singanony', or 'alpha-k' with protect='one'."
+        )
     return wide, False
 
 

@@ -137,6 +137,7 @@ class ReleasePart(Part):
     value or ``*``. ``person_rows``: ``together`` publishes all rows of a person with the same
     quasi-identifiers. ``pseudonym``: a keyed pseudonym in place of the column of the persons, which
     needs that. ``suppress``: the largest share of the rows that may be left out, counted as loss.
+    ``as_in_paper``: the method is run exactly as its paper has it (``shoal methods`` says how).
     """
 
     typed: bool = False
@@ -148,6 +149,7 @@ class ReleasePart(Part):
     person_rows: Literal["apart", "together"] | None = None
     pseudonym: bool | None = None
     suppress: float | None = Field(default=None, ge=0, lt=1, allow_inf_nan=False)
+    as_in_paper: bool | None = None
 
     @property
     def ends(self) -> bool:

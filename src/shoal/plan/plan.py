@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import Field, PrivateAttr, ValidationError
 
 from shoal.base.address import hide
-from shoal.base.errors import PlanError, nearest
+from shoal.base.errors import ParameterError, PlanError, nearest
 from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
-from shoal.catalog import DEFAULT_RULE, METHODS, RULES
+from shoal.catalog import DEFAULT_RULE, METHODS, RULES, AsInPaper, find_paper
 from shoal.plan import text as plan_text
 from shoal.plan.faults import option_faults, said
 from shoal.plan.origin import Origin, leads_out, mistrust
@@ -141,6 +141,11 @@ class Plan(Part):
         """Tell whether a column of names may be published as sets of values."""
         own = self.columns[name].sets if name in self.columns else None
         return (own or self.release.sets) != "never"
+
+    @property
+    def paper(self) -> AsInPaper | None:
+        """How its method is run as in the paper, if that is asked for."""
+        return find_paper(self.method.name) if self.release.as_in_paper else None
 
     @property
     def trusted(self) -> bool:
@@ -283,6 +288,15 @@ class Plan(Part):
         """
         own = self.method.options
         defaults = _defaults(METHODS[self.method.name].params)
+        if self.paper is not None:
+            defaults |= self.paper.options
+            for name, value in self.paper.options.items():
+                if own.get(name, value) != value:
+                    raise ParameterError(
+                        f"The option {name} = {own[name]} of {self.method.name!r} was given, and "
+                        f"as in its paper it is {value}. Leave out the option, or --as-in-paper "
+                        "(as_in_paper=True)."
+                    )
         agreed = crowd([part.spec for part in self.rules if part.name == DEFAULT_RULE])
         filled = []
         for part in self.rules:

@@ -38,6 +38,7 @@ _RELEASE = """
 # person_rows = "together": all rows of a person with the same quasi-identifiers.
 # pseudonym = true: a keyed pseudonym in place of the column of the persons; needs the former.
 # suppress = 0.01: the share of the rows that may be left out, counted as loss.
+# as_in_paper = true: the method exactly as its paper has it (see: shoal methods).
 # sets = "never": names without a hierarchy as one value or *, never as a set; also of one column.
 """
 _EVIDENCE = """

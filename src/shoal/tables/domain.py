@@ -8,7 +8,7 @@ stands for any value, so its join with anything is ``*``, of width 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -83,6 +83,10 @@ class Taxonomy:
         while (short := known & (self.hi[node] < hi)).any():
             node[short] = self.up[node[short]]
         return node
+
+    def with_top(self, label: str) -> Taxonomy:
+        """Return the tree with another label at its top."""
+        return replace(self, labels=(*self.labels[:-1], label))
 
     @classmethod
     def from_rows(cls, rows: Sequence[Sequence[str]], column: str) -> Taxonomy:

@@ -22,7 +22,7 @@ from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_table
 from shoal.tables.gathering import Hierarchies, gather, is_path
-from shoal.tables.grid import DEFAULT_GRID, kept_grid
+from shoal.tables.grid import DEFAULT_GRID, OFF, kept_grid
 from shoal.tables.guessing import guess
 from shoal.tables.guessing.whose import not_people
 from shoal.tables.limits import limits_by_column, on_grid, share_of
@@ -69,16 +69,16 @@ def merge(
     pseudonym: bool | None = None,
     sets: str | Mapping[str, str] | None = None,
     suppress: float | str | None = None,
+    as_in_paper: bool | None = None,
     trust: bool = False,
     reading: Mapping[str, str | None] | None = None,
     **parts: Any,
 ) -> Plan:
     """Return the plan, or its file, with the arguments of a call in place of what it says.
 
-    Every command and every function comes through here, once. ``instead``: rules in place of all
-    that the plan has. ``trust``: its file may read outside its folder. ``reading``: how a file is
-    read (encoding, dates, decimal, sheet, labels). ``parts`` are those of
-    :meth:`shoal.plan.plan.Plan.override`, and limits by column.
+    Every command and function comes through here, once. ``instead``: rules in place of the plan's.
+    ``trust``: its file may read outside its folder. ``reading``: how a file is read. ``parts`` are
+    those of :meth:`shoal.plan.plan.Plan.override`, and limits by column.
     """
     base = plan if isinstance(plan, Plan) else Plan()
     bounds = limits_by_column({key: parts.pop(key) for key in LIMITS if key in parts})
@@ -99,7 +99,7 @@ def merge(
         by_column = {name: word for name, part in base.columns.items() if part.sets}
     asked: dict[str, Any] = {"typed": typed, "csv_safe": csv_safe, "slack": slack, "sets": word}
     asked |= {"person_rows": person_rows, "pseudonym": pseudonym, "mid": mid}
-    asked["suppress"] = share_of(suppress)
+    asked |= {"suppress": share_of(suppress), "as_in_paper": as_in_paper or None}
     release = {key: value for key, value in asked.items() if value is not None}
     changes = {key: value for key, value in parts.items() if value} | (
         {"seed": parts["seed"]} if parts.get("seed") is not None else {}
@@ -107,11 +107,9 @@ def merge(
     if data or release or changes:
         base = base.override(data=data, release=release, **changes)
     settings: dict[str, Mapping[str, Any]] = {
-        "kind": kinds or {},
-        "importance": importance or {},
+        **{"kind": kinds or {}, "importance": importance or {}},
         "grid": grids or {},
-        "sets": by_column,
-        **bounds,
+        **{"sets": by_column, **bounds},
     }
     return with_domains(base.with_roles(settled(roles or {})).with_settings(settings), domains)
 
@@ -167,6 +165,8 @@ def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Ta
 
 def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Taken:
     """Settle what the plan leaves open of a table that was read before."""
+    if plan.paper and plan.paper.top:
+        taxonomies = {name: tree.with_top(plan.paper.top) for name, tree in taxonomies.items()}
     plan, schema = resolve(frame, plan, taxonomies)
     schema = with_reasons(schema, frame)
     warn_undecided(schema)
@@ -342,12 +342,13 @@ def resolve(
         taxonomies=taxonomies,
         **_declared(plan.columns),
     )
+    grid = OFF if plan.paper and plan.paper.exact_ends else DEFAULT_GRID
     columns = tuple(
         replace(
             column,
             importance=part.importance,
             domain=part.domain or (),
-            grid=part.grid or DEFAULT_GRID,
+            grid=part.grid or grid,
             sets=plan.allows_sets(column.name),
             **part.limits,
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.base.errors import ParameterError, listed, nearest
 from shoal.base.plain import as_json, table_html
-from shoal.catalog import ESTIMATORS, find_estimator
+from shoal.catalog import ESTIMATORS, find_estimator, find_paper
 from shoal.releases.base import By, Counts
 from shoal.releases.categories import read_by
 from shoal.releases.estimates.intervals import quantile
@@ -56,6 +56,7 @@ def estimate(
     method: str = "iterative",
     eps: float | None = None,
     level: float = 0.95,
+    as_in_paper: bool = False,
 ) -> Estimates:
     """Estimate how many rows have each sensitive value, by categories of quasi-identifiers.
 
@@ -70,6 +71,8 @@ def estimate(
     """
     find_estimator(method)
     quantile(level)
+    if as_in_paper:
+        method, eps = _of_the_paper(method, eps)
     name, value = asked_of(of, [name for table in opened.tables.values() for name in table.columns])
     opened = opened.about(name)
     check_release(opened, name)
@@ -95,6 +98,18 @@ def estimate(
     if value is not None:
         counts = _only(counts, value)
     return Estimates(counts, opened.shape.name, used, level)
+
+
+def _of_the_paper(method: str, eps: float | None) -> tuple[str, float]:
+    """Return the estimate of the paper on dummy values, or refuse another one."""
+    theirs = float(find_paper("dummies").estimate["eps"])
+    if method != "iterative" or eps not in (None, theirs):
+        raise ParameterError(
+            f"As in the paper counts are estimated by 'iterative' with eps = {theirs:g}. Got "
+            f"{method!r}{'' if eps is None else f' with eps = {eps:g}'}. Leave that out, or "
+            "--as-in-paper (as_in_paper=True)."
+        )
+    return method, theirs
 
 
 def asked_of(of: str, columns: Sequence[str]) -> tuple[str, str | None]:
