@@ -12,7 +12,7 @@ SPREAD = -n $(WORKERS) --dist loadscope --no-loadscope-reorder --max-worker-rest
 
 WORKERS := 2
 
-.PHONY: demo test test-quick test-deep tests coverage soak lint bench reproduce docs dist try-wheel clean
+.PHONY: demo test test-quick test-deep tests coverage soak mutants lint bench reproduce docs dist try-wheel clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
@@ -54,6 +54,12 @@ coverage: $(VENV)/.stamp-dev
 SECONDS ?= 600
 soak: $(VENV)/.stamp-dev
 	$(BIN)/python tools/soak.py --seconds $(SECONDS)
+
+# Which small changes of the code that a claim rests on do the tests not notice? SEED draws the sample.
+SEED ?= 1
+SAMPLE ?= 200
+mutants: $(VENV)/.stamp-dev
+	$(BIN)/python tools/mutants.py --seed $(SEED) --sample $(SAMPLE)
 
 lint: $(VENV)/.stamp-dev
 	$(BIN)/ruff check $(CODE)

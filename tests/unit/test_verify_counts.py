@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.base.errors import ShoalError
-from shoal.base.partition import histogram
+from shoal.base.partition import GroupStats, histogram
+from shoal.base.roles import Kind, Role
 from shoal.privacy import EntropyLDiversity, KAnonymity, LDiversity, TCloseness
 from shoal.releases.check_counts import COUNT, class_stats, examine, unite, values_of
 from shoal.releases.generalized.check import verify
 from shoal.tables.cells import TYPES, fitting, typed
+from shoal.tables.schema import Column, Schema
 
 RULES = [
     KAnonymity(2),
@@ -59,7 +61,60 @@ def test_a_value_that_was_not_counted_is_no_missing_value():
 
 
 def test_nothing_keeps_no_promise():
-    assert unite([], RULES).faults == ("The release has no rows: an empty table keeps no promise.",)
+    verdict = unite([], RULES)
+    assert verdict.faults == ("The release has no rows: an empty table keeps no promise.",)
+    assert not verdict.holds and not any(result.holds for result in verdict.rules)
+
+
+def of_sizes(*parts):
+    """Put together pieces of a release whose classes have these sizes; k is 3."""
+    rules = [KAnonymity(3)]
+    found = [examine(GroupStats(np.array(sizes)), rules) for sizes in parts]
+    return lambda faults=(): unite(found, rules, faults)
+
+
+def test_classes_of_all_pieces_count():
+    good = of_sizes([3, 4], [5])()
+    assert good.holds and good.faults == () and good.rules[0].holds
+    assert (good.rows, good.classes, good.achieved) == (12, 3, {"k": 3})
+    for pieces in (([3, 2], [5]), ([3], [2, 5])):
+        bad = of_sizes(*pieces)()
+        assert not bad.holds and not bad.rules[0].holds
+        assert bad.rules[0].failing == 1 and bad.achieved == {"k": 2}
+        assert len(bad.faults) == 1 and bad.faults[0].startswith("1 of 3 classes break the promise")
+
+
+def test_one_class_is_enough_to_keep_or_to_break_a_promise():
+    assert of_sizes([3])().holds and of_sizes([3])().rules[0].holds
+    assert not of_sizes([2])().holds
+
+
+def test_faults_that_others_found_make_a_release_bad():
+    verdict = of_sizes([3, 4])(["A cell does not cover its source."])
+    assert not verdict.holds and verdict.rules[0].holds
+    assert verdict.faults == ("A cell does not cover its source.",)
+    both = of_sizes([2])(["A cell does not cover its source."])
+    assert not both.holds and len(both.faults) == 2
+
+
+def test_one_rule_of_two_that_breaks_is_enough():
+    rules = [KAnonymity(3), KAnonymity(5)]
+    verdict = unite([examine(GroupStats(np.array([4])), rules)], rules)
+    assert [result.holds for result in verdict.rules] == [True, False]
+    assert not verdict.holds and len(verdict.faults) == 1
+
+
+def test_values_are_numbered_and_what_means_missing_is_not():
+    schema = Schema((Column("s", Role.SENSITIVE, missing=("?",)),))
+    column = pl.Series("s", ["10", "9", "?", "*", "", None])
+    found = values_of(column, np.array([1, 2, 4, 8, 16, 32]), schema)
+    assert found.codes.tolist() == [1, 0, -1, -1, -1, -1]
+    assert (found.names, found.whole.tolist()) == (("9", "10"), [2, 1])
+    assert values_of(column, np.ones(6, int)).codes.tolist()[2] >= 0  # nothing says what ? means
+    other = Schema((Column("q", Role.QUASI, Kind.SET),))
+    assert values_of(column, np.ones(6, int), other).codes.tolist()[2] >= 0
+    void = values_of(pl.Series("s", [None], dtype=pl.String), np.array([3]))
+    assert (void.codes.tolist(), void.whole.tolist(), void.names) == ([-1], [0], ())
 
 
 @pytest.mark.slow

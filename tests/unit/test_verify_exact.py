@@ -4,8 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.base.errors import InputError, ParameterError
+from shoal.base.errors import InputError, ParameterError, SchemaError
+from shoal.base.roles import Role
+from shoal.plan.parts import ColumnPart
+from shoal.plan.plan import Plan
 from shoal.privacy import FrequencyLDiversity, KAnonymity, LDiversity
+from shoal.releases.anatomy.check import check as check_tables
 from shoal.releases.anatomy.check import plausible as plausible_tables
 from shoal.releases.anatomy.check import verify_tables
 from shoal.releases.dummies.check import verify_sets
@@ -115,3 +119,33 @@ def test_an_original_in_another_order():
     assert "4 values of 's' are not counted" in faults[1]
     with pytest.raises(InputError, match="The original has no column 's'"):
         plausible(SETS, SOURCE.drop("s"), ["q"], ["s"])
+
+
+def opened_tables(st=ST, sensitive="s"):
+    from shoal.releases.opened import Opened
+    from shoal.releases.reading import declared_columns
+
+    roles = {"q": "quasi", sensitive: "sensitive"}
+    plan = Plan(columns={name: ColumnPart(role=Role(role)) for name, role in roles.items()})
+    tables = {"release": QIT, "st": st}
+    return Opened.of(tables, declared_columns(plan, QIT), plan=plan)
+
+
+def test_a_sensitive_column_that_the_second_table_lacks_is_refused():
+    full = ST.with_columns(s=pl.Series(["a", "b", "c", "d"]))
+    rules = [FrequencyLDiversity(2, "s")]
+    assert check_tables(opened_tables(full), rules).holds
+    for rule in (rules, [FrequencyLDiversity(2, "z")]):
+        with pytest.raises(SchemaError, match="second table has no sensitive column 'z'; it has"):
+            check_tables(opened_tables(full, "z"), rule)
+
+
+def test_an_original_in_another_order_is_compared_as_far_as_that_goes():
+    full = ST.with_columns(s=pl.Series(["a", "b", "c", "d"]))
+    original = pl.DataFrame({"q": [4, 3, 2, 1], "s": ["d", "c", "b", "a"]})
+    schema = declare(original, quasi=["q"], sensitive=["s"])
+    rules = [FrequencyLDiversity(2, "s")]
+    assert check_tables(opened_tables(full), rules, Original(original, schema)).holds
+    for changed in ({"q": pl.Series([4, 3, 2, 2])}, {"s": pl.Series(["d", "c", "b", "b"])}):
+        other = original.with_columns(**changed)
+        assert not check_tables(opened_tables(full), rules, Original(other, schema)).holds

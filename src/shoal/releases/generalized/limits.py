@@ -53,7 +53,8 @@ def limit_faults(opened: Opened, source: Original | None) -> list[str]:
         if settings is None or not settings.limits:
             continue
         texts = _texts(opened, name)
-        for said, wrong in _broken(opened, name, settings, texts):
+        days = _are_days(opened, name, source)
+        for said, wrong in _broken(opened, name, settings, texts, days=days):
             if wrong.any():
                 many = int(opened.published.sizes[wrong].sum())
                 example = texts[int(np.argmax(wrong))]
@@ -64,6 +65,13 @@ def limit_faults(opened: Opened, source: Original | None) -> list[str]:
         if settings.within or settings.coarsest is not None:
             faults += _stars(opened, name, texts, source)
     return faults
+
+
+def _are_days(opened: Opened, name: str, source: Original | None) -> bool:
+    """Tell whether a column is known to hold days; moments at midnight are published like them."""
+    frame = opened.frame if source is None else source.frame
+    column = name if name in frame.columns else f"{name}_lo"
+    return bool(frame[column].dtype == pl.Date)
 
 
 def _too_few(opened: Opened, source: Original | None) -> list[str]:
@@ -100,7 +108,7 @@ def _stars(opened: Opened, name: str, texts: pl.Series, source: Original | None)
 
 
 def _broken(
-    opened: Opened, name: str, settings: ColumnPart, texts: pl.Series
+    opened: Opened, name: str, settings: ColumnPart, texts: pl.Series, *, days: bool
 ) -> list[tuple[str, Bools]]:
     """Return what is wrong with cells of a column, and of which classes."""
     known = (texts != STAR).to_numpy()
@@ -112,7 +120,7 @@ def _broken(
         wide = texts.str.contains(r"^[\[{]").to_numpy()
         faults = [("no single value (within)", wide)]
     else:
-        faults = _in_order(settings, texts)
+        faults = _in_order(settings, texts, days=days)
     return [(said, np.asarray(wrong) & known) for said, wrong in faults]
 
 
@@ -161,10 +169,10 @@ def _splitting(tree: Taxonomy, end: float, sign: int) -> set[str]:
 # Numbers and dates
 
 
-def _in_order(settings: ColumnPart, texts: pl.Series) -> list[tuple[str, Bools]]:
+def _in_order(settings: ColumnPart, texts: pl.Series, *, days: bool) -> list[tuple[str, Bools]]:
     coarsest, finest = limit_of(settings.coarsest), limit_of(settings.finest)
     if isinstance(coarsest, str) or isinstance(finest, str):
-        return _in_time(coarsest, finest, texts)
+        return _in_time(coarsest, finest, texts, days=days)
     ends = read_ordered(texts, pl.Float64())
     low, high = (ends[end].cast(pl.Float64).fill_null(0.0).to_numpy() for end in ("lo", "hi"))
     slack = _ROUND * np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 0.0))
@@ -194,15 +202,15 @@ def _in_order(settings: ColumnPart, texts: pl.Series) -> list[tuple[str, Bools]]
 
 
 def _in_time(
-    coarsest: str | float | None, finest: str | float | None, texts: pl.Series
+    coarsest: str | float | None, finest: str | float | None, texts: pl.Series, *, days: bool
 ) -> list[tuple[str, Bools]]:
     timed = bool(texts.str.contains(":").any())
     ends = read_ordered(texts, pl.Datetime("us") if timed else pl.Date())
     low, high = (_moments(ends[end]) for end in ("lo", "hi"))
     faults = []
     if isinstance(coarsest, str):
-        # A moment at which the next span begins ends this one.
-        last = high.dt.offset_by("-1us")
+        # A moment at which the next span begins ends this one; a day is part of its own span.
+        last = high if days else high.dt.offset_by("-1us")
         late = pl.select(pl.when(high > low).then(last).otherwise(high)).to_series()
         span = SPANS[coarsest]
         wide = low.dt.truncate(span) != late.dt.truncate(span)
@@ -211,8 +219,7 @@ def _in_time(
         span = SPANS[finest]
         whole = low.dt.truncate(span) == low
         after = low.dt.offset_by(span)
-        days = pl.select(pl.when(high >= after.dt.offset_by("-1d")).then(1)).to_series()
-        reaches = high >= after if timed else days.is_not_null()
+        reaches = high >= (after if timed else after.dt.offset_by("-1d"))
         faults.append(
             (f"narrower than a {finest} (finest)", ~(whole & reaches).fill_null(False).to_numpy())
         )
