@@ -35,7 +35,7 @@ def drawing() -> str:
     high = _HIGH * len(FLOORS) + 60
     marks = [_box(name, level) for level, name in enumerate(FLOORS)]
     marks += [_arc(above, below, many) for (above, below), many in sorted(_rests().items())]
-    title = "The floors of Shoal: each imports only from those below it"
+    title = "The layers of Shoal: each imports only from those below it"
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 {high}" role="img">',
