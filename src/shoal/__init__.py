@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from shoal.api.functions import anonymize, attack, audit, compare, estimate, inspect, risk
     from shoal.api.opening import open, open_release  # noqa: A004 -- shoal.open
     from shoal.api.release import Release
-    from shoal.api.replay import Replayed, replay
     from shoal.api.table import Table
     from shoal.base.errors import (
         Cautioned,
@@ -72,7 +71,6 @@ _HOMES = {
     "shoal.api.functions": "anonymize attack audit compare estimate inspect risk",
     "shoal.api.opening": "open open_release",
     "shoal.api.release": "Release",
-    "shoal.api.replay": "Replayed replay",
     "shoal.api.table": "Table",
     "shoal.base.errors": "Infeasible InputError MissingExtra NotVerified OutputError "
     "ParameterError PlanError Cautioned SchemaError ShoalError ShoalWarning",
@@ -127,7 +125,6 @@ __all__ = [
     "PlanError",
     "RecursiveLDiversity",
     "Release",
-    "Replayed",
     "Risks",
     "Role",
     "Run",
@@ -153,7 +150,6 @@ __all__ = [
     "read_hierarchy",
     "read_release",
     "read_table",
-    "replay",
     "risk",
     "rules",
     "testing",

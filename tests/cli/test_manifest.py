@@ -140,13 +140,13 @@ def test_no_string_of_it_is_of_the_original(shoal: Run, folder: Path, method: st
         *("columns.town.hierarchy", "columns.ill.domain"),
     }
     # The way back needs what was withheld, and says so.
-    again = ("replay", MANIFEST, "--data", "lists.csv", "--seed", SEED)
+    again = ("audit", "--again", "--manifest", MANIFEST, "--data", "lists.csv", "--seed", SEED)
     refused = shoal(*again)
     assert refused.returncode == 2
     assert "withholds data.missing" in " ".join(refused.stderr.split())
     done = shoal(*again, "--plan", "plan.toml")
     assert done.returncode == 0, done.stderr + done.stdout
-    assert "The same bytes: r.csv" in done.stdout
+    assert "Made again: the same bytes." in done.stdout
 
 
 def test_digests_of_what_is_not_published_are_kept_under_a_key(shoal: Run, folder: Path) -> None:
@@ -162,42 +162,57 @@ def test_a_seed_gives_the_key(released: Path, shoal: Run) -> None:
     assert read(released / "s.csv.manifest.json")["keyed"] == read(released / MANIFEST)["keyed"]
 
 
-def test_replay_makes_the_same_bytes(released: Path, shoal: Run) -> None:
-    (released / "again").mkdir()
+AGAIN = ("audit", "--again", "--data", "people.csv", "--manifest")
+
+
+def test_a_release_is_made_again_byte_for_byte(released: Path, shoal: Run) -> None:
+    before = sorted(path.name for path in released.iterdir())
     for source in (MANIFEST, "f"):
-        done = shoal("replay", source, "--data", "people.csv", "--seed", SEED)
+        done = shoal(*AGAIN, source, "--seed", SEED)
         assert done.returncode == 0, done.stderr
-    done = shoal("replay", MANIFEST, "--data", "people.csv", "--seed", SEED, "-o", "again")
-    assert done.returncode == 0, done.stderr
-    assert (released / "again" / "r.csv").read_bytes() == (released / "r.csv").read_bytes()
+        assert "Made again: the same bytes." in done.stdout
+    assert sorted(path.name for path in released.iterdir()) == before
 
 
-def test_replay_says_what_differs(released: Path, shoal: Run) -> None:
+def test_what_differs_when_it_is_made_again_is_a_fault(released: Path, shoal: Run) -> None:
     table = (released / "people.csv").read_text()
     (released / "other.csv").write_text(table.replace("N1,21,", "N1,77,"))
-    done = shoal("replay", MANIFEST, "--data", "other.csv", "--seed", SEED)
+    words = ("audit", "--again", "--data", "other.csv", "--manifest", MANIFEST)
+    done = shoal(*words, "--seed", SEED, "--json", "v.json")
     assert done.returncode == 1
-    assert "Other    the table is not the one" in done.stdout
-    done = shoal("replay", MANIFEST, "--data", "people.csv", "--seed", SEED[1:])
+    assert "Made again: It was made from another part: the table." in " ".join(done.stdout.split())
+    assert any(
+        "Made again: r.csv is not" in fault
+        for fault in read(released / "v.json")["verdict"]["faults"]
+    )
+    done = shoal(*AGAIN, MANIFEST, "--seed", SEED[1:])
     assert done.returncode == 1
-    assert "Other    the seed" in done.stdout
+    assert "another part: the seed" in " ".join(done.stdout.split())
 
 
-def test_what_cannot_be_replayed_is_refused(released: Path, shoal: Run, refused) -> None:
-    assert "needs the seed" in refused("replay", MANIFEST, "--data", "people.csv")
+def test_what_cannot_be_made_again_is_refused(released: Path, shoal: Run, refused) -> None:
+    assert "takes the seed of its run" in refused(*AGAIN, MANIFEST)
     assert shoal("anonymize", "people.csv", *MADE, "-o", "n.csv").returncode == 0
-    words = ("replay", "n.csv.manifest.json", "--data", "people.csv", "--seed", "1")
-    assert "made without a seed" in refused(*words)
+    assert "made without a seed" in refused(*AGAIN, "n.csv.manifest.json", "--seed", "1")
     (released / "no.json").write_text("{}")
-    assert "is no manifest" in refused("replay", "no.json", "--data", "people.csv", "--seed", "1")
+    assert "is no manifest" in refused(*AGAIN, "no.json", "--seed", "1")
     (released / "new.json").write_text('{"shoal_manifest": 99}')
-    said = refused("replay", "new.json", "--data", "people.csv", "--seed", "1")
+    said = refused(*AGAIN, "new.json", "--seed", "1")
     assert "format 99" in said and "pip install --upgrade" in said
     away = read(released / MANIFEST)
     away["files"] = {"../../r.csv": {"sha256": "0"}}
     (released / "away.json").write_text(json.dumps(away))
-    said = refused("replay", "away.json", "--data", "people.csv", "--seed", "1")
-    assert "names no plain file" in said
+    assert "names no plain file" in refused(*AGAIN, "away.json", "--seed", "1")
+
+
+def test_again_takes_a_manifest_and_a_table(released: Path, refused) -> None:
+    said = refused("audit", "--again", "--manifest", MANIFEST, "--seed", SEED)
+    assert "the table that it was made from is not named" in said
+    said = refused("audit", "r.csv", "--again", "--data", "people.csv", "--seed", SEED)
+    assert "the manifest is not named" in said
+    for more in (("--data", "people.csv"), ("--seed", SEED)):
+        assert "Ask for that with --again" in refused("audit", "r.csv", *MADE[:4], *more)
+    assert "Nothing to audit was named" in refused("audit", "--k", "4")
 
 
 def test_audit_checks_digests_and_figures(released: Path, shoal: Run) -> None:
@@ -228,7 +243,7 @@ def test_a_second_table_is_told_too(shoal: Run, folder: Path) -> None:
     asked = (*words, "--l-kind", "frequency", "--seed", SEED, "-o", "r.csv")
     assert shoal("anonymize", "people.csv", *asked).returncode == 0
     assert set(read(folder / MANIFEST)["files"]) == {"r.csv", "r.st.csv"}
-    assert shoal("replay", MANIFEST, "--data", "people.csv", "--seed", SEED).returncode == 0
+    assert shoal(*AGAIN, MANIFEST, "--seed", SEED).returncode == 0
     (folder / "r.st.csv").unlink()
     done = shoal("audit", "r.csv", "--manifest", MANIFEST, "--st", "r.csv")
     assert done.returncode != 0
@@ -253,8 +268,13 @@ def test_in_python(folder: Path) -> None:
     release.write(folder / "r.csv")
     assert package.audit(folder / "r.csv", manifest=folder / MANIFEST).holds
     # A frame has the same table, whatever file it came from.
-    found = package.replay(folder / MANIFEST, package.read_table(source), seed=int(SEED))
-    assert found.same and found.to_dict()["files"] == ["r.csv"]
+    again = {"manifest": folder / MANIFEST, "again": True, "seed": int(SEED)}
+    table = package.read_table(source)
+    assert package.audit(**again, data=table).holds
+    found = package.audit(**again, data=table.head(39))
+    assert not found.holds and "Made again" in "".join(found.faults)
+    with pytest.raises(package.ParameterError, match="again=True"):
+        package.audit(folder / "r.csv", data=table, quasi=["age"])
     key = release.made.marks.key
     assert len(key) == 32 and key not in pickle.dumps(release)
     assert pickle.loads(pickle.dumps(release)).made.marks.told() == release.made.marks.told()

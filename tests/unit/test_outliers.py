@@ -169,6 +169,8 @@ def test_no_file_beside_the_release_tells_the_step(tmp_path, words) -> None:
     for file in tmp_path.glob("r.*"):
         assert "7654321" not in file.read_text()
     again = command(
-        tmp_path, "replay", "r.csv.manifest.json", "--data", "t.csv", "--seed", str(2**80)
+        tmp_path,
+        *("audit", "--again", "--manifest", "r.csv.manifest.json"),
+        *("--data", "t.csv", "--seed", str(2**80)),
     )
     assert again.returncode == 0, again.stdout + again.stderr

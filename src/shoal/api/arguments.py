@@ -178,6 +178,14 @@ class Audited(Opening, Promised, total=False):
     against: Sequence[Any]
     history: str | Path | None
     manifest: str | Path | None
+    again: bool
+    data: Any
+    seed: int | None
+    pseudonym_key: str | Path | bytes | None
+
+
+AGAIN = ("again", "data", "seed", "pseudonym_key")
+"""Arguments of an audit that makes the release again."""
 
 
 class Risked(Opening, total=False):
@@ -300,6 +308,23 @@ def refuse_history(history: object) -> None:
         raise ParameterError(
             "A history (--history) or earlier releases (--against) are followed from "
             "release to release, which is done on one machine. Leave out the engine, or them."
+        )
+
+
+def check_again(again: bool, manifest: Any, data: Any = None, *how: Any) -> None:
+    """Refuse to make a release again without its manifest and its table, or these for nothing."""
+    if again and (manifest is None or data is None):
+        lacking = "manifest" if manifest is None else "table that it was made from"
+        raise ParameterError(
+            f"To make a release again (--again) takes its manifest and its table, and the "
+            f"{lacking} is not named. Give both: --manifest FILE --data DATA (manifest=..., "
+            "data=...)."
+        )
+    if not again and any(each is not None for each in (data, *how)):
+        raise ParameterError(
+            "--data, --seed, --seed-file and --pseudonym-key (data, seed, pseudonym_key) are for "
+            "making a release again. Ask for that with --again (again=True), or leave them out; "
+            "the table beside which cells are checked is --original (original=...)."
         )
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 import polars as pl
 
 from shoal.api.arguments import (
+    AGAIN,
+    READING,
     Anonymized,
     Asked,
     Attacked,
@@ -20,6 +22,7 @@ from shoal.api.arguments import (
     Risked,
     Roles,
     asked_for,
+    check_again,
     check_named_once,
     grid_of,
     parted,
@@ -35,6 +38,7 @@ from shoal.api.opening import (
     open_release,
 )
 from shoal.api.release import Release
+from shoal.base.errors import ParameterError
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.tables.gathering import Hierarchies, is_path
 from shoal.tables.prepare import extra_rules, merge
@@ -137,17 +141,30 @@ def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
     return open(data, **declared).compare(**asked)
 
 
-def audit(released: Any, **given: Unpack[Audited]) -> Verdict:
+def audit(released: Any = None, **given: Unpack[Audited]) -> Verdict:
     """Say what a release achieves, from its published cells alone.
 
     The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.audit`.
-    ``manifest``: the file beside a release; its digests are checked, and what the audit finds is
-    compared with what it says was reached.
+
+    Parameters
+    ----------
+    manifest
+        The file beside a release; its digests are checked, and what the audit finds is compared
+        with what it says was reached. ``released`` may be left out then.
+    again, data, seed, pseudonym_key
+        With ``again=True`` the release is also made again from ``data`` with the seed (and the
+        key) of its run, and its bytes are compared; nothing is written.
     """
     opening, promise = parted(given, Opening)
     manifest = promise.pop("manifest", None)
+    asked: dict[str, Any] = dict(promise)
+    remade = {key: asked.pop(key) for key in AGAIN if key in asked}
     if manifest is not None:
-        return _beside_manifest(released, Path(manifest), opening, promise)
+        return _beside_manifest(released, Path(manifest), opening, asked, **remade)
+    check_again(remade.pop("again", False), None, *remade.values())
+    if released is None:
+        raise ParameterError("Nothing to audit was named. Give a release, or manifest=....")
+    promise = asked
     before = _before(released, promise.pop("against", ()), opening)
     return _released(released, opening).audit(**promise, against=before)
 
@@ -161,17 +178,37 @@ def _before(released: Any, against: Any, opening: Mapping[str, Any]) -> list[Rel
 
 
 def _beside_manifest(
-    released: Any, manifest: Path, opening: dict[str, Any], promise: dict[str, Any]
+    released: Any,
+    manifest: Path,
+    opening: dict[str, Any],
+    promise: dict[str, Any],
+    *,
+    again: bool = False,
+    data: Any = None,
+    **how: Any,
 ) -> Verdict:
     """Audit a release by the plan in its manifest, and compare the two."""
-    from shoal.verbs.manifest import compared, plan_of, read_manifest
+    from shoal.verbs.manifest import compared, plan_of, read_manifest, released_name
 
     told = read_manifest(manifest)
     own = opening.get("plan")
+    check_again(again, manifest, data, *how.values())
+    remade = None
+    if again:
+        from shoal.api.again import remake
+
+        as_then = {k: opening[k] for k in ("hierarchies", "missing", "delimiter") if k in opening}
+        reading = {key: opening[key] for key in READING if key in opening}
+        how |= as_then | {"seed": how.get("seed"), "history": promise.get("history")}
+        more, verified = remake(manifest, data, plan=own, reading=reading, **how)
+        others = promise.keys() - {"against", "history"}  # promises that are not those of the run
+        remade = more, None if others else verified
+    if released is None:
+        released = manifest.parent / released_name(told, manifest)
     opening["plan"] = plan_of(told, None if own is None else merge(own), manifest.parent)
     verdict = audit(released, **opening, **promise)
     where = Path(released) if is_path(released) and Path(released).exists() else None
-    return compared(told, manifest.parent, where, verdict)
+    return compared(told, manifest.parent, where, verdict, remade)
 
 
 def risk(released: Any, **given: Unpack[Risked]) -> Risks:

@@ -148,7 +148,7 @@ def look(
     return read(locate(data, plan, table, query), plan, hierarchies=trees, only=named)
 
 
-def read_release(
+def open_with_plan(
     released: Any,
     plan: Plan,
     *,
@@ -264,7 +264,7 @@ def open_release(
     if kinds:
         full = merge(full, roles=named, kinds=kinds)
     trees = declared.taxonomies if hierarchies is None and declared is not None else hierarchies
-    return read_release(
+    return open_with_plan(
         released,
         full,
         roles=roles,

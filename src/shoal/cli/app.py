@@ -27,8 +27,6 @@ COMMANDS = {
     "init": "Write a commented plan for a table, with a guessed role and kind for every column.",
     "anonymize": "Anonymize a table and check the release before it is written.",
     "audit": "Check a published file against its promise, from its cells alone.",
-    "replay": "Make a release again from its manifest, its table and its seed, and compare the "
-    "bytes.",
     "risk": "Measure how likely it is to find people in a table, before and after.",
     "compare": "Compare methods and settings side by side, and recommend one of them.",
     "attack": "Attack a release as somebody would who knows a little about the people in it.",

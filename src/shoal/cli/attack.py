@@ -118,7 +118,7 @@ def command(
     with.
     """
     from shoal.api.arguments import check_named_once
-    from shoal.api.opening import read_release
+    from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import load, merge
 
@@ -143,7 +143,7 @@ def command(
         "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
     }
     with warned_last():
-        release = read_release(released, full, st=st, original=truth, **declared)
+        release = open_with_plan(released, full, st=st, original=truth, **declared)
         attacks = release.attack(
             kinds=opt.split_names(kinds, ()),
             targets=targets,
@@ -151,7 +151,7 @@ def command(
             gaps=gaps,
             rule_out=rule_out,
             control=control,
-            against=[read_release(where, full, **declared) for where in before],
+            against=[open_with_plan(where, full, **declared) for where in before],
             against_original=tables,
             seed=seed,
         )

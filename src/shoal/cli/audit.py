@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.base.seeds import read_seed
 from shoal.cli import options as opt
 from shoal.cli import persons, reporting, say, streams
 from shoal.cli.limits import Restricted, with_limits
@@ -23,7 +24,16 @@ if TYPE_CHECKING:
 @with_limits
 @with_reading
 def command(
-    released: opt.Released,
+    released: Annotated[
+        Place | None,
+        typer.Argument(
+            metavar="RELEASED",
+            help="The published file, or a table of a database (postgresql://host/db#table). Not "
+            "needed with --manifest.",
+            parser=streams.given,
+            show_default=False,
+        ),
+    ] = None,
     plan: opt.PlanFile = None,
     trust_plan: opt.TrustPlan = False,
     table: Annotated[
@@ -89,6 +99,30 @@ def command(
             "repeated and compared with what it says was reached. Takes the place of --plan.",
         ),
     ] = None,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again",
+            help="Make the release again, too, from --manifest, --data and the seed of its run, "
+            "and compare the bytes. Nothing is written.",
+        ),
+    ] = False,
+    data: Annotated[
+        Place | None,
+        opt.flag("--data", "DATA", "With --again: the table that it was made from.", parser=place),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        opt.flag("--seed", "INT", "With --again: the seed of the run.", parser=read_seed),
+    ] = None,
+    seed_file: Annotated[
+        Path | None,
+        opt.flag("--seed-file", "FILE", "With --again: a file with the seed of the run."),
+    ] = None,
+    pseudonym_key: Annotated[
+        Path | None,
+        opt.flag("--pseudonym-key", "FILE", "With --again: the key of the release's pseudonyms."),
+    ] = None,
     st: opt.SecondTable = None,
     hierarchies: opt.Hierarchies = None,
     domain: opt.Domain = None,
@@ -121,41 +155,34 @@ def command(
     Exit code 0 if every rule holds, 1 if not, or if that cannot be said because people were
     promised and the file does not say whose row is whose; 2 on bad use. Works on any file.
 
-    Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place.
+    Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place. With
+    --again the seed is needed, which no manifest holds, and the plan of the run if that lists texts
+    of the table (missing texts, orders, domains, hierarchies): they are withheld from the manifest.
     Whatever is promised, every privacy model is measured on the sensitive columns that are named.
     """
-    from shoal.api.arguments import check_named_once
-    from shoal.api.opening import read_release
+    from shoal.api.arguments import check_again, check_named_once
+    from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.releases.history.store import history_of
     from shoal.tables.prepare import merge
-    from shoal.verbs.manifest import beside_another, compared, plan_of, read_manifest
+    from shoal.verbs.manifest import beside_another, compared
 
+    seed = opt.chosen_seed(seed, seed_file)
+    check_again(again, manifest, data, seed, pseudonym_key)
+    released, told, promised = _find(released, manifest, plan, trust=trust_plan)
     released = place(released, table)
     original = None if original is None else place(original, original_table)
     before = [place(name) for name in against or ()]
     tables = [place(name) for name in against_original or ()]
-    named = (released, plan, original, st, manifest, *before, *tables)
+    named = (released, plan, original, st, manifest, data, *before, *tables)
     inputs = [path for path in named if path is not None]
     extras = check_named({"--json": json, "--report": report}, force, inputs)
     to = reporting.reader(report, audience)
     _check_attacked(tables, original, to)
     check_named_once([released, *before])
-    told = None if manifest is None else read_manifest(manifest)
-    promised: Plan | Path | None = plan
-    if told is not None and manifest is not None:
-        own = None if plan is None else merge(plan, trust=trust_plan)
-        promised = plan_of(told, own, manifest.parent)
-    full = merge(
-        promised,
-        trust=trust_plan,
-        missing=missing,
-        delimiter=delimiter,
-        reading=reading,
-        hierarchies=hierarchies,
-        rules=rules,
-        suppress=limits.suppress,
-    )
+    as_read: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
+    as_read["hierarchies"] = hierarchies
+    full = merge(promised, trust=trust_plan, rules=rules, suppress=limits.suppress, **as_read)
     declared: dict[str, Any] = {
         "settings": limits.settings,
         "roles": opt.named_roles(quasi, sensitive, identifier, person=person),
@@ -163,12 +190,20 @@ def command(
         "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
     }
     with warned_last():
-        release = read_release(released, full, st=st, original=original, **declared)
-        earlier = [read_release(where, full, **declared) for where in before]
+        release = open_with_plan(released, full, st=st, original=original, **declared)
+        earlier = [open_with_plan(where, full, **declared) for where in before]
     series = history_of(history, key=history_key)
     verdict = release.audit(against=earlier, history=series)
+    remade = None
     if told is not None and manifest is not None:
-        verdict = compared(told, manifest.parent, released, verdict)
+        if again:
+            from shoal.api.again import remake
+
+            own = None if plan is None else merge(plan, trust=trust_plan)
+            keys: dict[str, Any] = {"pseudonym_key": pseudonym_key, "history": series}
+            more, verified = remake(manifest, data, seed=seed, plan=own, **keys, **as_read)
+            remade = more, None if rules else verified
+        verdict = compared(told, manifest.parent, released, verdict, remade)
     elif isinstance(released, Path):
         for fault in beside_another(released):
             say.warning(fault)
@@ -177,10 +212,34 @@ def command(
         tried = reporting.tried(release, earlier, tables) if tables else True
         texts["--report"] = reporting.of_release(release, released, to, "Audit", verdict, tried)
     tell(verdict, detailed=read_off)
+    if remade is not None and not remade[0]:
+        say.line("Made again: the same bytes.")
     for flag, file in extras.items():
         keep(file, texts.get(flag, ""), force, inputs)
     if not verdict.holds:
         raise typer.Exit(1)
+
+
+def _find(
+    released: Place | None, manifest: Path | None, plan: Path | None, *, trust: bool
+) -> tuple[Place, dict[str, Any] | None, Plan | Path | None]:
+    """Return the published table, what its manifest says, and the plan that the two give."""
+    from shoal.base.errors import ParameterError
+    from shoal.tables.prepare import merge
+    from shoal.verbs.manifest import plan_of, read_manifest, released_name
+
+    if manifest is None:
+        if released is None:
+            raise ParameterError(
+                "Nothing to audit was named. Give the published table, or its manifest with "
+                "--manifest FILE."
+            )
+        return released, None, plan
+    made = read_manifest(manifest)
+    own = None if plan is None else merge(plan, trust=trust)
+    if released is None:
+        released = manifest.parent / released_name(made, manifest)
+    return released, made, plan_of(made, own, manifest.parent)
 
 
 def _check_attacked(tables: Sequence[Place], original: Place | None, to: str | None) -> None:

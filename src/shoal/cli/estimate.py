@@ -75,7 +75,7 @@ def command(
     Works on every shape of release: sets of dummy values, Anatomy's two tables, generalized cells
     (every value under a cell is taken as equally likely; give the hierarchies it was made with).
     """
-    from shoal.api.opening import read_release
+    from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep
     from shoal.show.charts.paper import check_picture
     from shoal.show.figures.plots import estimates_chart
@@ -84,7 +84,7 @@ def command(
     if plot is not None:
         check_picture(plot)
     check_named({"--json": json, "--plot": plot}, force, [released])
-    release = read_release(
+    release = open_with_plan(
         released,
         merge(None, hierarchies=hierarchies, reading=reading),
         roles=opt.named_roles(quasi),

@@ -69,7 +69,7 @@ def command(
     Works on any table: a release of any shape, or one that was never anonymized. A missing cell is
     a value of its own, so a gap never makes a table look safer.
     """
-    from shoal.api.opening import read_release
+    from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.tables.prepare import load, merge
 
@@ -86,7 +86,7 @@ def command(
     truth = None if original is None else load(original, full)
     columns = () if truth is None else truth.columns
     with warned_last():
-        release = read_release(
+        release = open_with_plan(
             released,
             full,
             roles=opt.named_roles(quasi, sensitive, person=person, more=columns),

@@ -180,6 +180,19 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     return tree
 
 
+def released_name(made: Mapping[str, Any], where: Path) -> str:
+    """Return the name of the first file that a manifest describes."""
+    name = min(map(str, made["files"]), key=len, default="")
+    if not name:
+        raise InputError(
+            f"The manifest {where} describes a release that was not written into files. Name the "
+            "published table itself."
+        )
+    if name != Path(name).name or name.startswith("."):
+        raise InputError(f"The manifest {where} names no plain file: {name!r}. Copy it again.")
+    return name
+
+
 def check_newest(history: History, folders: Iterable[Path]) -> None:
     """Refuse a history that is older than a release of its series, by the manifests in folders."""
     for folder in {folder.resolve() for folder in folders if history.series}:
@@ -214,13 +227,42 @@ def check_free(path: Path | None, *, force: bool) -> None:
     )
 
 
-def compared(made: Mapping[str, Any], folder: Path, released: Any, verdict: Verdict) -> Verdict:
-    """Return the verdict of an audit beside a manifest: what differs from it is a fault."""
+def compared(
+    made: Mapping[str, Any],
+    folder: Path,
+    released: Any,
+    verdict: Verdict,
+    remade: tuple[Sequence[str], Verdict | None] | None = None,
+) -> Verdict:
+    """Return the verdict of an audit beside a manifest: what differs from it is a fault.
+
+    ``remade``: what differs when the release is made again, and what that run verified; None
+    instead if other promises are audited than those of the run.
+    """
+    more, verified = remade or ((), None)
+    if verified is not None and not more:
+        verdict = _with_people(verdict, verified)
     faults = changed_files(made, folder, released if isinstance(released, Path) else None)
-    faults += changed_figures(made, verdict)
+    faults += [*changed_figures(made, verdict), *more]
     if not faults:
         return verdict
     return replace(verdict, holds=False, faults=(*verdict.faults, *faults))
+
+
+def _with_people(verdict: Verdict, verified: Verdict) -> Verdict:
+    """Take the count of people, which no cell shows, from a run that made the same bytes."""
+    if verdict.faults != (verdict.models.get("uncounted"),):
+        return verdict
+    models = {key: value for key, value in verdict.models.items() if key != "uncounted"}
+    return replace(
+        verdict,
+        holds=True,
+        faults=(),
+        models=models,
+        people=verified.people,
+        rules=verified.rules,
+        achieved=verified.achieved,
+    )
 
 
 def changed_files(made: Mapping[str, Any], folder: Path, released: Path | None) -> list[str]:

@@ -1,0 +1,138 @@
+"""Make a release again from its manifest, its table and its seed, and compare the bytes."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shoal.api.opening import read
+from shoal.base.errors import ParameterError, ShoalError
+from shoal.engines.marks import keyed, of_frame, of_plan, of_tree, seed_key
+from shoal.plan.plan import Plan
+from shoal.releases.history.store import History, history_of
+from shoal.releases.verdict import Verdict
+from shoal.tables.gathering import Hierarchies, is_path
+from shoal.tables.prepare import locate, merge
+from shoal.verbs.manifest import (
+    changed_files,
+    differing,
+    lacking,
+    other_versions,
+    plan_of,
+    read_manifest,
+    released_name,
+    tied_of,
+)
+
+
+def remake(
+    manifest: Path,
+    data: Any,
+    *,
+    seed: int | None,
+    plan: Plan | str | Path | None = None,
+    hierarchies: Hierarchies | None = None,
+    pseudonym_key: str | Path | bytes | None = None,
+    history: str | Path | History | None = None,
+    **reading: Any,
+) -> tuple[list[str], Verdict]:
+    """Make a release again; return what is not as it was, and what the run verified.
+
+    Nothing is left behind or recorded.
+
+    Parameters
+    ----------
+    manifest
+        The file beside the release, or the figures of its run.
+    data
+        The table that it was made from.
+    seed
+        The seed of the run, which stands in no manifest.
+    plan, hierarchies, missing, delimiter
+        What the manifest withholds because it lists texts of the table: the plan of the run, or
+        its parts.
+    pseudonym_key, history
+        Of a release with pseudonyms, and of a release of a series.
+    """
+    made = read_manifest(manifest)
+    name = _check_possible(made, manifest)
+    if seed is None:
+        raise ParameterError(
+            "To make a release again takes the seed of its run, which no manifest holds. Give it "
+            "with --seed-file FILE or --seed (seed=...)."
+        )
+    own = merge(plan, hierarchies=hierarchies, **reading)
+    if lost := lacking(made, own) if not isinstance(hierarchies, Mapping) else ():
+        raise ParameterError(
+            f"The manifest {manifest} withholds {', '.join(lost)}, because a reader could learn "
+            "values of the table from it. Give the plan of the run with --plan (plan=...), or "
+            "--hierarchies, --missing."
+        )
+    given = any(part for part in (plan, hierarchies, *reading.values()))
+    full = plan_of(made, own if given else None, manifest.parent)
+    trees = None if is_path(hierarchies) else hierarchies
+    before = _before(made, manifest, history_of(history))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the run itself gave them
+        table = read(locate(data, full), full, hierarchies=trees)
+        release = table.anonymize(seed=seed, pseudonym_key=pseudonym_key, history=before)
+    with tempfile.TemporaryDirectory(prefix="shoal-again-") as folder:
+        release.write(Path(folder) / name)
+        if not (faults := changed_files(made, Path(folder), None)):
+            return [], release.verdict
+    key = seed_key(seed)
+    marks = {
+        "table": keyed(key, "table", of_frame(table.frame)),
+        "plan": keyed(key, "plan", of_plan(release.plan)),
+        "hierarchies": {
+            column: keyed(key, "hierarchy", of_tree(tree))
+            for column, tree in table.taken.taxonomies.items()
+        },
+    }
+    faults += [f"It was made from another part: {part}." for part in differing(made, marks)]
+    if others := other_versions(made):
+        faults.append(f"Other versions may be why: {'; '.join(others)}.")
+    return [f"Made again: {fault}" for fault in faults], release.verdict
+
+
+def _before(made: Mapping[str, Any], where: Path, history: History | None) -> History | None:
+    """Return the history before a release, or say what is needed to make it again."""
+    tied = tied_of(made)
+    if "series" not in tied:
+        if history is not None:
+            raise ParameterError(
+                f"The manifest {where} names no series, and a history was given. Leave it out."
+            )
+        return None
+    if history is None:
+        raise ParameterError(
+            f"The release of {where} is number {tied['number']} of a series, and what it says "
+            "depends on what was published before. Give the history of the series with --history "
+            "(history=...)."
+        )
+    if history.heads and history.series != tied["series"]:
+        raise ParameterError(
+            f"The history {history.folder} is one of another series than the release of {where}. "
+            "Give the history that was kept with it."
+        )
+    return replace(history, series=tied["series"]).before(int(tied["number"]))
+
+
+def _check_possible(made: Mapping[str, Any], where: Path) -> str:
+    """Return the name of the release's first file, or say why it cannot be made again."""
+    if not made["seeded"]:
+        raise ShoalError(
+            f"The release of {where} was made without a seed, so nobody can make the same bytes "
+            "again. Leave --again out: the audit checks it all the same."
+        )
+    if made.get("engine") != "local" or not made["files"]:
+        raise ShoalError(
+            f"The release of {where} was not made on one machine into files: it cannot be made "
+            "again here. Carry its plan out again on the same engine, and compare the digests "
+            "with 'shoal audit RELEASED --manifest FILE'."
+        )
+    return released_name(made, where)
