@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli import demo_paper, say
 from shoal.cli import options as opt
-from shoal.cli import say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,12 +29,23 @@ def command(
         Path | None,
         typer.Option("--out", help="A folder for the table, hierarchies, plan, release, figures."),
     ] = None,
+    paper: Annotated[
+        str | None,
+        opt.flag(
+            "--paper",
+            "|".join(demo_paper.PAPERS),
+            "Show the worked example of a paper instead: its table, its release, and ours.",
+        ),
+    ] = None,
     force: opt.Force = False,
 ) -> None:
     """Anonymize a table of made-up patients; show it before and after, and what it costs.
 
     Example: shoal demo --out demo
     """
+    if paper is not None:
+        demo_paper.show(paper, out, force=force)
+        return
     from shoal.api.opening import open  # noqa: A004 -- shoal.open
     from shoal.base.atomic import check_output
     from shoal.base.seeds import SHORT_SEED

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -238,3 +240,112 @@ group_id; disease; count
 4; Cancer; 1
 4; Cold;   1
 """)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example: a paper's table, what the paper publishes of it, and how we do.
+
+    Parameters
+    ----------
+    title, citation
+        What the method is for, and the paper.
+    shown, made
+        What the paper calls the table and its release.
+    original, quasi, sensitive, trees, domain
+        The table and what is declared of it.
+    published, groups
+        The release of the paper, in the order of the table, and its groups of rows, from 1.
+    method, flags
+        Our method, and the promise by the flags of the command line.
+    """
+
+    title: str
+    citation: str
+    shown: str
+    made: str
+    original: pl.DataFrame
+    quasi: Sequence[str]
+    published: pl.DataFrame
+    groups: Sequence[Sequence[int]]
+    method: str
+    flags: Mapping[str, Any]
+    trees: Mapping[str, Taxonomy] = field(default_factory=dict)
+    domain: Sequence[str] = ()
+    sensitive: str = "disease"
+
+
+_ALPHA_K: dict[str, Any] = {
+    "title": "(alpha, k)-anonymity by clustering",
+    "citation": "Yang, Yang, Zhang 2011",
+    "shown": "Table 1 (a)",
+    "original": ALPHA_K_1A,
+    "quasi": ("age", "sex", "country"),
+}
+EXAMPLES = {
+    "kaim": (
+        Example(
+            "k-anonymity for tables with missing values (KAIM)",
+            "Gong, Yang, Luo 2013",
+            "Table 1",
+            "Table 3, k = 2",
+            KAIM_1,
+            ("age", "gender", "zipcode"),
+            KAIM_3.with_columns(KAIM_1["disease"]),
+            KAIM_GROUPS,
+            "kaim",
+            {"k": 2},
+            KAIM_TREES,
+        ),
+    ),
+    "l-clustering": (
+        Example(
+            "l-diversity by clustering, without hierarchies",
+            "Wang, Xu, Wang, Shi 2010",
+            "Table 1",
+            "Table 3, l = 3 (zip codes along figure 1)",
+            L_CLUSTERING_1,
+            ("age", "zipcode"),
+            L_CLUSTERING_3.with_columns(L_CLUSTERING_1["disease"]),
+            L_CLUSTERING_GROUPS,
+            "l-clustering",
+            {"l": 3},
+        ),
+    ),
+    "alpha-k": (
+        Example(
+            made="Table 1 (b), k = 2, alpha = 0.5, protecting Cancer",
+            published=ALPHA_K_1B.with_columns(ALPHA_K_1A["disease"]),
+            groups=ALPHA_K_GROUPS,
+            method="singanony",
+            flags={"k": 2, "alpha": 0.5, "alpha-value": ("disease=Cancer",)},
+            **_ALPHA_K,
+        ),
+        Example(
+            made="Table 1 (c), k = 2, alpha = 0.5, protecting every value",
+            published=ALPHA_K_1C.with_columns(ALPHA_K_1A["disease"]),
+            groups=(range(1, 5),),
+            method="multianony",
+            flags={"k": 2, "alpha": 0.5},
+            **_ALPHA_K,
+        ),
+    ),
+    "dummies": (
+        Example(
+            "dummy values: l-diversity with the quasi-identifiers as they are",
+            "Sei, Takenouchi, Ohsuga 2015",
+            "Table 1",
+            "Table 4, l = 2",
+            DUMMIES_1.drop("name"),
+            ("gender", "age", "address", "job"),
+            DUMMIES_1.drop("name").with_columns(
+                disease=pl.Series([list(pair) for pair in DUMMIES_4])
+            ),
+            (),
+            "dummies",
+            {"l": 2},
+            domain=DUMMIES_DOMAIN,
+        ),
+    ),
+}
+"""By the word for ``shoal demo --paper``."""
