@@ -167,3 +167,15 @@ def test_texts_in_order_have_no_middle() -> None:
     columns = {"grade": {"role": "quasi", "kind": "ordered", "order": ["low", "mid", "top"]}}
     release = shoal.anonymize(table, plan=Plan(columns=columns), k=201, mid=True)
     assert release.frame.columns == ["grade_lo", "grade_hi"]
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_the_middle_of_moments_is_half_way_to_the_tick(unit: str) -> None:
+    low = pl.Series([dt.datetime(1999, 1, 1), dt.datetime(2020, 1, 2, 3, 4, 5, 678_901), None])
+    low = low.dt.cast_time_unit(unit)
+    high = (low + dt.timedelta(days=9, milliseconds=1)).dt.cast_time_unit(unit)
+    frame = pl.DataFrame({"at_lo": low, "at_hi": high})
+    half = (pl.col("at_hi").to_physical() - pl.col("at_lo").to_physical()) // 2
+    for off, held in ((0, True), (2, False), (-2, False)):
+        middle = (pl.col("at_lo").to_physical() + half + off).cast(low.dtype)
+        assert (len(ends_of(frame.with_columns(at_mid=middle), "at")) == 3) == held

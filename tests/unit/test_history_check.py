@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,9 +14,10 @@ from shoal.base.errors import ParameterError
 from shoal.base.roles import Role
 from shoal.plan.parts import ColumnPart
 from shoal.plan.plan import Plan
-from shoal.releases.counterfeits import COUNTERFEITS
+from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.history.check import check_history, invariance_faults, set_faults
 from shoal.releases.opened import Opened
+from shoal.releases.published import read
 from shoal.releases.reading import declared_columns
 
 # Two classes: in the first ann, bob and a counterfeit with flu and gout twice; in the second two.
@@ -247,3 +249,40 @@ def test_a_history_of_something_else_is_refused() -> None:
     assert asked(Kept(dummies, OWNERS), opened(SETS, None)) == []
     with pytest.raises(ParameterError, match="no sensitive column of this release"):
         asked(Kept(dummies | {"sensitive column": ["job"]}, OWNERS), opened(SETS, None))
+
+
+# Counterfeits are told by the cells of their class, however a file spells these.
+
+MOMENTS = pl.Series([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 2, 3, 4), None])
+
+
+@pytest.mark.parametrize(
+    ("cells", "spelled"),
+    [
+        (MOMENTS, MOMENTS.head(1)),  # by themselves these are days
+        (MOMENTS, pl.Series(["2020-01-01"])),
+        (MOMENTS, pl.Series(["2020-01-01 00:00:00.000000"])),
+        (MOMENTS.dt.cast_time_unit("ms"), pl.Series(["2020-01-01T00:00:00.000"])),
+        (MOMENTS.dt.replace_time_zone("UTC"), MOMENTS.head(1).dt.replace_time_zone("UTC")),
+        (MOMENTS.dt.date(), pl.Series(["2020-01-01"])),
+        (pl.Series([39.0, 2.5, None]), pl.Series(["39.0"])),
+        (pl.Series([39.0, 2.5, None]), pl.Series(["39"])),
+        (pl.Series(["039", "39", None]), pl.Series(["039"])),
+    ],
+)
+def test_a_class_is_known_by_its_cells_however_they_are_spelled(
+    cells: pl.Series, spelled: pl.Series
+) -> None:
+    published = read(pl.DataFrame({"x": pl.concat([cells, cells])}), ["x"])
+    table = pl.DataFrame({"x": spelled, COUNTERFEITS: [1]})
+    false, wrong = false_rows(published, table)
+    assert wrong == []
+    assert false.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("cell", ["2020-01-02", "garbage", "2020-01-01 00:00:01"])
+def test_a_cell_that_is_none_of_the_release_is_no_class_of_it(cell: str) -> None:
+    published = read(pl.DataFrame({"x": pl.concat([MOMENTS, MOMENTS])}), ["x"])
+    false, wrong = false_rows(published, pl.DataFrame({"x": [cell], COUNTERFEITS: [1]}))
+    assert wrong == ["The table of counterfeits names 1 classes that are not released."]
+    assert not false.any()

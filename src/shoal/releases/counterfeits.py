@@ -11,7 +11,7 @@ import polars as pl
 from shoal.base.errors import listed
 from shoal.base.partition import Ints
 from shoal.releases.published import Published
-from shoal.tables.cells import as_text, blank
+from shoal.tables.cells import blank, own_text, typed
 
 COUNTERFEITS = "counterfeits"
 """The table of a release that says how many counterfeits a class has, and its column."""
@@ -39,7 +39,8 @@ def false_rows(published: Published, table: pl.DataFrame | None) -> tuple[Ints, 
     counts = table[COUNTERFEITS]
     if not counts.dtype.is_integer() or counts.null_count() or (counts < 1).any():
         return none, ["The table of counterfeits has a count that is no whole number above 0."]
-    names = _named(table, published.columns)
+    alike = [_alike(table[name], published.cells[name].dtype) for name in published.columns]
+    names = _named(pl.DataFrame(alike), published.columns)
     own = pl.DataFrame({"class": class_names(published), "rows": published.sizes})
     many = pl.DataFrame({"class": names, "told": counts.cast(pl.Int64)})
     both = own.join(many.unique("class"), on="class", how="left", maintain_order="left")
@@ -56,5 +57,20 @@ def false_rows(published: Published, table: pl.DataFrame | None) -> tuple[Ints, 
 
 
 def _named(cells: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
-    texts = [as_text(blank(cells[name])).to_list() for name in columns]
+    texts = [own_text(blank(cells[name])).to_list() for name in columns]
     return pl.Series([json.dumps(each) for each in zip(*texts, strict=True)], dtype=pl.String)
+
+
+def _alike(column: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return cells that were read as texts as those of the release say the same.
+
+    A class is known by its cells, and files have several spellings of a number or a moment.
+    """
+    column = blank(column)
+    if column.dtype != pl.String or not (dtype.is_numeric() or dtype.is_temporal()):
+        return column
+    read = column.cast(dtype, strict=False) if dtype.is_numeric() else typed(column)
+    # What cannot be read stays as it is: null would be another cell.
+    return pl.select(
+        pl.when(read.is_null()).then(column).otherwise(own_text(read)).alias(column.name)
+    ).to_series()

@@ -41,10 +41,12 @@ def _is_middle(middle: pl.Series, low: pl.Series, high: pl.Series) -> bool:
     timed = low.dtype == high.dtype and low.dtype.is_temporal() and middle.dtype == low.dtype
     if not (numeric or timed) or not (middle.is_null() == low.is_null()).all():
         return False
-    at, first, last = (each.to_physical().cast(pl.Float64) for each in (middle, low, high))
+    if not numeric:  # in whole ticks: so many nanoseconds are no float
+        at, first, last = (each.to_physical().cast(pl.Int64) for each in (middle, low, high))
+        return not (((at - first) - (last - at)).abs() > 1).any()
+    at, first, last = (each.cast(pl.Float64) for each in (middle, low, high))
     size = pl.select(pl.max_horizontal(first.abs(), last.abs(), pl.lit(1.0))).to_series()
-    off = (at - (first + last) / 2).abs()
-    return not (off > (size * 1e-9 if numeric else 0.5)).any()
+    return not ((at - (first + last) / 2).abs() > size * 1e-9).any()
 
 
 def cell_texts(

@@ -235,12 +235,24 @@ def as_text(series: pl.Series) -> pl.Series:
     if isinstance(dtype, pl.Datetime):
         if _midnights(series, dtype).eq_missing(series).all():
             return series.dt.date().cast(pl.String)
-        zone = "%:z" if dtype.time_zone else ""
-        return series.dt.strftime(f"%Y-%m-%d %H:%M:%S%.f{zone}")
+        return _written(series, dtype)
     text = series.cast(pl.String)
     if isinstance(dtype, pl.Decimal) and dtype.scale:
         return text.str.strip_chars_end("0").str.strip_chars_end(".")
     return text
+
+
+def own_text(series: pl.Series) -> pl.Series:
+    """Say every cell as text whatever the others are: a moment on midnight is a day."""
+    if not isinstance(series.dtype, pl.Datetime):
+        return as_text(series)
+    midnight = _midnights(series, series.dtype).eq(series).fill_null(False)
+    return series.dt.date().cast(pl.String).zip_with(midnight, _written(series, series.dtype))
+
+
+def _written(series: pl.Series, dtype: pl.Datetime) -> pl.Series:
+    zone = "%:z" if dtype.time_zone else ""
+    return series.dt.strftime(f"%Y-%m-%d %H:%M:%S%.f{zone}")
 
 
 def _midnights(series: pl.Series, dtype: pl.Datetime) -> pl.Series:
