@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.api import testing
     from shoal.api.catalog import methods, rules
-    from shoal.api.dictionary import Analysis, read_release
     from shoal.api.functions import anonymize, attack, audit, compare, estimate, inspect, risk
     from shoal.api.opening import open, open_release  # noqa: A004 -- shoal.open
     from shoal.api.release import Release
@@ -67,7 +66,6 @@ __version__ = "0.1.0"
 # Loaded at first use, so that importing the package costs nothing.
 _HOMES = {
     "shoal.api.catalog": "methods rules",
-    "shoal.api.dictionary": "Analysis read_release",
     "shoal.api.functions": "anonymize attack audit compare estimate inspect risk",
     "shoal.api.opening": "open open_release",
     "shoal.api.release": "Release",
@@ -99,7 +97,6 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 __all__ = [
     "All",
     "AlphaK",
-    "Analysis",
     "Attacks",
     "BetaLikeness",
     "By",
@@ -148,7 +145,6 @@ __all__ = [
     "open",
     "open_release",
     "read_hierarchy",
-    "read_release",
     "read_table",
     "risk",
     "rules",

@@ -285,7 +285,10 @@ def test_a_dictionary_goes_beside_a_file(shoal: Run, folder: Path, refused) -> N
     done = shoal("anonymize", "people.csv", *MADE, "-o", "r.csv", "--dictionary")
     assert done.returncode == 0, done.stderr
     assert "r.csv-metadata.json and r.csv.dictionary.html" in done.stdout
-    assert set(package.read_release(folder / "r.csv").frame.columns) >= {"age_lo", "age_mid"}
+    assert set(package.open_release(folder / "r.csv").analysis_frame().columns) >= {
+        "age_lo",
+        "age_mid",
+    }
     said = refused("anonymize", "people.csv", *MADE, "-o", "sqlite:x.db#r", "--dictionary")
     assert "goes beside a file" in said
     said = refused(

@@ -44,8 +44,10 @@ def test_numbers_and_categories_come_back(table, tmp_path, ending):
     file = tmp_path / f"r.{ending}"
     release.write(file)
     release.write_dictionary(file)
-    back = shoal.read_release(file)
-    frame = back.frame
+    back = shoal.open_release(file)
+    assert back.audit(k=4).holds  # its columns are declared by the dictionary
+    frame = back.analysis_frame()
+    assert made(table, tmp_path).analysis_frame().columns == frame.columns
     assert frame.schema["age_lo"] == frame.schema["age_hi"] == pl.Int64
     assert frame.schema["seen_lo"] == pl.Date
     assert (frame["age_mid"] == (frame["age_lo"] + frame["age_hi"]) / 2).all()
@@ -63,7 +65,7 @@ def test_numbers_and_categories_come_back(table, tmp_path, ending):
         assert (level is None) == (cell == "*")
         assert level is None or cell in kinds[level]
     assert isinstance(frame.schema["town_level"], pl.Enum)
-    assert back.columns["age"]["shoal:role"] == "quasi"
+    assert back.dictionary["age"]["shoal:role"] == "quasi"
 
 
 @pytest.mark.slow
@@ -97,11 +99,15 @@ def test_typed_columns_are_two(table, tmp_path):
     release = made(table, tmp_path, typed=True)
     release.write(tmp_path / "r.parquet")
     release.write_dictionary(tmp_path / "r.parquet")
-    frame = shoal.read_release(tmp_path / "r.parquet").frame
+    opened = shoal.open_release(tmp_path / "r.parquet")
+    assert opened.audit(k=4).holds
+    frame = opened.analysis_frame()
     assert frame.schema["age_lo"].is_integer() and frame.schema["seen_hi"] == pl.Date
 
 
-def test_without_a_dictionary_the_way_out_is_told(tmp_path):
+@pytest.mark.parametrize("text", ["{", "[]", '{"tableSchema": {"columns": [{}]}}', "\xff"])
+def test_a_dictionary_that_is_none_is_refused(tmp_path, text):
     (tmp_path / "r.csv").write_text("a\n1\n")
-    with pytest.raises(shoal.InputError, match=r"--dictionary, or open it with shoal.open_release"):
-        shoal.read_release(tmp_path / "r.csv")
+    (tmp_path / "r.csv-metadata.json").write_text(text, "latin-1")
+    with pytest.raises(shoal.InputError, match=r"dictionary .* cannot be read .*quasi=\["):
+        shoal.open_release(tmp_path / "r.csv")

@@ -159,8 +159,12 @@ def open_with_plan(
     domains: Domains | None = None,
     original: Any = None,
     notations: Mapping[str, str] | None = None,
+    dictionary: Mapping[str, dict[str, Any]] | None = None,
 ) -> Release[Any]:
-    """Read a release, once. ``roles`` may depend on the columns, which are known only then."""
+    """Open a release by a plan. ``roles`` may depend on the columns, which are known only then.
+
+    ``dictionary``: what the file beside it says of every column.
+    """
 
     def declared(columns: Sequence[str]) -> Plan:
         full = plan if roles is None else plan.with_roles(roles(columns))
@@ -180,7 +184,7 @@ def open_with_plan(
     if notations:
         opened = foreign.declared(opened, notations)
     kind = Native() if is_path(released) else Native.of(released)
-    release: Release[Any] = Release(opened, None, kind)
+    release: Release[Any] = Release(opened, None, kind, dictionary=dictionary)
     return release if original is None else release.beside(original)
 
 
@@ -212,7 +216,8 @@ def open_release(
 
     The shape is told by the file's own marks and by what is declared: Anatomy by its second table,
     dummy values by sets in a column that is declared sensitive. Everything else is read as a
-    generalized table, whose cells are values, intervals, sets or ``*``.
+    generalized table, whose cells are values, intervals, sets or ``*``. If nothing is declared, a
+    data dictionary beside the file (``--dictionary``) says what its columns are.
 
     Parameters
     ----------
@@ -256,7 +261,12 @@ def open_release(
     check_known(reading, ReadAs)
     read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
     full = merge(plan, hierarchies=hierarchies, suppress=limits.get("suppress"), **read_as)
-    named = roles_of(quasi, sensitive, identifier, person=person)
+    named: Mapping[Role, Any] = roles_of(quasi, sensitive, identifier, person=person)
+    told = None
+    if plan is None and not any(named.values()) and is_path(released):
+        from shoal.api.analysis import declared_beside
+
+        told, named, kinds = declared_beside(Path(released), named, kinds)
 
     def roles(_columns: Sequence[str]) -> dict[Role, list[str]]:
         return settled(named)
@@ -274,4 +284,5 @@ def open_release(
         domains=domains,
         original=original,
         notations=notations,
+        dictionary=told,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 
 import polars as pl
 
@@ -62,6 +62,8 @@ class Release(Generic[FrameT]):
         Spark that was brought here with its table.
     pending
         What the history of its series becomes with it, until that is recorded.
+    dictionary
+        What the file beside it says of every column, if that declares them.
     """
 
     opened: Opened | None
@@ -70,6 +72,7 @@ class Release(Generic[FrameT]):
     spark: Mapping[str, Any] = field(default_factory=dict)
     original: pl.DataFrame | None = None
     pending: Pending | None = field(default=None, repr=False)
+    dictionary: Mapping[str, dict[str, Any]] | None = field(default=None, repr=False)
 
     @cached_property
     def tables(self) -> Mapping[str, FrameT]:
@@ -368,19 +371,18 @@ class Release(Generic[FrameT]):
 
         write_dictionary(self.here, Path(path), force=force)
 
+    def analysis_frame(self) -> FrameT:
+        """Return numbers and categories instead of cells: ``age_lo``, ``age_hi``, ``age_mid``."""
+        from shoal.api.analysis import analysis_frame
+
+        return cast(FrameT, self.kind.back(analysis_frame(self.here, self.dictionary)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""
-        if self.run is not None:
-            return self.run.to_dict()
-        opened = self.here
-        return {
-            "shape": self.shape,
-            "rows": opened.frame.height,
-            "classes": opened.published.sizes.size,
-            "quasi": opened.quasi,
-            "sensitive": opened.sensitive,
-            **self.verdict.to_dict(),
-        }
+        from shoal.api.showing import opened_figures
+
+        own = self.run
+        return opened_figures(self.here) | self.verdict.to_dict() if own is None else own.to_dict()
 
     to_json = as_json
 
@@ -392,7 +394,6 @@ class Release(Generic[FrameT]):
         return f"Release({told}; reached: {reached(self.achieved)})"
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook: what was promised and what it cost, no row of the table."""
         from shoal.api.showing import html
 
         return html(self)

@@ -8,6 +8,7 @@ from typing import Any
 
 from shoal.base.atomic import atomic_file
 from shoal.measures.risks.results import Attacks
+from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report.page import Provenance, audited, render_release
 from shoal.report.pages import check_audience, check_name
@@ -67,3 +68,14 @@ def html(release: Any) -> str:
         },
         [release.plot.loss(), release.plot.classes()] if release.opened is not None else [],
     )
+
+
+def opened_figures(opened: Opened) -> dict[str, Any]:
+    """Return what is known of a release that was opened, as plain data."""
+    return {
+        "shape": opened.shape.name,
+        "rows": opened.frame.height,
+        "classes": opened.published.sizes.size,
+        "quasi": opened.quasi,
+        "sensitive": opened.sensitive,
+    }

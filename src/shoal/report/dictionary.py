@@ -174,15 +174,20 @@ def texts(opened: Opened, file: str) -> dict[str, str]:
     return {SUFFIX: json.dumps(told, indent=2, ensure_ascii=False) + "\n", PAGE: as_page(told)}
 
 
-def read_dictionary(release: Path) -> dict[str, Any]:
-    """Read the dictionary beside a release."""
+def by_column(told: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what a dictionary says of each column, by name."""
+    return {column["name"]: column for column in told["tableSchema"]["columns"]}
+
+
+def read_dictionary(release: Path) -> dict[str, dict[str, Any]] | None:
+    """Return what the dictionary beside a release says of each column; None without one."""
     path = release.with_name(release.name + SUFFIX)
+    if not path.is_file():
+        return None
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        columns = {column["name"]: column for column in told["tableSchema"]["columns"]}
+        return by_column(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise InputError(
-            f"The dictionary {path} cannot be read ({fault}). Write the release with --dictionary, "
-            "or open it with shoal.open_release and say what its columns are."
+            f"The dictionary {path} cannot be read ({fault}). Write the release with --dictionary "
+            "again, or say what its columns are (quasi=[...], plan=...)."
         ) from None
-    return {"rows": told.get("shoal:rows"), "columns": columns}

@@ -237,7 +237,7 @@ def attribute_risk(release: View, of: str, *, threshold: float = 0.5) -> Attribu
     Parameters
     ----------
     release
-        An opened release, see :func:`shoal.read_release`.
+        An opened release, see :func:`shoal.open_release`.
     of
         Its sensitive column.
     threshold

@@ -1,44 +1,57 @@
-"""A release as an analyst wants it: numbers, categories, and what they mean."""
+"""A release as an analyst wants it: numbers and categories instead of published cells."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from shoal.base.roles import Kind, Role
+from shoal.releases.ends import ENDS
 from shoal.releases.notation import read_labels
-from shoal.report.dictionary import TYPES, ends, read_dictionary
+from shoal.releases.opened import Opened
+from shoal.report.dictionary import TYPES, by_column, dictionary, ends, read_dictionary
 from shoal.tables.cells import as_text
-from shoal.tables.files import read_table
+
+Dictionary = Mapping[str, dict[str, Any]]
+"""What a data dictionary says of every column, by name."""
+Kinds = Mapping[str, Kind | str] | None
 
 
-@dataclass(frozen=True, eq=False)
-class Analysis:
-    """A release that was read with its dictionary: ``frame``, and per column what it means."""
+def declared_beside(
+    released: Path, roles: Mapping[Role, Any], kinds: Kinds
+) -> tuple[Dictionary | None, Mapping[Role, Any], Kinds]:
+    """Return the dictionary beside a release, and the roles and kinds of columns that it gives."""
+    columns = read_dictionary(released)
+    if columns is None:
+        return None, roles, kinds
+    own_roles: dict[Role, list[str]] = {}
+    own_kinds: dict[str, Kind | str] = {}
+    ends = {f"{name[:-3]}{end}" for name in columns for end in ENDS if name.endswith(ENDS[0])}
+    for name, column in columns.items():
+        role = Role(column["shoal:role"])
+        plain = name[:-3] if role is Role.QUASI and name in ends else name
+        own_roles.setdefault(role, []).append(plain)
+        if kind := column.get("shoal:kind"):
+            own_kinds[plain] = kind
+    unique = {role: list(dict.fromkeys(names)) for role, names in own_roles.items()}
+    return columns, unique, {**own_kinds, **(kinds or {})}
 
-    frame: pl.DataFrame
-    columns: dict[str, dict[str, Any]]
 
-
-def read_release(path: str | Path) -> Analysis:
-    """Read a release with the dictionary beside it (``--dictionary``), ready to be computed with.
+def analysis_frame(opened: Opened, columns: Dictionary | None) -> pl.DataFrame:
+    """Return a release in columns to compute with; ``columns``: as the dictionary beside it says.
 
     An ordered column ``age`` becomes ``age_lo``, ``age_hi`` and ``age_mid`` (of dates the middle
     day), nulls where the cell says nothing; one with a hierarchy keeps its cells and gets
     ``age_level``, an ordered category from ``exact`` to the coarsest level published; everything
     else has the type that the dictionary names.
     """
-    file = Path(path)
-    told = read_dictionary(file)
-    columns: dict[str, dict[str, Any]] = told["columns"]
-    quasi = [name for name, column in columns.items() if column.get("shoal:role") == "quasi"]
-    frame = read_table(file, text=quasi, quoted=True)
-    result: list[pl.Series] = []
-    for column in frame:
-        result += _analysed(column, columns.get(column.name, {}))
-    return Analysis(pl.DataFrame(result), columns)
+    told = columns or by_column(dictionary(opened, ""))
+    return pl.DataFrame(
+        [part for each in opened.frame for part in _analysed(each, told.get(each.name, {}))]
+    )
 
 
 def _analysed(column: pl.Series, told: dict[str, Any]) -> list[pl.Series]:
