@@ -27,7 +27,7 @@ def nominal(size):
     return Nominal(tuple(f"n{i}" for i in range(size)))
 
 
-def encoded(rng, n, kinds="tosn", missing=0.15, sensitive=None):
+def encoded(rng, n, kinds="tosn", missing=0.15, sensitive=None, gaps=0.0):
     """A table of ``n`` rows; ``kinds``: t taxonomy, o ordered, s set (repeat as wished)."""
     domains, columns = [], []
     for kind in kinds:
@@ -44,6 +44,8 @@ def encoded(rng, n, kinds="tosn", missing=0.15, sensitive=None):
     hidden, names = {}, {}
     for i, values in enumerate(sensitive or ()):
         column = rng.integers(0, values, n).astype(np.int32)
+        if gaps:
+            column[rng.random(n) < gaps] = -1
         hidden[f"s{i}"], names[f"s{i}"] = column, tuple(f"x{v}" for v in range(values))
     return Encoded(
         tuple(f"{kind}{j}" for j, kind in enumerate(kinds)), codes, tuple(domains), hidden, names

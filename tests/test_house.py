@@ -158,10 +158,10 @@ def test_functions_can_be_read_at_once() -> None:
 # the number was set. A change that makes a layer smaller lowers its number; a feature that needs
 # more than the air raises it in a commit that says why.
 BUDGETS = {
-    "base": 2_250,
+    "base": 2_350,
     "kernels": 8_900,
     "catalog": 1_010,
-    "privacy": 1_600,
+    "privacy": 1_680,
     "plan": 1_200,
     "tables": 7_650,
     "coding": 1_000,

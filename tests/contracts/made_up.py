@@ -41,6 +41,10 @@ class Coverage:
         Param("p", "least percentage", float, default=2.0, low=0, high=100, safer="more"),
     )
 
+    @property
+    def reading(self) -> str:
+        return self.column
+
     def holds(self, stats: GroupStats) -> Bools:
         return np.asarray(self._percent(stats) >= self.p - 1e-9)
 

@@ -103,7 +103,7 @@ def test_passing_groups_pass_when_joined(seed, name):
 
 def on_a_table(rule, rng, rows=36, groups=6):
     """Return the rule on the column of a random table, the table, and a group for every row."""
-    data = encoded(rng, rows, "t", sensitive=(5,))
+    data = encoded(rng, rows, "t", sensitive=(5,), gaps=rng.choice([0.0, 0.3]))
     rule = replace(rule, column="s0") if rule.column else rule
     if getattr(rule, "values", None):
         rule = replace(rule, values=("x0",))

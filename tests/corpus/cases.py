@@ -175,6 +175,40 @@ def _rule_breaks() -> list[Case]:
     return found
 
 
+def with_gaps(name: str, *, missing: str) -> Case:
+    """Return a release in which two of eight values are missing in every class but the first.
+
+    That has six rows, the known values of the others, and no gap. It is good where missing values
+    are ignored.
+    """
+    kind, _, distance = name.partition(" ")
+    column, gone = ("pay", 20) if distance else ("ill", "flu")
+    laid = laid_out(15)
+    empty = pl.when(pl.col(column) != gone).then(column).alias(column)
+    kept = pl.Series(laid.label).ne(0) | laid.original[column].ne(gone)
+    original, released = (
+        frame.filter(kept).with_columns(empty) for frame in (laid.original, laid.released)
+    )
+    asked = rule(
+        {"t": "t-closeness", "beta": "beta-likeness"}[kind],
+        column,
+        **{kind: 0.01, "missing": missing},
+        **({"distance": distance} if distance else {}),
+    )
+    table, order = shuffled(released, 15)
+    plan = plan_of((rule("k-anonymity", k=6), asked))
+    return Case(f"{name}, missing: {missing}", {"release": table}, original, order, plan)
+
+
+UNEVEN = ("t", "t ordered", "beta")
+
+
+def _gaps() -> list[Case]:
+    """Return releases of which the first class lacks the gaps that the others have."""
+    why = "a class has fewer missing values than the table"
+    return [with_gaps(name, missing="value").bad("no gaps", why) for name in UNEVEN]
+
+
 def _crowds() -> list[Case]:
     """Return releases with a class of fewer rows than k."""
     case, typed = generalized("k", 21), generalized("k, typed", 21, typed=True)
@@ -254,4 +288,5 @@ def generalized_cases() -> tuple[list[Case], list[Case]]:
     """Return the good generalized releases, and the bad ones made of them."""
     good = [generalized(name, seed) for name in RULES for seed in (1, 2, 3)]
     good += [generalized(f"{name}, typed", 4, typed=True) for name in RULES]
-    return good, [*_rule_breaks(), *_crowds(), *_covers(), *_columns()]
+    good += [with_gaps(name, missing="ignore") for name in UNEVEN]
+    return good, [*_rule_breaks(), *_gaps(), *_crowds(), *_covers(), *_columns()]

@@ -47,4 +47,5 @@ def _whole(data, name, hist):
     """Rules that compare with the table see all its rows."""
     codes = data.sensitive[name]
     counts = np.bincount(codes[codes >= 0], minlength=len(hist.names))
-    return type(hist)(hist.starts, hist.values, hist.counts, counts, hist.names)
+    gaps = int((codes < 0).sum())
+    return type(hist)(hist.starts, hist.values, hist.counts, counts, hist.names, whole_gaps=gaps)

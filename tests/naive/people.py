@@ -22,14 +22,31 @@ def counted(rows):
     return people, {person for person, _ in pairs}, counts
 
 
+GAP = "\x00"  # a missing value that counts as a value
+
+
+def with_gaps(rows, counts):
+    """Add how many people have a missing value."""
+    more = defaultdict(int, counts)
+    if gaps := {person for person, value in rows if value is None}:
+        more[GAP] = len(gaps)
+    return more
+
+
 def keeps(rule, rows, whole):
     """Say whether one class keeps a rule; ``whole``: all rows that were released."""
     people, holders, counts = counted(rows)
     if rule.name == "k-anonymity":
         return len(people) >= rule.k
+    everyone, table_holders, table = counted(whole)
+    if not table_holders:
+        return False
+    if getattr(rule, "missing", "ignore") == "value":
+        counts, table = with_gaps(rows, counts), with_gaps(whole, table)
+        holders, table_holders = people, everyone
+        known = sum(counts.values()) - counts.get(GAP, 0), sum(table.values()) - table.get(GAP, 0)
     if not holders:
         return False
-    _, table_holders, table = counted(whole)
     total, table_total = sum(counts.values()), sum(table.values())
     if rule.name == "l-diversity":
         return len(counts) >= rule.l and len(holders) >= rule.l
@@ -48,6 +65,13 @@ def keeps(rule, rows, whole):
         shares = [counts[v] / total - table[v] / table_total for v in sorted(table)]
         if rule.distance == "equal":
             return sum(map(abs, shares)) / 2 <= rule.t + 1e-9
+        if rule.missing == "value":
+            p, q = counts.get(GAP, 0) / total, table.get(GAP, 0) / table_total
+            values = sorted(set(table) - {GAP})
+            share = [counts[v] / max(known[0], 1) - table[v] / known[1] for v in values]
+            run = [sum(share[: i + 1]) for i in range(len(share))]
+            far = sum(map(abs, run)) / max(len(share) - 1, 1)
+            return abs(p - q) + (1 - max(p, q)) * far <= rule.t + 1e-9
         run = [sum(shares[: i + 1]) for i in range(len(shares))]
         return sum(map(abs, run)) / max(len(shares) - 1, 1) <= rule.t + 1e-9
     assert rule.name == "beta-likeness"

@@ -9,7 +9,8 @@ table's. Numbers are fractions where the definition allows it, so nothing is los
 import math
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations
+from itertools import accumulate, combinations, product
+from operator import mul
 
 EPSILON = 1e-9
 
@@ -29,6 +30,14 @@ TWINS = {
 
 def known(values):
     return [value for value in values if value is not None]
+
+
+GAP = "\x00"  # a missing value that counts as a value
+
+
+def read(values, missing):
+    """The values as a rule reads them: a missing one is one more value, or is left out."""
+    return [GAP if value is None and missing == "value" else value for value in values]
 
 
 def shares(values):
@@ -134,11 +143,43 @@ def every_plan(group, table):
     return best / (len(places) - 1)
 
 
-def t_closeness(group, table, t, distance="equal"):
-    if not known(group):
+def ordered_beside_missing(group, table):
+    """The ordered distance where the missing value is at distance 1 from every other.
+
+    First the missing share becomes the table's: its surplus goes to the known values in the table's
+    proportions, or what it lacks comes from the group's in theirs. Then the rest moves in order.
+    """
+    p, q = (Fraction(len(of) - len(known(of)), len(of)) for of in (group, table))
+    rest = ordered_distance(group, table) if known(group) else Fraction(0)
+    return abs(p - q) + (1 - max(p, q)) * rest
+
+
+def least_work(group, table):
+    """The earth mover's distance itself with the missing value at distance 1, by all prices.
+
+    The missing value's price is 0, neighbours' differ by one step at most, and none is further from
+    0 than all steps together.
+    """
+    places = sorted(set(known(table)))
+    steps = max(len(places) - 1, 1)
+    p, q = (Counter(read(of, "value")) for of in (group, table))
+    surplus = [Fraction(p[v], len(group)) - Fraction(q[v], len(table)) for v in places]
+    best = Fraction(0)
+    for first in range(-steps, steps + 1):
+        for moves in product((-1, 0, 1), repeat=len(places) - 1):
+            prices = list(accumulate(moves, initial=first))
+            if max(map(abs, prices)) <= steps:
+                best = max(best, sum(map(mul, prices, surplus), Fraction(0)))
+    return best / steps
+
+
+def t_closeness(group, table, t, distance="equal", missing="value"):
+    if not known(table) or not known(read(group, missing)):
         return False
-    far = (equal_distance if distance == "equal" else ordered_distance)(group, table)
-    return far <= Fraction(str(t))
+    if distance == "ordered":
+        far = ordered_beside_missing if missing == "value" else ordered_distance
+        return far(group, table) <= Fraction(str(t))
+    return equal_distance(read(group, missing), read(table, missing)) <= Fraction(str(t))
 
 
 def gains(group, table):
@@ -147,9 +188,10 @@ def gains(group, table):
     return {value: (p[value] - q[value]) / q[value] for value in p}
 
 
-def beta_likeness(group, table, beta, enhanced=False):
-    if not known(group):
+def beta_likeness(group, table, beta, enhanced=False, missing="value"):
+    if not known(table) or not known(read(group, missing)):
         return False
+    group, table = read(group, missing), read(table, missing)
     q = shares(table)
     for value, gain in gains(group, table).items():
         bound = Fraction(str(beta))
@@ -178,9 +220,9 @@ def passes(data, rule, rows):
     if rule.name == "recursive-l-diversity":
         return recursive(group, rule.c, rule.l)
     if rule.name == "t-closeness":
-        return t_closeness(group, table, rule.t, rule.distance)
+        return t_closeness(group, table, rule.t, rule.distance, rule.missing)
     if rule.name == "beta-likeness":
-        return beta_likeness(group, table, rule.beta, rule.enhanced)
+        return beta_likeness(group, table, rule.beta, rule.enhanced, rule.missing)
     if rule.name == "m-invariance":
         return frequency(group, rule.m)
     readings = {

@@ -122,15 +122,17 @@ def test_figures_with_missing_values_against_the_definitions(groups):
     full = len(some) == len(groups)  # a class without a known value keeps no promise
     share = float(max(map(naive.largest_share, groups)))
     assert found["alpha"] == (pytest.approx(share) if full else math.inf)
-    gains = [gain for group in some for gain in naive.gains(group, table).values()]
+    said, everything = [naive.read(g, "value") for g in groups], naive.read(table, "value")
+    gains = [gain for group in said for gain in naive.gains(group, everything).values()]
     gain = pytest.approx(float(max(gains, default=0)), abs=1e-12)
-    assert found["beta"] == (gain if full else math.inf)
-    deltas = [naive.delta(group, table) for group in some]
+    known = any(naive.known(table))
+    assert found["beta"] == (gain if known else math.inf)
+    deltas = [naive.delta(group, everything) for group in said]
     assert found["delta"] == pytest.approx(max(deltas, default=0.0), abs=1e-12)
-    possible = all(naive.beta_likeness(group, table, 1e9, True) for group in some)
+    possible = all(naive.beta_likeness(group, table, 1e9, True) for group in groups)
     assert found["enhanced_beta"] == (found["beta"] if possible else math.inf)
-    far = [float(naive.ordered_distance(group, table)) for group in some]
-    assert found["t_ordered"] == (pytest.approx(max(far), abs=1e-12) if full else math.inf)
+    far = [float(naive.ordered_beside_missing(group, table)) for group in groups]
+    assert found["t_ordered"] == (pytest.approx(max(far), abs=1e-12) if known else math.inf)
 
 
 def test_without_a_sensitive_column_only_k_has_a_figure():

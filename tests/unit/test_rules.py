@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.base.errors import ShoalError
 from shoal.base.partition import GroupStats, histogram
 from shoal.privacy import (
     All,
@@ -55,13 +56,14 @@ def twin(rule):
         RecursiveLDiversity: lambda r, g, t: naive.recursive(g, r.c, r.l),
         FrequencyLDiversity: lambda r, g, t: naive.frequency(g, r.l),
         AlphaK: lambda r, g, t: naive.alpha_k(g, r.alpha, r.k, r.values),
-        TCloseness: lambda r, g, t: naive.t_closeness(g, t, r.t, r.distance),
-        BetaLikeness: lambda r, g, t: naive.beta_likeness(g, t, r.beta, r.enhanced),
+        TCloseness: lambda r, g, t: naive.t_closeness(g, t, r.t, r.distance, r.missing),
+        BetaLikeness: lambda r, g, t: naive.beta_likeness(g, t, r.beta, r.enhanced, r.missing),
     }
     return lambda group, table: simple[type(rule)](rule, group, table)
 
 
 tenths = st.integers(1, 10).map(lambda n: n / 10)
+READINGS = st.sampled_from(["value", "ignore"])
 RULES = st.one_of(
     st.builds(KAnonymity, st.integers(2, 6)),
     st.builds(LDiversity, st.integers(2, 4), st.just("s")),
@@ -80,8 +82,14 @@ RULES = st.one_of(
         st.just("s"),
         st.sampled_from([None, ("a",), ("b", "c")]),
     ),
-    st.builds(TCloseness, tenths, st.just("s"), st.sampled_from(["equal", "ordered"])),
-    st.builds(BetaLikeness, st.integers(1, 30).map(lambda n: n / 10), st.just("s"), st.booleans()),
+    st.builds(TCloseness, tenths, st.just("s"), st.sampled_from(["equal", "ordered"]), READINGS),
+    st.builds(
+        BetaLikeness,
+        st.integers(1, 30).map(lambda n: n / 10),
+        st.just("s"),
+        st.booleans(),
+        READINGS,
+    ),
 )
 VALUES = st.sampled_from(["a", "a", "a", "b", "b", "c", "d", "e", None])
 GROUPS = st.lists(st.lists(VALUES, min_size=1, max_size=9), min_size=1, max_size=7)
@@ -258,6 +266,12 @@ SENSITIVE = [
     FrequencyLDiversity(2, "s"),
     AlphaK(1.0, 1, "s"),
     AlphaK(1.0, 1, "s", ("a",)),
+    TCloseness(1.0, "s", missing="ignore"),
+    TCloseness(1.0, "s", "ordered", "ignore"),
+    BetaLikeness(9.0, "s", missing="ignore"),
+    BetaLikeness(9.0, "s", True, "ignore"),
+]
+COUNTING = [
     TCloseness(1.0, "s"),
     TCloseness(1.0, "s", "ordered"),
     BetaLikeness(9.0, "s"),
@@ -272,7 +286,15 @@ def test_a_group_of_missing_values_passes_no_rule_on_them(rule):
     assert rule.achieved(stats(groups))  # and no warning on the way
 
 
-@pytest.mark.parametrize("rule", SENSITIVE, ids=lambda r: r.name)
+@pytest.mark.parametrize("rule", COUNTING, ids=lambda r: r.name)
+def test_it_passes_as_any_other_where_the_missing_value_is_a_value(rule):
+    groups = [["a", "b"], [None, None], ["a", None, "b"]]
+    enhanced = getattr(rule, "enhanced", False)  # -ln(3/7) is below the gain of 7/3 - 1
+    assert verdicts(rule, groups) == [True, not enhanced, True]
+    assert not rule.holds(stats([[None, None]]))[0]  # a table of which nothing is known
+
+
+@pytest.mark.parametrize("rule", [*SENSITIVE, *COUNTING], ids=lambda r: r.name)
 def test_a_column_without_a_known_value_is_refused(rule):
     found = stats([[None, None], [None]])
     assert rule.holds(found).tolist() == [False, False]
@@ -298,3 +320,38 @@ def test_the_table_to_compare_with_is_the_released_one():
     seen = stats([["1", "3"], ["3", "4"]]).histograms["s"]
     for kind in ("equal", "ordered"):
         assert distance(hist, kind).tolist() == distance(seen, kind).tolist()
+
+
+@given(GROUPS)
+def test_the_ordered_distance_beside_missing_values_is_never_below_the_earth_movers(groups):
+    table = list(chain(*groups))
+    if not naive.known(table):
+        return
+    reached = [TCloseness(1.0, "s", "ordered").achieved(stats([g, table]))["t"] for g in groups]
+    for group, t in zip(groups, reached, strict=True):
+        beside = naive.ordered_beside_missing(group, [*group, *table])
+        assert t == pytest.approx(float(beside), abs=1e-12) or t > float(beside)
+        assert naive.least_work(group, table) <= naive.ordered_beside_missing(group, table) <= 1
+
+
+def test_a_missing_value_counts_as_a_value_unless_it_is_ignored():
+    # Of eight people in a class six have no value, of the table a quarter.
+    groups = [["a", "b", *[None] * 6], ["a", "b"] * 12]
+    for kind in ("equal", "ordered"):
+        reached = TCloseness(0.3, "s", kind).achieved(stats(groups))
+        assert reached["t"] == pytest.approx(6 / 8 - 6 / 32)
+        assert verdicts(TCloseness(0.3, "s", kind), groups) == [False, True]
+        assert verdicts(TCloseness(0.3, "s", kind, "ignore"), groups) == [True, True]
+    assert BetaLikeness(1.0, "s").achieved(stats(groups))["beta"] == pytest.approx(3.0)
+    assert verdicts(BetaLikeness(1.0, "s"), groups) == [False, True]
+    assert verdicts(BetaLikeness(1.0, "s", missing="ignore"), groups) == [True, True]
+    assert "missing one" in TCloseness(0.3, "s").describe()
+    assert "missing values left out" in TCloseness(0.3, "s", missing="ignore").describe()
+    assert "missing one" in BetaLikeness(1.0, "s").describe()
+    assert "missing values left out" in BetaLikeness(1.0, "s", missing="ignore").describe()
+
+
+def test_missing_values_that_nobody_counted_are_not_taken_for_none():
+    uncounted = replace(stats([["a", None]]).histograms["s"], whole_gaps=None)
+    with pytest.raises(ShoalError, match="Missing values were not counted"):
+        TCloseness(0.3, "s").holds(GroupStats(np.array([2]), {"s": uncounted}))

@@ -6,16 +6,24 @@ import numpy as np
 import pytest
 
 from shoal.base.partition import in_order
+from shoal.base.people import People
 from shoal.coding.tuples import entries
 from shoal.groupers import refinement
 from shoal.groupers import shoal as method
 from shoal.groupers.boxes import make_boxes
-from shoal.groupers.conditions import conditions_of
+from shoal.groupers.conditions import conditions_of, sensitive_of
 from shoal.groupers.patterns import make_ladders
 from shoal.kernels.boxes import conditions as kernel
 from shoal.kernels.boxes import regrow
 from shoal.kernels.boxes.candidate_groups import YES
-from shoal.privacy import All, BetaLikeness, EntropyLDiversity, KAnonymity, TCloseness
+from shoal.privacy import (
+    All,
+    BetaLikeness,
+    EntropyLDiversity,
+    KAnonymity,
+    LDiversity,
+    TCloseness,
+)
 from tests.tables import encoded
 
 RULES = [
@@ -27,7 +35,8 @@ RULES = [
 @pytest.fixture
 def in_python(monkeypatch):
     """Let kernels' own functions be called as they are written."""
-    for name in ("add", "shortfall", "_miss", "_entropy", "_distance", "_excess"):
+    inner = ("_miss", "_entropy", "_distance", "_distance_beside_missing", "_excess")
+    for name in ("add", "shortfall", *inner):
         monkeypatch.setattr(kernel, name, getattr(kernel, name).py_func)
     for name in ("add", "shortfall"):
         monkeypatch.setattr(regrow, name, getattr(kernel, name))
@@ -128,6 +137,44 @@ def test_rows_with_the_same_values_are_asked_about_once_a_step(in_python):
             kernel.add(conditions, sens, row, 1, work.hist)
             assert helps == (kernel.shortfall(conditions, work.hist) < short)
             kernel.add(conditions, sens, row, -1, work.hist)
+
+
+WITH_GAPS = [
+    TCloseness(0.25, "s0"),
+    TCloseness(0.25, "s0", "ordered"),
+    TCloseness(0.2, "s0", "ordered", "ignore"),
+    BetaLikeness(0.3, "s0"),
+    All((LDiversity(4, "s0"), TCloseness(0.25, "s0"), BetaLikeness(0.9, "s1"))),
+]
+
+
+@pytest.mark.parametrize("persons", [0, 90], ids=["rows", "people"])
+@pytest.mark.parametrize("rule", WITH_GAPS, ids=lambda rule: rule.describe()[:60])
+def test_kernels_count_missing_values_as_the_rule_does(rule, persons, in_python):
+    rng, answers = np.random.default_rng(6), []
+    data = encoded(rng, 240, "to", sensitive=(4, 3), gaps=0.25)
+    if persons:
+        codes = rng.integers(0, persons, 240).astype(np.int32)
+        data = replace(data, people=People.of(codes, data.sensitive))
+    _, conditions = conditions_of(data, rule)
+    sens = sensitive_of(data, conditions)
+    for _ in range(60):
+        group = rng.choice(240, rng.integers(3, 18), replace=False)
+        hist = kernel.room(conditions)
+        for row in group:
+            kernel.add(conditions, sens, row, 1, hist)
+        labels = np.ones(240, np.int64)
+        labels[group] = 0
+        holds = rule.holds(data.stats(method.Partition.from_labels(labels)))[0]
+        assert (kernel.shortfall(conditions, hist) == 0.0) == holds
+        answers.append(holds)
+    assert 2 < sum(answers) < 58
+
+
+def test_a_table_without_missing_values_has_no_columns_for_them():
+    data = table(7)
+    _, conditions = conditions_of(data, RULES[0])
+    assert conditions.base.size - 1 == sensitive_of(data, conditions).shape[1] == 2
 
 
 @pytest.mark.parametrize("span", [3, 70_000, 2**40])

@@ -108,8 +108,11 @@ def test_the_rules_bound_what_the_sentence_says(seed: int) -> None:
     reached = models(stats, ["q"])["columns"]["test"]
     values = telling(opened(random_release(seed)), stats)["test"].values
     assert max(one.highest for one in values) == pytest.approx(reached["alpha"])
-    assert max(one.ratio for one in values) == pytest.approx(1 + reached["beta"])
-    assert max(one.highest - one.table for one in values) <= reached["t_equal"] + 1e-9
+    # Shares are of known values, which t and beta bound when they leave out missing ones.
+    beta = BetaLikeness(1.0, "test", missing="ignore").achieved(stats)["beta"]
+    t = TCloseness(0.2, "test", missing="ignore").achieved(stats)["t"]
+    assert max(one.ratio for one in values) == pytest.approx(1 + beta)
+    assert max(one.highest - one.table for one in values) <= t + 1e-9
 
 
 def test_the_sentence() -> None:
@@ -120,6 +123,13 @@ def test_the_sentence() -> None:
         "points above the table, equal distance); beta the gain (beta = 1: at most 2 times the "
         "share in the table). k and the number of different values (l) hardly do."
     )
+
+
+def test_the_sentence_where_values_are_missing() -> None:
+    gap = pl.DataFrame({"q": ["a", "b"], "test": [None, None]}, schema=WORKED.schema)
+    sentence = telling(opened(pl.concat([WORKED, gap])))["test"].describe()
+    assert sentence.startswith("In one class 80.0 % of the rows with a known value have 'positive'")
+    assert "t and beta bound shares of known values with --missing-sensitive ignore. k" in sentence
 
 
 def test_exactly_double_is_counted_and_not_yet_said() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shoal.base.errors import ShoalError
 from shoal.base.partition import GroupStats, histogram
 from shoal.base.roles import Kind, Role
-from shoal.privacy import EntropyLDiversity, KAnonymity, LDiversity, TCloseness
+from shoal.privacy import BetaLikeness, EntropyLDiversity, KAnonymity, LDiversity, TCloseness
 from shoal.releases.check_counts import COUNT, class_stats, examine, unite, values_of
 from shoal.releases.generalized.check import verify
 from shoal.tables.cells import TYPES, fitting, typed
@@ -20,6 +20,9 @@ RULES = [
     LDiversity(2, "s"),
     EntropyLDiversity(1.5, "s"),
     TCloseness(0.4, "s", "ordered"),
+    TCloseness(0.4, "s"),
+    TCloseness(0.4, "s", missing="ignore"),
+    BetaLikeness(0.8, "s"),
 ]
 
 cells = st.sampled_from(["a", "b", "[1-2]", "*", None])

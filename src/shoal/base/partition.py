@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.base.errors import ShoalError
+
 if TYPE_CHECKING:
     pass
 
@@ -16,6 +18,9 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
+
+MISSING = "\x00missing"
+"""What the missing value is called where it counts as a value; no cell says so."""
 
 _FEW = 10_000
 """Rows that are sorted soon enough as they are."""
@@ -132,13 +137,15 @@ class Histogram:
     """How often each known sensitive value occurs in each group, sparse.
 
     Group ``g`` has the runs ``starts[g]:starts[g + 1]`` of ``values`` (codes, ascending) and
-    ``counts``. Missing values are in no run: they add no diversity and count towards no value.
+    ``counts``. Missing values are in no run: ``gaps`` says how many each group has (None where rows
+    are counted: all that have no known value), ``whole_gaps`` how many there are in the whole
+    table (None: nobody counted). :meth:`complete` makes them one more value.
     ``whole`` is the count of every value in the whole table as it is released (rows left out are
     not there to compare with); ``names`` says what a code means.
 
     Where people are counted, a count is one of different people, some of whom may have several
     values: ``people`` is then how many have a known value at all, in each group, and
-    ``whole_people`` in the whole table.
+    ``whole_people`` in the whole table; ``whole_everyone`` is how many people the table has.
     """
 
     starts: Ints
@@ -148,6 +155,9 @@ class Histogram:
     names: tuple[str, ...]
     people: Ints | None = None
     whole_people: int = 0
+    gaps: Ints | None = None
+    whole_gaps: int | None = None
+    whole_everyone: int = 0
 
     def reduce(self, ufunc: np.ufunc, per_run: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Apply ``ufunc.reduceat`` to numbers given per run; groups without a run get 0."""
@@ -177,6 +187,31 @@ class Histogram:
         """The same of the whole table."""
         return int(self.whole.sum()) if self.people is None else self.whole_people
 
+    def complete(self, gaps: Ints, sizes: Ints) -> Histogram:
+        """Return it with the missing value as one more value, the last one.
+
+        ``gaps``: how many each group has; ``sizes``: how many rows, or people.
+        """
+        if self.whole_gaps is None:
+            raise ShoalError("Missing values were not counted, and a rule counts them as a value.")
+        there, last = gaps > 0, len(self.names)
+        ends = self.starts[1:][there]
+        return replace(
+            self,
+            starts=self.starts + np.concatenate(([0], np.cumsum(there))),
+            values=np.insert(self.values, ends, last),
+            counts=np.insert(self.counts, ends, gaps[there]),
+            whole=np.append(self.whole[:last], self.whole_gaps),
+            names=(*self.names, MISSING),
+            people=None if self.people is None else sizes,
+            whole_people=self.whole_everyone,
+        )
+
+
+def with_missing(column: str) -> str:
+    """Return what a sensitive column is called where its missing value counts as a value."""
+    return column + MISSING
+
 
 @dataclass(frozen=True, eq=False)
 class GroupStats:
@@ -188,6 +223,17 @@ class GroupStats:
     sizes: Ints
     histograms: dict[str, Histogram] = field(default_factory=dict)
     unit: str = "rows"
+
+    def gaps(self, column: str) -> Ints:
+        """Return how many missing values every group has in a column."""
+        hist = self.histograms[column]
+        return self.sizes - hist.known if hist.gaps is None else hist.gaps
+
+    def read(self, reading: str) -> Histogram:
+        """Return the histogram of a column, or of what :func:`with_missing` calls it."""
+        column = reading.removesuffix(MISSING)
+        hist = self.histograms[column]
+        return hist if column == reading else hist.complete(self.gaps(column), self.sizes)
 
 
 def histogram(
@@ -208,7 +254,8 @@ def histogram(
     many = np.ones(codes.size, np.int64) if weights is None else weights
     whole = np.zeros(span, np.int64)
     np.add.at(whole, codes[counted], many[counted])
-    blank = Histogram(np.zeros(1, np.int64), whole[:0], whole[:0], whole, names)
+    gaps = int(many[(codes < 0) & (labels >= 0)].sum())
+    blank = Histogram(np.zeros(1, np.int64), whole[:0], whole[:0], whole, names, whole_gaps=gaps)
     return added(blank, labels[counted].astype(np.int64), codes[counted], many[counted], groups)
 
 
@@ -228,4 +275,5 @@ def added(
         counts = np.zeros(cells.size, np.int64)
         np.add.at(counts, which.reshape(-1), count)
     starts = np.searchsorted(cells, np.arange(groups + 1, dtype=np.int64) * span)
-    return replace(of, starts=starts.astype(np.int64), values=cells % span, counts=counts)
+    starts = starts.astype(np.int64)
+    return replace(of, starts=starts, values=cells % span, counts=counts, gaps=None)

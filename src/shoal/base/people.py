@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import GroupStats, Histogram, Ints, added, histogram
+from shoal.base.partition import (
+    MISSING,
+    GroupStats,
+    Histogram,
+    Ints,
+    added,
+    histogram,
+    with_missing,
+)
 
 PERSON = "\x00person"
 """The histogram of the people themselves; no column can be called so."""
@@ -35,6 +43,9 @@ class People:
         pairs are numbered by value first.
     value, person
         What each pair is made of.
+    gaps
+        Per sensitive column that has missing values: the person of every row where it is missing,
+        -1 elsewhere.
     """
 
     codes: Codes
@@ -42,12 +53,13 @@ class People:
     value: Mapping[str, Ints]
     person: Mapping[str, Ints]
     count: int
+    gaps: Mapping[str, Codes]
 
     @classmethod
     def of(cls, codes: Codes, sensitive: Mapping[str, Codes]) -> People:
         """Number the pairs of a table."""
         count = int(codes.max(initial=-1)) + 1
-        pairs, value, person = {}, {}, {}
+        pairs, value, person, gaps = {}, {}, {}, {}
         for name, values in sensitive.items():
             known = values >= 0
             keys = values[known].astype(np.int64) * count + codes[known]
@@ -55,32 +67,67 @@ class People:
             pairs[name] = np.full(codes.size, -1, np.int32)
             pairs[name][known] = which.reshape(-1)
             value[name], person[name] = np.divmod(cells, max(count, 1))
-        return cls(codes, pairs, value, person, count)
+            if not known.all():
+                gaps[name] = np.where(known, -1, codes).astype(np.int32)
+        return cls(codes, pairs, value, person, count, gaps)
 
     def take(self, rows: Ints) -> People:
         """Return some of the rows; people and pairs keep their numbers."""
-        pairs = {name: codes[rows] for name, codes in self.pairs.items()}
-        return replace(self, codes=self.codes[rows], pairs=pairs)
+        pairs, gaps = (
+            {name: codes[rows] for name, codes in columns.items()}
+            for columns in (self.pairs, self.gaps)
+        )
+        return replace(self, codes=self.codes[rows], pairs=pairs, gaps=gaps)
 
     @property
     def units(self) -> dict[str, Codes]:
-        """What is counted once in a class: people, and the pairs of each column."""
-        return {PERSON: self.codes, **self.pairs}
+        """What is counted once in a class: people, pairs, and who has a missing value."""
+        gaps = {with_missing(name): codes for name, codes in self.gaps.items()}
+        return {PERSON: self.codes, **self.pairs, **gaps}
+
+    def pairs_read(self, reading: str) -> Codes:
+        """Return the pairs of a column as a rule reads it.
+
+        Where it counts the missing value, that makes a pair with every person, behind the others.
+        """
+        column = reading.removesuffix(MISSING)
+        pairs, gaps = self.pairs[column], self.gaps.get(column)
+        if column == reading or gaps is None:
+            return pairs
+        return np.where(gaps < 0, pairs, np.int32(self.value[column].size) + gaps)
+
+    def values_read(self, reading: str) -> Ints:
+        """Return the value of each of these pairs; the missing one is numbered last."""
+        column = reading.removesuffix(MISSING)
+        values = self.value[column]
+        if column == reading:
+            return values
+        last = np.full(self.count, values.max(initial=-1) + 1, np.int64)
+        return np.concatenate((values, last))
 
     def tally(self, labels: npt.NDArray[np.integer], groups: int, sizes: Ints) -> GroupStats:
         """Return the sets that groups hold; ``sizes`` are their rows."""
-        spans = {PERSON: self.count} | {name: value.size for name, value in self.value.items()}
+        spans = {name: value.size for name, value in self.value.items()}
         sets = {
-            name: histogram(labels, codes, groups, (), span=max(spans[name], 1))
+            name: histogram(labels, codes, groups, (), span=max(spans.get(name, self.count), 1))
             for name, codes in self.units.items()
         }
         return GroupStats(sizes, sets)
 
     def counted(self, sets: GroupStats, names: Mapping[str, tuple[str, ...]]) -> GroupStats:
         """Count the people of every group, and how many of them have each value."""
-        pairs = {name: hist for name, hist in sets.histograms.items() if name != PERSON}
-        values = {name: self._counted(name, hist, names[name]) for name, hist in pairs.items()}
-        return GroupStats(sets.histograms[PERSON].distinct, values, unit="people")
+        pairs = {name: hist for name, hist in sets.histograms.items() if name in self.pairs}
+        everyone = sets.histograms[PERSON]
+        values = {}
+        for name, hist in pairs.items():
+            gaps = sets.histograms[with_missing(name)] if name in self.gaps else None
+            values[name] = replace(
+                self._counted(name, hist, names[name]),
+                gaps=np.zeros_like(everyone.distinct) if gaps is None else gaps.distinct,
+                whole_gaps=0 if gaps is None else int(np.count_nonzero(gaps.whole)),
+                whole_everyone=int(np.count_nonzero(everyone.whole)),
+            )
+        return GroupStats(everyone.distinct, values, unit="people")
 
     def _counted(self, name: str, pairs: Histogram, names: tuple[str, ...]) -> Histogram:
         value, person, groups = self.value[name], self.person[name], pairs.distinct.size

@@ -81,7 +81,7 @@ RULES: dict[str, RuleEntry] = {
             "finding a class teaches little.",
             "Li, Li, Venkatasubramanian 2007",
             "shoal.privacy.closeness:TCloseness",
-            flags=(("t", "t"), ("t-distance", "distance")),
+            flags=(("t", "t"), ("t-distance", "distance"), ("missing-sensitive", "missing")),
             sensitive=True,
             figures=(
                 Reading("t", "t_closeness", ordered={"distance": "ordered"}, shown=False),
@@ -96,7 +96,11 @@ RULES: dict[str, RuleEntry] = {
             "No sensitive value is much more frequent in a class than in the whole table.",
             "Cao, Karras 2012",
             "shoal.privacy.closeness:BetaLikeness",
-            flags=(("beta", "beta"), ("beta-enhanced", "enhanced")),
+            flags=(
+                ("beta", "beta"),
+                ("beta-enhanced", "enhanced"),
+                ("missing-sensitive", "missing"),
+            ),
             sensitive=True,
             figures=(
                 Reading("beta", "basic_beta_likeness"),

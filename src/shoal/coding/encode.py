@@ -9,7 +9,16 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import SchemaError, listed, warn
-from shoal.base.partition import Bools, Codes, Floats, GroupStats, Ints, Partition, histogram
+from shoal.base.partition import (
+    MISSING,
+    Bools,
+    Codes,
+    Floats,
+    GroupStats,
+    Ints,
+    Partition,
+    histogram,
+)
 from shoal.base.people import People
 from shoal.base.roles import Kind
 from shoal.base.threads import share
@@ -69,6 +78,23 @@ class Encoded:
         sizes = np.array([domain.size for domain in self.domains], np.int32)
         gaps: Bools = self.codes == sizes
         return gaps
+
+    def codes_read(self, reading: str) -> Codes:
+        """Return the codes of a sensitive column as a rule reads it.
+
+        Where it counts the missing value, that has the number after the last one.
+        """
+        column = reading.removesuffix(MISSING)
+        codes = self.sensitive[column]
+        if column == reading:
+            return codes
+        return np.where(codes < 0, np.int32(len(self.sensitive_names[column])), codes)
+
+    def names_read(self, reading: str) -> tuple[str, ...]:
+        """Return what these codes mean."""
+        column = reading.removesuffix(MISSING)
+        names = self.sensitive_names[column]
+        return names if column == reading else (*names, MISSING)
 
     def stats(self, partition: Partition) -> GroupStats:
         """Return what the rules look at, for the groups of ``partition``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from shoal.base.partition import with_missing
 from shoal.coding.encode import Encoded
 from shoal.kernels.boxes import conditions as kernel
 from shoal.kernels.boxes.conditions import Conditions
@@ -34,20 +35,21 @@ def conditions_of(data: Encoded, rule: Rule) -> tuple[int, Conditions]:
     A rule may have no conditions that kernels know; the caller repairs what it asks for.
     """
     size, asked = 1, []
-    columns = list(data.sensitive)
+    columns = _readings(data, rule)
     for part in flatten([rule]):
         caps = part.caps()
         size = max(size, caps.size if caps else 1)
         if part.column is not None:
-            column = columns.index(part.column)
-            stated = part.conditions(data.sensitive_names[part.column])
+            reading = part.reading if part.reading in columns else part.column
+            stated = part.conditions(data.names_read(reading))
+            column = columns.index(reading)
             asked += [(_CODES[each.kind], column, each.x, each.y) for each in stated]
-    counts = [len(data.sensitive_names[name]) for name in columns]
+    counts = [len(data.names_read(name)) for name in columns]
     base = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    whole = data.whole().histograms
+    whole = data.whole()
     share = np.ones(int(base[-1]))
     for c, name in enumerate(columns):
-        tally = whole[name].whole[: counts[c]]
+        tally = whole.read(name).whole[: counts[c]]
         share[base[c] : base[c + 1]] = tally / max(int(tally.sum()), 1)
     of = np.tile((-1.0, 1.0), (len(asked), 1))
     unit, first = np.empty(0, np.int64), np.empty(0, np.int64)
@@ -55,11 +57,11 @@ def conditions_of(data: Encoded, rule: Rule) -> tuple[int, Conditions]:
         # Behind the columns: who has a value in each of them, and the people, in one place each.
         for i, (code, column, *_) in enumerate(asked):
             if code in _OF_HOLDERS:
-                hist = whole[columns[column]]
+                hist = whole.read(columns[column])
                 of[i] = base[-1] + column, hist.whole.sum() / max(hist.whole_holders, 1)
         asked.append((kernel.PEOPLE, 2 * len(columns), max(size, rule.diversity or 1), 0.0))
         of = np.vstack((of, (-1.0, 1.0)))
-        places = [base[c] + data.people.value[name] for c, name in enumerate(columns)]
+        places = [base[c] + data.people.values_read(name) for c, name in enumerate(columns)]
         places += [np.full(data.people.count, base[-1] + c) for c in range(len(columns) + 1)]
         unit = np.concatenate(places).astype(np.int64)
         first = np.cumsum([0, *(part.size for part in places[:-1])]).astype(np.int64)
@@ -77,6 +79,18 @@ def conditions_of(data: Encoded, rule: Rule) -> tuple[int, Conditions]:
     )
 
 
+def _readings(data: Encoded, rule: Rule) -> list[str]:
+    """Return the sensitive columns as kernels count them.
+
+    Behind them each once more, with its missing values, if a rule counts these and there are some.
+    """
+    columns = list(data.sensitive)
+    complete = [with_missing(name) for name in columns]
+    asked = {part.reading for part in flatten([rule])}
+    gaps = any((codes < 0).any() for codes in data.sensitive.values())
+    return [*columns, *complete] if gaps and asked.intersection(complete) else columns
+
+
 def sensitive_of(data: Encoded, conditions: Conditions) -> Codes:
     """Return the sensitive columns side by side, none when no condition speaks of them.
 
@@ -84,9 +98,12 @@ def sensitive_of(data: Encoded, conditions: Conditions) -> Codes:
     """
     if not conditions.code.size:
         return np.empty((data.rows, 0), np.int32)
-    hidden = list(data.sensitive.values())
-    if data.people is not None:
-        pairs = [data.people.pairs[name] for name in data.sensitive]
-        holders = [np.where(values >= 0, data.people.codes, -1) for values in hidden]
-        hidden = [*pairs, *holders, data.people.codes]
+    columns, people = list(data.sensitive), data.people
+    if conditions.base.size - 1 > (len(columns) if people is None else 2 * len(columns) + 1):
+        columns += [with_missing(name) for name in columns]
+    hidden = [data.codes_read(name) for name in columns]
+    if people is not None:
+        pairs = [people.pairs_read(name) for name in columns]
+        holders = [np.where(values >= 0, people.codes, -1) for values in hidden]
+        hidden = [*pairs, *holders, people.codes]
     return np.column_stack(hidden).astype(np.int32)

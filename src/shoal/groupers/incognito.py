@@ -354,12 +354,14 @@ def _priced(table: _Table, node: Node) -> tuple[float, int]:
 def _without(stats: GroupStats, kept: Bools) -> GroupStats:
     """Return the statistics of a release that has only the classes that are kept."""
     histograms = {}
+    rows = int(stats.sizes[kept].sum())
     for name, hist in stats.histograms.items():
         runs = np.repeat(kept, hist.distinct)
         values, counts = hist.values[runs], hist.counts[runs]
         whole = np.bincount(values, weights=counts, minlength=hist.whole.size).astype(np.int64)
         starts = np.concatenate(([0], np.cumsum(hist.distinct[kept]))).astype(np.int64)
-        histograms[name] = Histogram(starts, values, counts, whole, hist.names)
+        gaps = rows - int(counts.sum())  # where people are counted these are sets, without names
+        histograms[name] = Histogram(starts, values, counts, whole, hist.names, whole_gaps=gaps)
     return GroupStats(stats.sizes[kept], histograms)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
 from shoal.base.errors import Infeasible
-from shoal.base.partition import GroupStats, Histogram, Partition, added
+from shoal.base.partition import GroupStats, Histogram, Partition, added, with_missing
 from shoal.base.people import PERSON
 from shoal.coding.encode import Encoded
 from shoal.privacy import Rule, flatten
@@ -42,7 +44,8 @@ class Judge:
         self.codes = {name: data.sensitive[name] for name in columns}
         if data.people is not None:
             units = data.people.units
-            self.codes = {name: units[name] for name in dict.fromkeys([PERSON, *columns])}
+            wanted = [PERSON, *columns, *(with_missing(name) for name in columns)]
+            self.codes = {name: units[name] for name in dict.fromkeys(wanted) if name in units}
         tally = data.tally(Partition.one(data.rows)).histograms
         self.whole = {name: tally[name] for name in self.codes}
         self._judged = data.judged
@@ -60,7 +63,10 @@ class Judge:
             value = codes[rows]
             known = value >= 0
             ones = np.ones(int(known.sum()), np.int64)
-            histograms[name] = self.histogram(name, labels[known], value[known], ones, sizes.size)
+            counts = self.histogram(name, labels[known], value[known], ones, sizes.size)
+            # Groups without a row here, too small to be asked about, have no gaps.
+            gaps = np.bincount(labels[~known], minlength=sizes.size)
+            histograms[name] = replace(counts, gaps=gaps)
         return GroupStats(sizes, histograms)
 
     def holds(self, tally: GroupStats) -> Bools:

@@ -42,25 +42,23 @@ def limits_of(
     # A group smaller than 1 / share could not hold even one row of a guarded value.
     least = [math.ceil(1.0 / cap.least_share - 1e-9) for cap in caps.columns.values()]
     for part in flatten([rule]):
-        share = None if part.column is None else (quota or {}).get(part.column)
-        if part.column is None or share is None or (mix := part.mix(share)) is None:
+        share = None if part.reading is None else (quota or {}).get(part.reading)
+        if part.reading is None or share is None or (mix := part.mix(share)) is None:
             continue
-        before = near.get(part.column, (np.inf, 0.0))
+        before = near.get(part.reading, (np.inf, 0.0))
         if mix.far < before[0]:
-            near[part.column] = (mix.far, float(mix.ordered))
-        most = dict(zip(data.sensitive_names[part.column], mix.most.tolist(), strict=True))
-        caps = joint([caps, Caps(size, {part.column: ColumnCaps(values=most)})])
+            near[part.reading] = (mix.far, float(mix.ordered) * (2.0 if mix.missing else 1.0))
+        most = dict(zip(data.names_read(part.reading), mix.most.tolist(), strict=True))
+        caps = joint([caps, Caps(size, {part.reading: ColumnCaps(values=most)})])
     columns = list(caps.columns)
     if columns:
-        stacked = np.column_stack([data.sensitive[name] for name in columns])
+        stacked = np.column_stack([data.codes_read(name) for name in columns])
         values, tags = np.unique(stacked, axis=0, return_inverse=True)
     else:
         values, tags = np.empty((1, 0), np.int32), np.zeros(data.rows, np.int64)
-    sizes = [len(data.sensitive_names[name]) for name in columns]
+    sizes = [len(data.names_read(name)) for name in columns]
     shares = [
-        cap.share_of(value)
-        for name, cap in caps.columns.items()
-        for value in data.sensitive_names[name]
+        cap.share_of(value) for name, cap in caps.columns.items() for value in data.names_read(name)
     ]
     share = np.array(shares, np.float64)
     distinct = [cap.distinct for cap in caps.columns.values()]

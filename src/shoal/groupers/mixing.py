@@ -122,7 +122,7 @@ def _rare(
     """
     rare, needed = np.zeros(rest.size, np.bool_), 0.0
     for column, _, mix in asked:
-        codes = data.sensitive[column][rest]
+        codes = data.codes_read(column)[rest]
         out = (mix.most * size < 1.0 - 1e-9)[codes] & (codes >= 0)
         hidden = np.bincount(codes[out], minlength=mix.most.size)
         needed = max(needed, float((hidden / mix.most).max(initial=0.0)))
@@ -140,15 +140,18 @@ def _cheapest(data: Encoded, boxes: Boxes, members: Ints, count: int) -> Ints:
 
 
 def asking(data: Encoded, rule: Rule) -> list[Asked]:
-    """Return the parts of a rule that ask for the table's mix: column, its shares, how near."""
-    columns = [(part, part.column) for part in flatten([rule]) if part.column is not None]
+    """Return the parts of a rule that ask for the table's mix: column, its shares, how near.
+
+    The column as the part reads it: with missing values where they count.
+    """
+    columns = [(part, part.reading) for part in flatten([rule]) if part.reading is not None]
     quota = [(part, column, shares(data, column)) for part, column in columns]
     return [(name, share, mix) for part, name, share in quota if (mix := part.mix(share))]
 
 
 def shares(data: Encoded, column: str) -> Floats:
-    """Return the share of each value among the known ones of the table."""
-    whole = data.whole().histograms[column].whole[: len(data.sensitive_names[column])]
+    """Return the share of each value that counts in the table."""
+    whole = data.whole().read(column).whole[: len(data.names_read(column))]
     return np.asarray(whole / max(int(whole.sum()), 1))
 
 
@@ -178,15 +181,25 @@ def _possible(mix: Mix, share: Floats, size: int) -> bool:
     there = share > 0
     if np.floor(mix.most[there] * size + 1e-9).sum() < size:
         return False
-    return mix.far == np.inf or _best(share[there], size, mix.ordered) <= mix.far + 1e-9
+    if mix.far == np.inf:
+        return True
+    apart = bool(mix.ordered and mix.missing and share[-1] > 0)
+    return _best(share[there], size, mix.ordered, apart) <= mix.far + 1e-9
 
 
-def _best(share: Floats, size: int, ordered: bool) -> float:
+def _best(share: Floats, size: int, ordered: bool, apart: bool = False) -> float:
     """Return the least distance from the shares that so many rows can have.
 
     Values equally far apart: each count is its part rounded down, and the largest rests get one row
-    more. In their order: running counts are rounded.
+    more. In their order: running counts are rounded. ``apart``: the last one is the missing value,
+    whose rows are taken out of the order at distance 1.
     """
+    if apart:
+        gaps, rest = round(float(share[-1] * size)), float(1.0 - share[-1])
+        off = abs(gaps / size - float(share[-1]))
+        if gaps == size:
+            return off
+        return off + min(1.0 - gaps / size, rest) * _best(share[:-1] / rest, size - gaps, True)
     if ordered:
         running = np.cumsum(share) * size
         return float(np.abs(np.round(running) - running).sum() / (max(share.size - 1, 1) * size))

@@ -35,7 +35,8 @@ class Limits(NamedTuple):
     """Share of each value among the known ones of the whole table."""
     near: npt.NDArray[np.float64]
     """``[columns, 2]``: how far from these shares a group may be at its target, infinite where that
-    does not matter, and whether values are near each other by their order."""
+    does not matter, and whether values are near each other by their order: 1, or 2 if the last one
+    is the missing value, which has no place there and is far from every other."""
 
 
 class Tally(NamedTuple):
@@ -121,7 +122,11 @@ def _stray(limits: Limits, tally: Tally, c: int, slots: int) -> None:
     """
     a, b, counts, far = limits.first[c], limits.first[c + 1], tally.counts, tally.far
     size = tally.known[c] + slots
-    below, above, run, part = 0.0, 0.0, 0, 0.0
+    below, above, run, part, spare = 0.0, 0.0, 0, 0.0, 0.0
+    if limits.near[c, 1] > 1.0:  # of the missing value only what is above its share
+        b -= 1
+        spare = max(0.0, counts[b] - limits.quota[b] * size) / size
+        far[b] = max(0.0, counts[b] + 1 - limits.quota[b] * size) / size
     for v in range(a, b):
         run += counts[v]
         part += limits.quota[v] * size
@@ -133,7 +138,8 @@ def _stray(limits: Limits, tally: Tally, c: int, slots: int) -> None:
     run, part = 0, 0.0
     for v in range(a, b):
         if limits.near[c, 1] > 0.0:
-            far[v] = (below + above) / steps  # those below v keep their count, the others gain one
+            # Those below v keep their count, the others gain one.
+            far[v] = max((below + above) / steps, spare)
             run += counts[v]
             part += limits.quota[v] * size
             above -= max(0.0, run + 1 - part, part - run - slots)

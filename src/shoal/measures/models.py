@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.base.partition import GroupStats
+from shoal.base.partition import GroupStats, with_missing
 from shoal.catalog import RULES, RuleEntry
 from shoal.privacy import RecursiveLDiversity, Rule
 from shoal.privacy.base import safer, worse
@@ -72,8 +72,8 @@ def models(
                 if rule.column is not None:
                     figure = _main(entry, rule)
                     columns[rule.column][reading.name] = rule.achieved(stats)[figure]
-    for name, hist in stats.histograms.items():
-        gain, _ = gains(hist)
+    for name in names:
+        gain, _ = gains(stats.read(with_missing(name)))
         columns[name][_DELTA] = float(np.abs(np.log1p(gain)).max(initial=0.0))
     deltas = [figures[_DELTA] for figures in columns.values()]
     return {
@@ -132,7 +132,7 @@ def _counts(stats: GroupStats, name: str) -> dict[str, Any]:
     present = int(np.count_nonzero(hist.whole))
     return {
         "values": present,
-        "missing": int(stats.sizes.sum() - hist.known.sum()),
+        "missing": int(stats.gaps(name).sum()),
         "classes_without_value": int((hist.known == 0).sum()),
         "classes_lacking_a_value": int((hist.distinct < present).sum()),
     }

@@ -56,12 +56,14 @@ class ValueShare:
 class Telling:
     """What the classes tell of a sensitive column; ``values`` by ratio, the highest first.
 
-    ``unit``: what was counted, ``rows`` or ``people``.
+    ``unit``: what was counted, ``rows`` or ``people``. ``gaps``: how many have a missing value;
+    shares are of those with a known one.
     """
 
     column: str
     unit: str
     values: tuple[ValueShare, ...]
+    gaps: int = 0
 
     @property
     def shown(self) -> tuple[ValueShare, ...]:
@@ -74,8 +76,12 @@ class Telling:
             return ""
         worst = self.values[0]
         bounds = "; ".join(entry.bounds for entry in RULES.values() if entry.bounds)
+        known = ""
+        if self.gaps:
+            known = f" of the {self.unit} with a known value"
+            bounds += "; t and beta bound shares of known values with --missing-sensitive ignore"
         return (
-            f"In one class {100 * worst.highest:.1f} % have {short(worst.value)} in "
+            f"In one class {100 * worst.highest:.1f} %{known} have {short(worst.value)} in "
             f"{short(self.column)}, in the table {100 * worst.table:.2g} %: {said(worst.ratio)} "
             f"times as many. Classes of {counted(worst.doubled, self.unit)} in all at least double "
             f"its share. Rules that bound this: {bounds}. k and the number of different values (l) "
@@ -109,7 +115,7 @@ def telling(opened: Opened, stats: GroupStats | None = None) -> dict[str, Tellin
         stats = opened.shape.check.check(opened, [KAnonymity(2)]).stats
     assert stats is not None
     return {
-        name: Telling(name, stats.unit, _values(stats, hist))
+        name: Telling(name, stats.unit, _values(stats, hist), int(stats.gaps(name).sum()))
         for name, hist in stats.histograms.items()
     }
 

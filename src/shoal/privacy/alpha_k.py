@@ -14,12 +14,12 @@ from shoal.base.params import Param
 from shoal.base.partition import GroupStats, Histogram
 from shoal.privacy.base import (
     SLACK,
-    AnyMix,
     Bools,
     Caps,
     ColumnCaps,
     Condition,
     Floats,
+    KnownValues,
     Limit,
     all_missing,
     counted,
@@ -28,7 +28,7 @@ from shoal.privacy.base import (
 
 
 @dataclass(frozen=True)
-class AlphaK(AnyMix):
+class AlphaK(KnownValues):
     """At least ``k`` rows, and a share of at most ``alpha`` for each protected value.
 
     Parameters

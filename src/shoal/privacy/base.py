@@ -65,7 +65,8 @@ class Condition:
     ``kind`` and its two numbers: ``distinct``: at least ``x`` different values. ``share``: no value
     has more than a share of ``x``; ``value share``: value number ``y`` has not. ``entropy``: at
     least ``x`` (natural logarithm). ``recursive``: the top count is below ``x`` times all from rank
-    ``y`` on. ``equal distance``, ``ordered distance``: at most ``x`` from the table's shares.
+    ``y`` on. ``equal distance``, ``ordered distance``: at most ``x`` from the table's shares; the
+    last value is the missing one, without a place in the order, when ``y`` is 1.
     ``gain``: no share is more than ``x`` above the table's, relative to it; nor more than its
     -ln q when ``y`` is 1.
     """
@@ -90,12 +91,13 @@ class Mix:
 
     ``most``: the largest share of each value, 1 where it may be any. ``far``: the largest distance
     of the class's shares from the table's, infinite where it does not matter; ``ordered``: values
-    are near each other by their order.
+    are near each other by their order; ``missing``: except for the last one, the missing value.
     """
 
     most: Floats
     far: float = math.inf
     ordered: bool = False
+    missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,18 +109,23 @@ class Limit:
     why: str
 
 
-class AnyMix:
-    """What most rules say of the table's shares of values."""
+class KnownValues:
+    """What most rules say: known values count, and the table's shares of them do not matter."""
+
+    @property
+    def reading(self: Rule) -> str | None:
+        """The column, without its missing values."""
+        return self.column
 
     def mix(self, share: Floats) -> None:
-        """They do not matter."""
+        """Any mix of values will do."""
 
 
 class Rule(Protocol):
     """A privacy model.
 
-    A group whose values of ``column`` are all missing passes no rule on that column: nothing is
-    known of it, and nothing is promised.
+    A group whose values of ``column`` are all missing passes no rule on that column, unless the
+    rule counts the missing value as a value: nothing is known of it, and nothing is promised.
     """
 
     @property
@@ -129,6 +136,11 @@ class Rule(Protocol):
     @property
     def column(self) -> str | None:
         """The sensitive column it speaks of, None when it needs none."""
+        ...
+
+    @property
+    def reading(self) -> str | None:
+        """The column, or what :func:`with_missing` calls it if the missing value is a value."""
         ...
 
     @property
@@ -203,6 +215,7 @@ class All:
 
     name = "all"
     column = None
+    reading = None
     params = ()
 
     @property

@@ -1,4 +1,10 @@
-"""Rules that compare a class with the whole table: t-closeness and beta-likeness."""
+"""Rules that compare a class with the whole table: t-closeness and beta-likeness.
+
+Who has no known value is something that a class can give away as well, so a missing value counts
+as a value of its own here. The parameter ``missing`` chooses the other reading, in which only known
+values are compared: then a class may hold a larger or smaller share of missing values than the
+table.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +16,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shoal.base.params import Param
-from shoal.base.partition import GroupStats, Histogram
+from shoal.base.partition import MISSING, GroupStats, Histogram, with_missing
 from shoal.privacy.base import SLACK, Bools, Condition, Floats, Mix, all_missing
+
+MISSING_VALUES = Param(
+    "missing",
+    "value: a missing sensitive value counts as a value of its own; ignore: only known values are "
+    "compared",
+    str,
+    default="value",
+    choices=("value", "ignore"),
+)
 
 
 @dataclass(frozen=True)
@@ -22,12 +37,21 @@ class TCloseness:
     ``distance="equal"``: every two values are equally far apart; ``"ordered"``: values stand in
     their order, neighbours 1 / (number of values - 1) apart.
 
-    Grows safely: the distance is convex, and a union's distribution is a mean of its parts'.
+    ``missing="value"``: the missing value is one more value. It has no place in the order and is at
+    distance 1 from every other value. The ordered distance is then |p - q| + (1 - max(p, q)) times
+    that of the known values, where p is the share of missing values in the class and q in the
+    table: what it costs to move the surplus of missing values, or of known ones in proportion, and
+    then the rest in its order. The earth mover's distance is that or less. ``"ignore"``: only known
+    values are compared.
+
+    Grows safely: the distance is convex, and a union's distribution is a mean of its parts'. With
+    missing values in an order it is quasi-convex, which is enough (docs/how_it_works.md).
     """
 
     t: float
     column: str
     distance: str = "equal"
+    missing: str = "value"
 
     name: ClassVar[str] = "t-closeness"
     grows_safely: ClassVar[bool] = True
@@ -52,16 +76,21 @@ class TCloseness:
             default="equal",
             choices=("equal", "ordered"),
         ),
+        MISSING_VALUES,
     )
 
     def __post_init__(self) -> None:
-        self.params[0].check(self.t, self.name)
-        self.params[1].check(self.distance, self.name)
+        for param in self.params:
+            param.check(getattr(self, param.name), self.name)
+
+    @property
+    def reading(self) -> str:
+        """The column, with its missing values if they count."""
+        return with_missing(self.column) if self.missing == "value" else self.column
 
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every class whether it is within t of the table."""
-        hist = stats.histograms[self.column]
-        return (distance(hist, self.distance) <= self.t + SLACK) & (hist.known > 0)
+        return self._far(stats) <= self.t + SLACK
 
     def caps(self) -> None:
         """A distance has no form in sizes and shares."""
@@ -69,12 +98,14 @@ class TCloseness:
 
     def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
         """So near to the table."""
-        ordered = self.distance == "ordered"
-        return (Condition("ordered distance" if ordered else "equal distance", self.t),)
+        if self.distance == "equal":
+            return (Condition("equal distance", self.t),)
+        return (Condition("ordered distance", self.t, float(tuple(names[-1:]) == (MISSING,))),)
 
     def mix(self, share: Floats) -> Mix:
         """Any share of a value, within the distance."""
-        return Mix(np.ones(share.size), self.t, self.distance == "ordered")
+        apart = self.missing == "value"
+        return Mix(np.ones(share.size), self.t, self.distance == "ordered", apart)
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """The whole table is at distance 0; only a column without known values cannot be met."""
@@ -86,16 +117,26 @@ class TCloseness:
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the largest distance of a class."""
-        hist = stats.histograms[self.column]
-        far = np.where(hist.known > 0, distance(hist, self.distance), np.inf)
-        return {"t": float(far.max(initial=0.0))}
+        return {"t": float(self._far(stats).max(initial=0.0))}
 
     def describe(self) -> str:
         """Return the promise in words."""
         return (
-            f"the values of {self.column!r} in every class are within {self.t:g} of the whole "
-            f"table's ({self.distance} distance, t-closeness)"
+            f"{_whose_values(self.column, self.missing)} in every class are within {self.t:g} of "
+            f"the whole table's ({self.distance} distance, t-closeness)"
         )
+
+    def _far(self, stats: GroupStats) -> Floats:
+        """Return how far every class is from the table; infinite where no value counts."""
+        hist, known = stats.read(self.reading), stats.histograms[self.column]
+        if not known.whole.any():
+            return np.full(hist.distinct.size, np.inf)
+        if self.distance == "equal" or self.missing == "ignore":
+            return np.where(hist.known > 0, distance(hist, self.distance), np.inf)
+        p = (hist.known - known.known) / np.maximum(hist.known, 1)
+        q = hist.whole[-1] / max(int(hist.whole.sum()), 1)
+        far = np.abs(p - q) + (1.0 - np.maximum(p, q)) * distance(known, "ordered")
+        return np.where(hist.known > 0, far, np.inf)
 
 
 @dataclass(frozen=True)
@@ -103,7 +144,8 @@ class BetaLikeness:
     """No value's share gains more than ``beta`` on the table's, relative to it (Cao, Karras 2012).
 
     Basic: (p - q) / q <= ``beta`` for every value with p > q, p its share in the class and q in the
-    table. Enhanced: the bound is min(beta, -ln q), stricter for frequent values.
+    table. Enhanced: the bound is min(beta, -ln q), stricter for frequent values. The missing value
+    is one of the values, unless ``missing`` is ``"ignore"``: then shares are of the known ones.
 
     Grows safely: a share in a union lies between the shares in the parts.
     """
@@ -111,6 +153,7 @@ class BetaLikeness:
     beta: float
     column: str
     enhanced: bool = False
+    missing: str = "value"
 
     name: ClassVar[str] = "beta-likeness"
     grows_safely: ClassVar[bool] = True
@@ -128,18 +171,25 @@ class BetaLikeness:
             safer="less",
         ),
         Param("enhanced", "bound the gain of frequent values further", bool, default=False),
+        MISSING_VALUES,
     )
 
     def __post_init__(self) -> None:
         self.params[0].check(self.beta, self.name)
+        self.params[2].check(self.missing, self.name)
+
+    @property
+    def reading(self) -> str:
+        """The column, with its missing values if they count."""
+        return with_missing(self.column) if self.missing == "value" else self.column
 
     def holds(self, stats: GroupStats) -> Bools:
         """Say for every class whether no value gains more than allowed."""
-        hist = stats.histograms[self.column]
+        hist = stats.read(self.reading)
         gain, q = gains(hist)
         bound = np.minimum(self.beta, _own_bound(q)) if self.enhanced else self.beta
         over = hist.reduce(np.add, (gain > bound + SLACK).astype(np.int64))
-        passed: Bools = (over == 0) & (hist.known > 0)
+        passed: Bools = (over == 0) & self._counted(stats)
         return passed
 
     def caps(self) -> None:
@@ -166,10 +216,10 @@ class BetaLikeness:
 
     def achieved(self, stats: GroupStats) -> dict[str, Any]:
         """Return the largest relative gain; infinite when a value is above its own bound."""
-        hist = stats.histograms[self.column]
+        hist = stats.read(self.reading)
         gain, q = gains(hist)
         unbounded = self.enhanced and bool((gain > _own_bound(q) + SLACK).any())
-        if unbounded or not (hist.known > 0).all():
+        if unbounded or not self._counted(stats).all():
             return {"beta": math.inf}
         return {"beta": float(gain.max(initial=0.0))}
 
@@ -179,10 +229,24 @@ class BetaLikeness:
         if self.enhanced:
             often += ", and never more than 1 - ln(its share) times,"
         kind = "enhanced" if self.enhanced else "basic"
+        what = f"no value of {self.column!r}, a missing one included,"
+        if self.missing == "ignore":
+            what = f"with missing values left out, no value of {self.column!r}"
         return (
-            f"no value of {self.column!r} is in a class more than {often} as frequent as in the "
-            f"whole table ({kind} beta-likeness, beta = {self.beta:g})"
+            f"{what} is in a class more than {often} as frequent as in the whole table "
+            f"({kind} beta-likeness, beta = {self.beta:g})"
         )
+
+    def _counted(self, stats: GroupStats) -> Bools:
+        """Say which classes have a value that counts, in a table with known values."""
+        some: Bools = stats.read(self.reading).known > 0
+        return some & bool(stats.histograms[self.column].whole.any())
+
+
+def _whose_values(column: str, missing: str) -> str:
+    if missing == "ignore":
+        return f"with missing values left out, the values of {column!r}"
+    return f"the values of {column!r}, a missing one counted as a value,"
 
 
 def _own_bound(q: Floats) -> Floats:

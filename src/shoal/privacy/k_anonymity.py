@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import AnyMix, Bools, Caps, Limit, counted
+from shoal.privacy.base import Bools, Caps, KnownValues, Limit, counted
 
 
 @dataclass(frozen=True)
-class KAnonymity(AnyMix):
+class KAnonymity(KnownValues):
     """Nobody can be told apart from at least ``k - 1`` others.
 
     Grows safely: a union is at least as large as either part.

@@ -20,12 +20,12 @@ from shoal.base.params import Param
 from shoal.base.partition import GroupStats, Histogram
 from shoal.privacy.base import (
     SLACK,
-    AnyMix,
     Bools,
     Caps,
     ColumnCaps,
     Condition,
     Floats,
+    KnownValues,
     Limit,
     all_missing,
     in_the_way,
@@ -39,7 +39,7 @@ L_REAL = Param("l", _MEANING, float, default=2, low=1, safer="more")
 
 
 @dataclass(frozen=True)
-class LDiversity(AnyMix):
+class LDiversity(KnownValues):
     """At least ``l`` different known values (Machanavajjhala et al. 2007, distinct l-diversity).
 
     Grows safely: a union holds every value that either part holds.
@@ -98,7 +98,7 @@ class LDiversity(AnyMix):
 
 
 @dataclass(frozen=True)
-class EntropyLDiversity(AnyMix):
+class EntropyLDiversity(KnownValues):
     """Entropy of the known values at least log ``l`` (Machanavajjhala et al. 2007, section 4.1).
 
     Grows safely: entropy is concave, and a union's distribution is a mean of its parts'.
@@ -170,7 +170,7 @@ class EntropyLDiversity(AnyMix):
 
 
 @dataclass(frozen=True)
-class RecursiveLDiversity(AnyMix):
+class RecursiveLDiversity(KnownValues):
     """r_1 < c (r_l + ... + r_m), counts in descending order (Machanavajjhala et al. 2007).
 
     Grows safely: the top count of a union is at most the sum of the parts' top counts. Its tail is
@@ -285,7 +285,7 @@ class RecursiveLDiversity(AnyMix):
 
 
 @dataclass(frozen=True)
-class FrequencyLDiversity(AnyMix):
+class FrequencyLDiversity(KnownValues):
     """No value in more than 1 / ``l`` of the known values (Xiao, Tao 2006; Xiao, Yi, Tao 2010).
 
     Grows safely: a share in a union lies between the shares in the parts.

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import AnyMix, Bools, Caps, Condition, Limit
+from shoal.privacy.base import Bools, Caps, Condition, KnownValues, Limit
 from shoal.privacy.l_diversity import FrequencyLDiversity
 
 
 @dataclass(frozen=True)
-class MInvariance(AnyMix):
+class MInvariance(KnownValues):
     """No value in more than 1 / ``m`` of a class, of one signature for life (Xiao, Tao 2007).
 
     Grows safely: a share in a union lies between the shares in the parts, and a class made of

@@ -36,6 +36,11 @@ class Anchored:
         return self.rule.column
 
     @property
+    def reading(self) -> str | None:
+        """As the rule reads its column."""
+        return self.rule.reading
+
+    @property
     def params(self) -> tuple[Param, ...]:
         """Those of the rule."""
         return self.rule.params
@@ -53,7 +58,13 @@ class Anchored:
     def _told(self, stats: GroupStats) -> GroupStats:
         of = self.whole.histograms
         known = {
-            name: replace(hist, whole=of[name].whole, whole_people=of[name].whole_people)
+            name: replace(
+                hist,
+                whole=of[name].whole,
+                whole_people=of[name].whole_people,
+                whole_gaps=of[name].whole_gaps,
+                whole_everyone=of[name].whole_everyone,
+            )
             if name in of
             else hist
             for name, hist in stats.histograms.items()

@@ -30,7 +30,8 @@ COUNT = "\x00count"
 class Values:
     """The values of a sensitive column: as published, how often, the code of each (-1: missing).
 
-    ``names`` says what a code means; ``whole`` how often it occurs in the whole release.
+    ``names`` says what a code means; ``whole`` how often it occurs in the whole release, ``gaps``
+    how often a value is missing there.
     """
 
     published: pl.Series
@@ -38,6 +39,7 @@ class Values:
     codes: Ints
     names: tuple[str, ...]
     whole: Ints
+    gaps: int
 
 
 def values_of(published: pl.Series, counts: Ints, schema: Schema | None = None) -> Values:
@@ -55,7 +57,8 @@ def values_of(published: pl.Series, counts: Ints, schema: Schema | None = None) 
         codes = np.full(len(column), -1, np.int64)
     total = np.zeros(max(len(known), 1), np.int64)
     np.add.at(total, codes[codes >= 0], counts[codes >= 0])
-    return Values(published, counts, codes, tuple(as_text(known).to_list()), total)
+    gaps = int(counts[codes < 0].sum())
+    return Values(published, counts, codes, tuple(as_text(known).to_list()), total, gaps)
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,8 @@ def _histogram(label: Ints, cells: pl.Series, many: Ints, classes: int, of: Valu
     counts = np.zeros(runs.size, np.int64)
     np.add.at(counts, which.reshape(-1), many[known])
     starts = np.searchsorted(runs, np.arange(classes + 1, dtype=np.int64) * span)
-    return Histogram(starts.astype(np.int64), runs % span, counts, of.whole, of.names)
+    starts = starts.astype(np.int64)
+    return Histogram(starts, runs % span, counts, of.whole, of.names, whole_gaps=of.gaps)
 
 
 def examine(stats: GroupStats, rules: Sequence[Rule]) -> Findings:

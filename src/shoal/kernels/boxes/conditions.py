@@ -118,6 +118,8 @@ def _miss(rule: Conditions, c: int, x: float, y: float, hist: Ints, a: int, b: i
     if code == RECURSIVE:
         return _recursive(hist, a, b, known, x, int(y))
     if code in (T_EQUAL, T_ORDERED):
+        if code == T_ORDERED and y > 0.0:
+            return _distance_beside_missing(hist, share, a, b - 1, known) - x
         return _distance(hist, share, a, b, known, code == T_ORDERED) - x
     return _excess(hist, share, a, b, known, x, y > 0.0, rule.whole[c, 1])
 
@@ -162,6 +164,18 @@ def _distance(hist: Ints, share: Floats, a: int, b: int, known: int, ordered: bo
         run += diff
         acc += abs(run) if ordered else 0.5 * abs(diff)
     return acc / (b - a - 1) if ordered and b - a > 2 else acc
+
+
+@inner
+def _distance_beside_missing(hist: Ints, share: Floats, a: int, b: int, known: int) -> float:
+    """Return the ordered distance where place b counts missing values, at distance 1 from all."""
+    p, q = hist[b] / known, share[b]
+    acc, run = 0.0, 0.0
+    if p < 1.0 and q < 1.0:
+        for v in range(a, b):
+            run += hist[v] / (known - hist[b]) - share[v] / (1.0 - q)
+            acc += abs(run)
+    return abs(p - q) + (1.0 - max(p, q)) * (acc / (b - a - 1) if b - a > 2 else acc)
 
 
 @inner

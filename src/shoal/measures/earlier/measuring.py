@@ -152,13 +152,15 @@ def _stats(classes: Valued, runs: Ints, starts: Ints, of: str, *, exact: bool) -
     sizes = np.ceil(np.bincount(case, counts, starts.size - 1) - 1e-6).astype(np.int64)
     known = classes.values[runs] < len(classes.names)
     whole_counts = classes.counts * (_FINE if exact else 1)
-    whole = np.bincount(classes.values, whole_counts, len(classes.names) + 1)[:-1]
-    fine = np.maximum(np.rint(counts[known] * (_FINE if exact else 1)), 1).astype(np.int64)
+    whole = np.bincount(classes.values, whole_counts, len(classes.names) + 1)
+    fine = np.maximum(np.rint(counts * (_FINE if exact else 1)), 1).astype(np.int64)
     histogram = Histogram(
         np.searchsorted(case[known], np.arange(starts.size)).astype(np.int64),
         classes.values[runs][known],
-        fine,
-        np.rint(whole).astype(np.int64),
+        fine[known],
+        np.rint(whole[:-1]).astype(np.int64),
         classes.names,
+        gaps=np.bincount(case[~known], fine[~known], starts.size - 1).astype(np.int64),
+        whole_gaps=round(float(whole[-1])),
     )
     return GroupStats(sizes, {of: histogram})

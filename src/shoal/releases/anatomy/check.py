@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -83,6 +84,7 @@ def verify_tables(
     hist = _histogram(
         at[known], listing[name].filter(known), listing[COUNT].filter(known), sizes.size
     )
+    hist = replace(hist, whole_gaps=int(listing[COUNT].filter(~known).sum()))
     stats = {None: GroupStats(published.sizes, {}), name: GroupStats(sizes, {name: hist})}
     if source is not None:
         told += compare(released, source, own=[GROUP])

@@ -84,7 +84,9 @@ class _Sets:
         starts = np.searchsorted(keys, np.arange(self.lengths.size + 1) * span)
         whole = np.bincount(codes, minlength=span).astype(np.int64)
         ones = np.ones(codes.size, np.int64)
-        return Histogram(starts.astype(np.int64), codes, ones, whole, tuple(as_text(self.names)))
+        gaps = int(self.lengths.sum()) - codes.size
+        names = tuple(as_text(self.names))
+        return Histogram(starts.astype(np.int64), codes, ones, whole, names, whole_gaps=gaps)
 
     def lacking(self, truth: pl.Series) -> int:
         """Count the rows whose true value is known and not in their set."""

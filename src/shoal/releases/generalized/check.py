@@ -249,6 +249,7 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
         column = column.cast(pl.String)
     values = natural(column)
     number = pl.DataFrame({"value": values, "code": np.arange(len(values), dtype=np.int64)})
+    blank_cells = column.is_null()
     known = pl.DataFrame({"group": published.labels, "value": column})
     if persons is not None:
         known = known.with_columns(persons.alias("person")).unique()
@@ -266,6 +267,8 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
         counts,
         np.bincount(codes, counts, len(values)).astype(np.int64),
         tuple(as_text(values).to_list()),
+        gaps=np.bincount(published.labels[blank_cells.to_numpy()], minlength=published.sizes.size),
+        whole_gaps=column.null_count(),
     )
     if persons is None:
         return hist
@@ -275,6 +278,9 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
         whole=np.bincount(once["code"].to_numpy(), minlength=len(values)).astype(np.int64),
         people=published.different(persons, column.is_not_null()),
         whole_people=once["person"].n_unique(),
+        gaps=published.different(persons, blank_cells),
+        whole_gaps=persons.filter(blank_cells).n_unique(),
+        whole_everyone=persons.n_unique(),
     )
 
 
