@@ -48,6 +48,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     def turned(met: re.Match[str]) -> str:
         text, target, anchor = met.groups()
         found = posixpath.normpath(posixpath.join(folder, target)).removeprefix("docs/")
+        found = re.sub(r"\.ipynb$", ".md", found)
         if found not in files.src_uris:
             return text
         way = posixpath.relpath(found, posixpath.dirname(own) or ".")

@@ -43,10 +43,18 @@ def test_a_notebook_runs(notebook: Path) -> None:
 
 
 def test_the_site_has_every_page() -> None:
-    pages = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
-    pages += [path.relative_to(ROOT / "docs").with_suffix(".md") for path in site.NOTEBOOKS]
-    assert len(site.NOTEBOOKS) == 3
-    assert [str(page) for page in pages if not re.search(rf"\s{page}$", NAV, re.MULTILINE)] == []
+    """Every page is an entry of the navigation, or a page that is one links to it."""
+    docs = ROOT / "docs"
+    pages = {path.relative_to(docs).as_posix(): path.read_text() for path in docs.rglob("*.md")}
+    entries = {page for page in pages if re.search(rf"\s{page}$", NAV, re.MULTILINE)}
+    linked = {
+        (docs / page).parent.joinpath(target).resolve().relative_to(ROOT).as_posix()
+        for page in entries
+        for target in re.findall(r"\]\(([^)#:]+)", pages[page])
+    }
+    notebooks = [f"notebooks/{path.name}" for path in site.NOTEBOOKS]
+    assert len(notebooks) == 3
+    assert [p for p in [*pages, *notebooks] if p not in entries and f"docs/{p}" not in linked] == []
 
 
 @pytest.mark.slow

@@ -93,7 +93,7 @@ def _tell(profile: Inspection, where: Place) -> None:
         what = "rows that are unique" if size == 2 else f"rows in a class below {size}"
         say.line(f"  {what:<30}  {say.percent(rows / profile.rows)} ({rows:,})")
     again = getattr(where, "again", where) if streams.named(where) != streams.STDIN else "FILE"
-    say.line(f"\nNext: shoal init {again} -o plan.toml, then check the roles in it.")
+    say.line(f"\nNext: shoal start {again}, then check the roles in the plan that it writes.")
 
 
 def _tell_singling(singling: Singling) -> None:
