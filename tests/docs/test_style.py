@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "shoal"
 STYLE = ROOT / "docs" / "contributing" / "style.md"
 PHRASES = ("whoever", "besides", "anew", "afresh", "of then", "meant is", "let pass")
 NEVER = re.compile(rf"\b({'|'.join(PHRASES)})\b".replace(" ", r"\s+"), re.IGNORECASE)
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md"]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.ipynb")]
 # Where docstrings are read as well: the help of commands, and the reference of Python.
 READ = ("cli", "api", "tables/makers.py", "base/errors.py")
 
