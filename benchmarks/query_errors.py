@@ -11,13 +11,12 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import ParameterError
-from shoal.base.roles import Role
 from shoal.catalog import find_method
 from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity, Rule
 from shoal.tables.cells import natural
 from shoal.tables.domain import Taxonomy
-from shoal.tables.prepare import merge, take_in
+from shoal.tables.prepare import planned, take_in
 from shoal.verbs.anonymize import Clock, execute
 
 METHODS = ("mondrian", "tp", "dummies", "anatomy")
@@ -67,14 +66,13 @@ def compare_queries(
     truth = true_counts(frame, quasi, queries)
     # What values there are is no secret; without it a table of stars would say nothing at all.
     domains = {name: natural(frame[name]) for name in quasi}
-    roles = {Role.QUASI: list(quasi), Role.SENSITIVE: sensitive}
     trees = dict(hierarchies or {})
     rows: list[dict[str, Any]] = []
     for name in methods:
         start = time.perf_counter()
         rules = [_rule(name, l, sensitive)]
-        plan = merge(None, roles=roles, instead=rules, method=name, hierarchies=trees)
-        taken = take_in(frame, plan.filled(), trees)
+        plan = planned(None, quasi=quasi, sensitive=sensitive, rules=rules, method=name)
+        taken = take_in(frame, plan.final(), trees)
         made = execute(taken, taken.plan, Clock(lambda stage: None))
         seconds = time.perf_counter() - start
         release = replace(made.opened, domains=domains).view(sensitive)

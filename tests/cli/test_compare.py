@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import html
+import itertools
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -68,6 +70,22 @@ def test_the_command_it_recommends_makes_that_release(shoal: Run, folder: Path) 
     made = shoal(*line.removeprefix("Make it with: shoal ").split())
     assert made.returncode == 0, made.stderr
     assert (folder / "release.csv").exists()
+
+
+def test_the_command_it_recommends_repeats_everything_that_was_asked_for(
+    shoal: Run, folder: Path
+) -> None:
+    (folder / "p.toml").write_text('[columns.age]\nrole = "quasi"\n')
+    asked = ("--plan", "p.toml", "--quasi", "age,zip", "--top", "age=60", "--suppress", "5%")
+    asked += ("--sets", "never", "--missing", "?", "--kind", "age=ordered")
+    done = shoal("compare", "people.csv", *asked, *FAST, "--l", "2", "--sensitive", "disease")
+    assert done.returncode == 0, done.stderr
+    (line,) = (x for x in done.stdout.splitlines() if x.startswith("Make it with: shoal "))
+    words = shlex.split(line.removeprefix("Make it with: shoal "))
+    given = {*zip(asked[::2], asked[1::2], strict=True), ("--seed", "5"), ("--l", "2")}
+    assert given | {("--sensitive", "disease")} <= {*itertools.pairwise(words)}
+    made = shoal(*words)
+    assert made.returncode == 0, made.stderr
 
 
 def test_a_comparison_writes_no_release_and_shows_no_value(shoal: Run, folder: Path) -> None:

@@ -56,9 +56,9 @@ def test_a_domain_that_lacks_drawn_values_breaks_the_audit(shoal: Run, domain: P
     [
         (
             ("--domain", "all.txt"),
-            "--domain takes NAME=FILE: a sensitive column, each once, and a text file",
+            "--domain takes NAME=FILE, each column once",
         ),
-        ((*DOMAIN, *DOMAIN), "a line. Got 'disease=all.txt' instead."),
+        ((*DOMAIN, *DOMAIN), "each column once. Got 'disease=all.txt' instead."),
         (("--domain", "disease=none.txt"), "The domain of column 'disease' cannot be read from"),
         (("--domain", "age=all.txt"), "Column 'age' declares a domain but its role is quasi"),
     ],

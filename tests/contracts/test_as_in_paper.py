@@ -46,7 +46,7 @@ def test_as_in_paper_takes_all_that_the_catalog_declares(name):
     # The plan of the run repeats it, as every plan does.
     again = Plan.from_toml(release.plan.to_toml())
     assert again.release.as_in_paper
-    assert again.filled().method == release.plan.method
+    assert again.final().method == release.plan.method
     assert shoal.audit(release.frame, **ROLES, **asked, st=release.tables.get("st")).holds
 
 

@@ -63,7 +63,7 @@ def made(**options):
 
 
 def plan(method="mondrian", rules=(SPEC,)):
-    return Plan().override(rules=list(rules), method=method)
+    return Plan().changed({"promised": list(rules), "method": {"name": method}})
 
 
 def two_columns(first, second):
@@ -136,7 +136,7 @@ def test_a_plan_reads_and_writes_it():
     text = plan("lump").to_toml()
     again = Plan.from_toml(text)
     assert again.rules[0].spec == SPEC
-    assert again.filled().method.options == {"sign": "plain"}
+    assert again.final().method.options == {"sign": "plain"}
     fault = r"'p' parameter of coverage must be a number in \[0, 100\]"
     with pytest.raises(shoal.ShoalError, match=fault):
         Plan.from_toml(text.replace("5.0", "500.0"))
@@ -144,11 +144,11 @@ def test_a_plan_reads_and_writes_it():
 
 def test_the_k_of_k_anonymity_is_that_of_rules_that_speak_of_crowds(monkeypatch):
     both = [{"name": "k-anonymity", "k": 3}, {"name": "alpha-k-anonymity", "alpha": 0.5}]
-    assert Plan().override(rules=both).filled().rules[-1].spec["k"] == 3
+    assert Plan().changed({"promised": both}).final().rules[-1].spec["k"] == 3
     # The same letter in a rule that means something else by it is not the same number.
     other = replace(RULES["alpha-k-anonymity"], crowd=None)
     monkeypatch.setitem(RULES, "alpha-k-anonymity", other)
-    assert Plan().override(rules=both).filled().rules[-1].spec["k"] == 10
+    assert Plan().changed({"promised": both}).final().rules[-1].spec["k"] == 10
 
 
 @pytest.mark.slow

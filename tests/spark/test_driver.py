@@ -5,13 +5,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import shoal
-from shoal.base.roles import Role
 from shoal.coding.encode import encode
 from shoal.engines.assigning import canonical_order
 from shoal.engines.spark.columns import _blanked
 from shoal.tables.cells import blank
 from shoal.tables.gathering import gather
-from shoal.tables.prepare import load, merge, resolve
+from shoal.tables.prepare import load, planned, resolve
 from tests.spark.conftest import ROLES, counted, people, to_polars, to_spark
 
 PUBLISHED = ["age", "sex", "zip", "weight", "disease"]
@@ -19,8 +18,7 @@ PUBLISHED = ["age", "sex", "zip", "weight", "disease"]
 
 def in_canonical_order(frame, **given):
     """The rows in the order in which the Spark engine hands them to a method."""
-    roles = {Role(role): names for role, names in ROLES.items()}
-    plan = merge(None, roles=roles, missing=given["missing"])
+    plan = planned(None, **ROLES, missing=given["missing"])
     table = load(frame, plan)
     plan, schema = resolve(table, plan, gather(plan, table))
     return frame[canonical_order(encode(table, schema))]

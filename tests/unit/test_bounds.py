@@ -127,7 +127,7 @@ def test_a_plan_and_the_page_keep_limits():
         form | {"suppress": "1%"}, profile, drafts.first_draft({"columns": []})
     )
     assert draft["columns"]["age"]["coarsest"] == 10 and draft["release"]["suppress"] == 0.01
-    plan = drafts.to_plan(draft, ("",), None)
+    plan = drafts.to_plan(draft, {})
     assert Plan.from_toml(plan.to_toml()) == plan
     words = drafts.command(plan, profile, "x.csv")
     assert "--coarsest age=10" in words and "--top age=90" in words and "--suppress 0.01" in words

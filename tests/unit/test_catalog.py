@@ -180,7 +180,7 @@ def test_a_value_may_have_an_alpha_of_its_own() -> None:
         rule_specs.rules_asked({"alpha-value": values})
     apart = (AlphaK(0.1, 10, "disease", ("HIV",)), AlphaK(0.5, 10, "disease", ("a:b",)))
     assert rule_specs.build_rules([each], ["disease"]) == apart
-    plan = Plan().with_rules([each]).filled()
+    plan = Plan().replaced(rules=[each]).final()
     assert Plan.from_toml(plan.to_toml()).rules == plan.rules
     assert '{HIV = 0.1, "a:b" = 0.5}' in plan.to_toml()
     # As a release writes them down, a rule for each value.
@@ -189,14 +189,14 @@ def test_a_value_may_have_an_alpha_of_its_own() -> None:
     with pytest.raises(PlanError, match=r"names values twice: in 'alpha'.*Leave 'values' out"):
         rule_specs.build_rules([{**each, "values": ["HIV"]}], ["disease"])
     with pytest.raises(PlanError, match=r"in \(0, 1\], or a table with one for each.*Got 1.5"):
-        Plan().with_rules([{**each, "alpha": {"HIV": 1.5}}])
+        Plan().replaced(rules=[{**each, "alpha": {"HIV": 1.5}}])
     with pytest.raises(ParameterError, match=r"takes one alpha, a number. Got \{'HIV': 0.1\}"):
         AlphaK({"HIV": 0.1}, 3, "disease")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("entry", catalog.RULES.values(), ids=lambda entry: entry.name)
 def test_every_rule_goes_through_a_plan_and_back(entry: catalog.RuleEntry) -> None:
-    plan = Plan().with_rules([{"name": entry.name}]).filled()
+    plan = Plan().replaced(rules=[{"name": entry.name}]).final()
     again = Plan.from_toml(plan.to_toml())
     rules = rule_specs.build_rules([part.spec for part in again.rules], ["s"])
     assert [rule.name for rule in rules] == [entry.name]
@@ -209,7 +209,7 @@ def test_protected_values_go_through_a_plan_and_back() -> None:
     rule = AlphaK(0.25, 4, "s", ("a", 'b"'))
     spec = rule_specs.rule_spec(rule)
     assert spec is not None
-    again = Plan.from_toml(Plan().with_rules([spec]).to_toml())
+    again = Plan.from_toml(Plan().replaced(rules=[spec]).to_toml())
     assert rule_specs.build_rules([part.spec for part in again.rules], ["s"]) == (rule,)
     with pytest.raises(PlanError, match="must be a list of texts"):
-        Plan().with_rules([{"name": "alpha-k-anonymity", "values": [1]}])
+        Plan().replaced(rules=[{"name": "alpha-k-anonymity", "values": [1]}])

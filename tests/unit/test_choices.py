@@ -15,12 +15,14 @@ def test_what_is_tried_by_default():
     assert [c.label for c in choices(Plan(), ["mondrian"], {})] == [
         f"mondrian k={k}" for k in (2, 5, 10, 50)
     ]
-    own = Plan().override(rules=[{"name": "k-anonymity", "k": 7}], method="kaim")
+    own = Plan().changed(
+        {"promised": [{"name": "k-anonymity", "k": 7}], "method": {"name": "kaim"}}
+    )
     tried = choices(own, None, {})
     assert [c.values["k"] for c in tried[:5]] == [2, 5, 7, 10, 50]
     assert list(dict.fromkeys(c.method for c in tried)) == ["kaim", "shoal", "k-member", "mondrian"]
     # A plan without k is taken at its word.
-    other = Plan().override(rules=[{"name": "l-diversity", "l": 3}])
+    other = Plan().changed({"promised": [{"name": "l-diversity", "l": 3}]})
     assert [c.values for c in choices(other, ["shoal"], {})] == [{}]
 
 

@@ -268,7 +268,7 @@ def test_every_kind_of_column_can_be_asked_and_learnt_from():
         "ill": {"role": "sensitive", "missing": ["?"]},
     }
     for typed in (False, True):
-        plan = Plan().with_columns(columns).override(release={"typed": typed})
+        plan = Plan().replaced(columns=columns).changed({"release": {"typed": typed}})
         with pytest.warns(ShoalWarning, match="entirely missing"):
             found = shoal.compare(frame, plan=plan, methods=["mondrian"], k=[4], seed=0)
         figures = found.settings[0].figures

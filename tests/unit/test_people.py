@@ -110,8 +110,8 @@ def test_an_audit_counts_people_by_a_pseudonym_and_says_when_it_cannot():
     counted = shoal.audit(named, quasi=["q"], sensitive=["ill"], person="who", k=3)
     assert counted.people == 5 and not counted.holds
     assert counted.rules[0].achieved == {"k": 2}
-    plan = shoal.Plan().with_roles(
-        {Role.QUASI: ["q"], Role.SENSITIVE: ["ill"], Role.PERSON: ["who"]}
+    plan = shoal.Plan().changed(
+        {"roles": {Role.QUASI: ["q"], Role.SENSITIVE: ["ill"], Role.PERSON: ["who"]}}
     )
     leaked = shoal.audit(named, plan=plan, k=2)
     assert leaked.faults[0] == "The release has the person 'who': persons are left out."
@@ -245,7 +245,7 @@ def test_a_number_of_persons_that_nobody_named_is_told(name):
     told = f"People have several rows: 30 rows of 15 different '{name}', and k counts rows"
     with pytest.warns(ShoalWarning, match=told):
         shoal.anonymize(visits(name), quasi=["age"], k=3, seed=2**70)
-    plan = shoal.Plan().with_roles({Role.QUASI: ["age"], Role.UNDECIDED: [name]})
+    plan = shoal.Plan().changed({"roles": {Role.QUASI: ["age"], Role.UNDECIDED: [name]}})
     with warnings.catch_warnings(action="ignore"):
         assert any(told in text for text in shoal.open(visits(name), plan=plan).warnings)
     with pytest.raises(Cautioned, match=told), pytest.warns(ShoalWarning):

@@ -35,7 +35,9 @@ columns = st.dictionaries(
 def test_a_plan_survives_its_own_text(
     given: dict[str, dict[str, object]], seed: int | None, typed: bool, reason: str
 ) -> None:
-    plan = Plan().with_columns(given).override(seed=seed, release={"typed": typed}).filled()
+    plan = (
+        Plan().replaced(columns=given).changed({"seed": seed, "release": {"typed": typed}}).final()
+    )
     text = plan.to_toml(dict.fromkeys(given, reason))
     assert Plan.from_toml(text) == plan
 
@@ -45,7 +47,7 @@ def test_flags_replace_a_role_whole_and_keep_what_a_column_says() -> None:
         '[columns.age]\nrole = "quasi"\nkind = "set"\n[columns.zip]\nrole = "quasi"\n'
         '[columns.flu]\nrole = "sensitive"\n'
     )
-    changed = plan.with_roles({Role.QUASI: ["age", "sex"]})
+    changed = plan.changed({"roles": {Role.QUASI: ["age", "sex"]}})
     assert changed.names(Role.QUASI) == ["age", "sex"]
     assert changed.columns["age"].kind is Kind.SET
     assert "zip" not in changed.columns
@@ -55,22 +57,24 @@ def test_flags_replace_a_role_whole_and_keep_what_a_column_says() -> None:
 
 def test_a_flag_moves_a_column_to_another_role() -> None:
     plan = Plan.from_toml('[columns.age]\nrole = "quasi"\n[columns.flu]\nrole = "other"\n')
-    assert plan.with_roles({Role.SENSITIVE: ["flu"]}).names(Role.OTHER) == []
+    assert plan.changed({"roles": {Role.SENSITIVE: ["flu"]}}).names(Role.OTHER) == []
 
 
 def test_a_column_under_two_roles_is_refused() -> None:
     with pytest.raises(PlanError, match=r"'a' has 2 roles \(quasi, other\). Keep one of them"):
-        Plan().with_roles({Role.QUASI: ["a", "b"], Role.OTHER: ["a"]})
+        Plan().changed({"roles": {Role.QUASI: ["a", "b"], Role.OTHER: ["a"]}})
 
 
 def test_rules_and_methods_override() -> None:
-    plan = Plan().override(rules=[{"name": "k-anonymity", "k": 3}])
+    plan = Plan().changed({"promised": [{"name": "k-anonymity", "k": 3}]})
     assert [part.spec for part in plan.rules] == [{"name": "k-anonymity", "k": 3}]
-    unit = plan.override(method="kaim", options={"weights": "unit"})
+    unit = plan.changed({"method": {"name": "kaim", **{"weights": "unit"}}})
     assert unit.method.options == {"weights": "unit"}
-    assert unit.override(method="kaim").method.options == {"weights": "unit"}
-    assert unit.override(method="k-member").method.options == {}, "another method, its own defaults"
-    assert unit.override(method="k-member").filled().method.options == {
+    assert unit.changed({"method": {"name": "kaim"}}).method.options == {"weights": "unit"}
+    assert unit.changed({"method": {"name": "k-member"}}).method.options == {}, (
+        "another method, its own defaults"
+    )
+    assert unit.changed({"method": {"name": "k-member"}}).final().method.options == {
         "seeds": "random",
         "missing": "keep",
     }
@@ -119,32 +123,38 @@ def test_paths_start_at_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     plan = Plan.read("plans/p.toml")
     assert plan.path("trees") == Path("plans/trees")
     assert plan.relative("trees") == "../trees"
-    assert plan.override(seed=3).path("trees") == Path("plans/trees")
+    assert plan.changed({"seed": 3}).path("trees") == Path("plans/trees")
 
 
 def test_a_named_rule_takes_the_place_of_the_default_but_not_of_a_plans_rules() -> None:
     diverse = {"name": "l-diversity", "l": 3}
-    bare = Plan().override(seed=3).override(rules=[diverse])
+    bare = Plan().changed({"seed": 3}).changed({"promised": [diverse]})
     assert [part.spec for part in bare.rules] == [diverse]
-    assert [part.spec for part in Plan().override(seed=3).rules] == [{"name": "k-anonymity"}]
-    declared = Plan.from_toml('[[rules]]\nname = "k-anonymity"\nk = 4').override(rules=[diverse])
+    assert [part.spec for part in Plan().changed({"seed": 3}).rules] == [{"name": "k-anonymity"}]
+    declared = Plan.from_toml('[[rules]]\nname = "k-anonymity"\nk = 4').changed(
+        {"promised": [diverse]}
+    )
     assert [part.name for part in declared.rules] == ["k-anonymity", "l-diversity"]
-    no_rules = Plan.from_toml("seed = 1").override(rules=[diverse])
+    no_rules = Plan.from_toml("seed = 1").changed({"promised": [diverse]})
     assert [part.name for part in no_rules.rules] == ["l-diversity"]
 
 
 def test_the_k_of_a_plan_is_that_of_all_its_rules() -> None:
     plan = Plan.from_toml('[[rules]]\nname = "k-anonymity"\nk = 4')
-    filled = plan.override(rules=[{"name": "alpha-k-anonymity", "alpha": 0.3}]).filled()
+    filled = plan.changed({"promised": [{"name": "alpha-k-anonymity", "alpha": 0.3}]}).final()
     assert [part.spec["k"] for part in filled.rules] == [4, 4]
-    alone = Plan().override(rules=[{"name": "alpha-k-anonymity", "alpha": 0.3}]).filled()
+    alone = Plan().changed({"promised": [{"name": "alpha-k-anonymity", "alpha": 0.3}]}).final()
     assert [part.spec["k"] for part in alone.rules] == [10]
 
 
 def test_k_anonymity_is_part_of_alpha_k_unless_the_plan_names_it() -> None:
     k, alpha = {"name": "k-anonymity", "k": 5}, {"name": "alpha-k-anonymity", "alpha": 0.3, "k": 5}
-    assert [part.name for part in Plan().override(rules=[k, alpha]).rules] == ["alpha-k-anonymity"]
+    assert [part.name for part in Plan().changed({"promised": [k, alpha]}).rules] == [
+        "alpha-k-anonymity"
+    ]
     weaker = {**alpha, "k": 4}
-    assert len(Plan().override(rules=[k, weaker]).rules) == 2
-    declared = Plan.from_toml('[[rules]]\nname = "k-anonymity"\nk = 9').override(rules=[k, alpha])
+    assert len(Plan().changed({"promised": [k, weaker]}).rules) == 2
+    declared = Plan.from_toml('[[rules]]\nname = "k-anonymity"\nk = 9').changed(
+        {"promised": [k, alpha]}
+    )
     assert [part.spec["k"] for part in declared.rules] == [5, 5]

@@ -63,7 +63,7 @@ def test_the_same_seed_repeats_and_no_seed_shuffles() -> None:
 def test_an_outcome_plan_repeats_the_run() -> None:
     outcome = go(people(), method="k-member", options={"seeds": "furthest"})
     again = shoal.anonymize(
-        people(), plan=shoal.Plan.from_toml(outcome.plan.to_toml()).with_seed(1)
+        people(), plan=shoal.Plan.from_toml(outcome.plan.to_toml()).changed({"seed": 1})
     )
     assert_frame_equal(again.frame, outcome.frame)
     assert outcome.plan.columns["age"].kind == "ordered"

@@ -105,7 +105,7 @@ def test_a_word_for_all_wins_over_the_plan(table: pl.DataFrame) -> None:
 def test_the_check_finds_a_set_that_may_not_be(table: pl.DataFrame) -> None:
     made = shoal.anonymize(table, quasi=["age", "team"], k=5, seed=2**80)
     assert check(made.opened, [KAnonymity(5)]).holds
-    never = replace(made.opened, plan=made.plan.override(release={"sets": "never"}))
+    never = replace(made.opened, plan=made.plan.changed({"release": {"sets": "never"}}))
     verdict = check(never, [KAnonymity(5)])
     assert not verdict.holds
     assert "Column 'team' is published as a set of values in" in verdict.faults[0]
@@ -141,4 +141,4 @@ def test_a_grid_with_a_decimal_comma(table: pl.DataFrame) -> None:
 
 def test_slack_beyond_certainty() -> None:
     with pytest.raises(PlanError, match=r"from 0 \(never\) to 1 \(always\).*Got 2.0 instead"):
-        Plan().override(release={"slack": 2.0})
+        Plan().changed({"release": {"slack": 2.0}})

@@ -53,7 +53,7 @@ def test_the_tick_stays_until_it_is_taken_off(steward, patients, proved) -> None
     assert steward.get(f"{patients}/decide")["prove"]
     shown = steward.client.get(f"{patients}/decide").text
     assert "Prove how close to the best possible" in shown
-    steward.post(f"{patients}/decide", **steward.fields(patients))
+    steward.post(f"{patients}/decide", **steward.fields(patients), prove="")
     assert not steward.get(f"{patients}/decide")["prove"]
 
 

@@ -36,7 +36,9 @@ def made():
     roles = {"quasi": ["age", "town"], "sensitive": "diagnosis", "identifier": "name"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of sets and of what the classes tell: not asked here
-        table = shoal.open(FRAME, **roles, plan=shoal.Plan().override(method="mondrian"))
+        table = shoal.open(
+            FRAME, **roles, plan=shoal.Plan().changed({"method": {"name": "mondrian"}})
+        )
         return table.anonymize_to_look_into(lambda _stage: False)
 
 

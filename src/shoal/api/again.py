@@ -16,7 +16,7 @@ from shoal.plan.plan import Plan
 from shoal.releases.history.store import History, history_of
 from shoal.releases.verdict import Verdict
 from shoal.tables.gathering import Hierarchies, is_path
-from shoal.tables.prepare import locate, merge
+from shoal.tables.prepare import locate, planned
 from shoal.verbs.manifest import (
     changed_files,
     differing,
@@ -65,7 +65,7 @@ def remake(
             "To make a release again takes the seed of its run, which no manifest holds. Give it "
             "with --seed-file FILE or --seed (seed=...)."
         )
-    own = merge(plan, hierarchies=hierarchies, **reading)
+    own = planned(plan, hierarchies=hierarchies, **reading)
     if lost := lacking(made, own) if not isinstance(hierarchies, Mapping) else ():
         raise ParameterError(
             f"The manifest {manifest} withholds {', '.join(lost)}, because a reader could learn "

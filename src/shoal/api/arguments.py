@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from shoal.base.errors import ParameterError
-from shoal.base.roles import Kind, Role
+from shoal.base.roles import Kind
+from shoal.plan.changing import promise_arguments
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import rules_asked
 from shoal.tables.gathering import is_path
-from shoal.tables.prepare import merge
 from shoal.tables.sources.source import place
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class Bounded(Limited, total=False):
     suppress: float | str | None
 
 
-READING = tuple(ReadAs.__annotations__)
+READING = ("missing", "delimiter", *ReadAs.__annotations__)
 
 
 class Declared(Roles, ReadAs, Limited, total=False):
@@ -68,6 +67,7 @@ class Declared(Roles, ReadAs, Limited, total=False):
     plan: Plan | str | Path | None
     kinds: Mapping[str, Kind | str] | None
     importance: Mapping[str, float] | None
+    order: Mapping[str, Sequence[str] | str] | None
     grids: Mapping[str, str | float] | None
     sets: str | Mapping[str, str] | None
     domains: Domains | None
@@ -83,9 +83,13 @@ class Promised(TypedDict, total=False):
     k: int | None
     l: float | None  # noqa: E741 -- the papers' letter
     l_kind: str | None
+    c: float | None
     alpha: float | None
+    alpha_value: Names | None
     t: float | None
+    t_distance: str | None
     beta: float | None
+    beta_enhanced: bool | None
     m: int | None
     rules: Sequence[Rule] | Rule | None
 
@@ -217,43 +221,25 @@ class Attacked(_Released, Tried, total=False):
     control: Any
 
 
-def check_known(arguments: Mapping[str, Any], of: Any) -> None:
+def names_of(of: Any) -> frozenset[str]:
+    """Return the names of declared arguments, with the flags of all rules if it has promises."""
+    own: frozenset[str] = of.__optional_keys__
+    return own | {*promise_arguments()} if own >= Promised.__optional_keys__ else own
+
+
+def check_known(arguments: Mapping[str, Any], *of: Any) -> None:
     """Refuse an argument that nobody declared, as Python does where they are written out."""
-    if unknown := sorted(arguments.keys() - of.__optional_keys__):
+    if unknown := sorted(arguments.keys() - frozenset[str]().union(*map(names_of, of))):
         raise TypeError(f"got an unexpected keyword argument {unknown[0]!r}")
 
 
 def parted(arguments: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Part arguments into those of opening and those of the verb."""
-    opening = of.__optional_keys__
+    opening = names_of(of)
     return (
         {key: value for key, value in arguments.items() if key in opening},
         {key: value for key, value in arguments.items() if key not in opening},
     )
-
-
-def asked_for(
-    plan: Plan | str | Path | None,
-    *,
-    rules: Sequence[Rule] | Rule | None = None,
-    options: Mapping[str, Any] | None = None,
-    effort: str | None = None,
-    **asked: Any,
-) -> Plan:
-    """Return a plan with what a call to anonymize asks for, or say what is wrong with that."""
-    promise, rest = parted(asked, Promised)
-    return merge(
-        plan,
-        instead=rules,
-        rules=promised(**promise),
-        options={**(options or {}), **({} if effort is None else {"effort": effort})},
-        **rest,
-    )
-
-
-def promised(**flags: Any) -> list[dict[str, Any]]:
-    """Return the rules of a plan that flags of the command line ask for."""
-    return rules_asked({name.replace("_", "-"): value for name, value in flags.items()})
 
 
 def several(value: Any) -> list[Any]:
@@ -269,23 +255,6 @@ def grid_of(
     """Return what is tried, with the usual flags written out."""
     short = {"k": k, "l": l}
     return {f: several(v) for f, v in short.items() if v is not None} | dict(grid or {})
-
-
-def roles_of(
-    quasi: Names | None = None,
-    sensitive: Names | None = None,
-    identifier: Names | None = None,
-    other: Names | None = None,
-    person: Names | None = None,
-) -> dict[Role, Names | None]:
-    """Return the names by role."""
-    return {
-        Role.QUASI: quasi,
-        Role.SENSITIVE: sensitive,
-        Role.IDENTIFIER: identifier,
-        Role.OTHER: other,
-        Role.PERSON: person,
-    }
 
 
 def refuse_strict(strict: bool, prove: bool = False) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.api.arguments import several
 from shoal.base.errors import ParameterError
+from shoal.plan.setting import listed_names
 from shoal.releases import foreign
-from shoal.tables.prepare import Names, listed_names
+from shoal.tables.prepare import Names
 from shoal.verbs.attack import attack
 from shoal.verbs.intersect import Dated
 

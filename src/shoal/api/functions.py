@@ -20,15 +20,12 @@ from shoal.api.arguments import (
     Declared,
     Opening,
     Risked,
-    Roles,
-    asked_for,
     check_again,
     check_named_once,
     grid_of,
     parted,
     refuse_history,
     refuse_strict,
-    roles_of,
     several,
 )
 from shoal.api.on_spark import anonymize_on_spark, wants_spark
@@ -41,7 +38,7 @@ from shoal.api.release import Release
 from shoal.base.errors import ParameterError
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.tables.gathering import Hierarchies, is_path
-from shoal.tables.prepare import extra_rules, merge
+from shoal.tables.prepare import extra_rules, planned
 
 if TYPE_CHECKING:
     from shoal.measures.risks.results import Attacks
@@ -91,8 +88,8 @@ def anonymize(data: Any = None, **given: Any) -> Release[Any]:
         return _on_spark(data, **given)
     declared, asked = parted(given, Declared)
     # Whatever is wrong with what is asked for is said before the table is read.
-    declared["plan"] = merge(declared.get("plan"))
-    asked_for(declared["plan"], **parted(asked, Asked)[0])
+    declared["plan"] = planned(declared.get("plan"))
+    planned(declared["plan"], **parted(asked, Asked)[0])
     if (progress := asked.get("progress")) is not None:
         progress("read")
     made: Release[Any] = open(data, **declared).anonymize(**asked)
@@ -115,10 +112,9 @@ def _on_spark(
 ) -> Release[Any]:
     refuse_strict(strict, prove)
     refuse_history(history or against)
-    roles, asked = parted(given, Roles)
-    asked |= {"roles": roles_of(**roles), "hierarchies": hierarchies, "rules": rules}
+    full = planned(plan, hierarchies=hierarchies, rules=rules, **given)
     extra = extra_rules(rules)
-    return anonymize_on_spark(data, asked_for(plan, **asked), hierarchies, extra, engine, progress)
+    return anonymize_on_spark(data, full, hierarchies, extra, engine, progress)
 
 
 def inspect(data: Any = None, **declared: Unpack[Declared]) -> Inspection:
@@ -137,7 +133,7 @@ def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
     declared, asked = parted(given, Declared)
     # Whatever is wrong with the settings is said before the table is read.
     methods, grid = asked.get("methods"), grid_of(asked.get("k"), asked.get("l"), asked.get("grid"))
-    choices(merge(declared.get("plan")), None if methods is None else several(methods), grid)
+    choices(planned(declared.get("plan")), None if methods is None else several(methods), grid)
     return open(data, **declared).compare(**asked)
 
 
@@ -197,15 +193,14 @@ def _beside_manifest(
     if again:
         from shoal.api.again import remake
 
-        as_then = {k: opening[k] for k in ("hierarchies", "missing", "delimiter") if k in opening}
-        reading = {key: opening[key] for key in READING if key in opening}
+        as_then = {k: opening[k] for k in ("hierarchies", *READING) if k in opening}
         how |= as_then | {"seed": how.get("seed"), "history": promise.get("history")}
-        more, verified = remake(manifest, data, plan=own, reading=reading, **how)
+        more, verified = remake(manifest, data, plan=own, **how)
         others = promise.keys() - {"against", "history"}  # promises that are not those of the run
         remade = more, None if others else verified
     if released is None:
         released = manifest.parent / released_name(told, manifest)
-    opening["plan"] = plan_of(told, None if own is None else merge(own), manifest.parent)
+    opening["plan"] = plan_of(told, None if own is None else planned(own), manifest.parent)
     verdict = audit(released, **opening, **promise)
     where = Path(released) if is_path(released) and Path(released).exists() else None
     return compared(told, manifest.parent, where, verdict, remade)

@@ -37,7 +37,7 @@ def anonymize_on_spark(
             "Leave it out, or leave out the engine."
         )
     clock = Clock(progress or (lambda stage: None))
-    run, tables, here = on_spark(data, plan.filled(), hierarchies, extra, engine or Spark(), clock)
+    run, tables, here = on_spark(data, plan.final(), hierarchies, extra, engine or Spark(), clock)
     run = replace(run, marks=marks(data, None, plan, {}, "spark"))
     if here is None:
         return Release(None, run, Native(), tables)

@@ -11,61 +11,49 @@ from typing import Any, TypeVar, Unpack, overload
 import polars as pl
 
 from shoal.api.arguments import (
-    READING,
     Bounded,
     Declared,
     Opening,
     ReadAs,
-    Roles,
     check_known,
-    parted,
-    roles_of,
 )
 from shoal.api.release import Release
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind, Role
 from shoal.engines.spark.settings import is_spark_frame
+from shoal.plan.parts import LIMITS
 from shoal.plan.plan import Plan
 from shoal.releases import foreign
 from shoal.releases.reading import open_published
 from shoal.tables.gathering import Hierarchies, gather, is_path
-from shoal.tables.limits import limits_by_column
 from shoal.tables.native import Native
 from shoal.tables.prepare import (
     Domains,
     Names,
     load,
     locate,
-    merge,
-    settled,
-    with_domains,
+    planned,
 )
 
 FrameT = TypeVar("FrameT")
-Named = Callable[[Sequence[str]], Mapping[Role, list[str]]]
+Declare = Callable[[Sequence[str]], dict[str, Any]]
+"""What says of columns what they are, once their names are known, by names of arguments."""
 
 
 def read(
     data: Any,
     plan: Plan,
+    declare: Declare | None = None,
     *,
-    roles: Named | None = None,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
     hierarchies: Hierarchies | None = None,
-    domains: Domains | None = None,
     only: bool = False,
 ) -> Table[Any]:
-    """Read a table, once. ``roles`` may depend on the columns, which are known only then.
-
-    ``settings``: keys of some columns, as :meth:`shoal.plan.plan.Plan.with_settings` takes them.
-    """
+    """Read a table, once. ``declare`` may depend on the columns, which are known only then."""
     start = time.perf_counter()
     frame = load(data, plan)
     seconds = time.perf_counter() - start
-    plan = plan if roles is None else plan.with_roles(roles(frame.columns))
-    plan = plan.with_settings(settings or {})
-    plan = with_domains(plan, domains)
+    plan = plan if declare is None else planned(plan, **declare(frame.columns))
     taxonomies = gather(plan, frame.columns, hierarchies)
     return Table(data, plan, frame, taxonomies, only, seconds)
 
@@ -141,37 +129,34 @@ def look(
 ) -> Table[Any]:
     """Open a table without a look at its roles; the arguments are those of :func:`open`."""
     check_known(declared, Declared)
-    roles, rest = parted(declared, Roles)
-    reading = {key: rest.pop(key) for key in READING if key in rest}
-    plan = merge(rest.pop("plan", None), roles=roles_of(**roles), reading=reading, **rest)
-    named, trees = roles.get("quasi") is not None, rest.get("hierarchies")
+    named, trees = declared.get("quasi") is not None, declared.get("hierarchies")
+    plan = planned(declared.pop("plan", None), **declared)
     return read(locate(data, plan, table, query), plan, hierarchies=trees, only=named)
 
 
 def open_with_plan(
     released: Any,
     plan: Plan,
+    declare: Declare | None = None,
     *,
-    roles: Named | None = None,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
     st: Any = None,
     hierarchies: Hierarchies | None = None,
-    domains: Domains | None = None,
     original: Any = None,
     notations: Mapping[str, str] | None = None,
     dictionary: Mapping[str, dict[str, Any]] | None = None,
 ) -> Release[Any]:
-    """Open a release by a plan. ``roles`` may depend on the columns, which are known only then.
+    """Open a release by a plan. ``declare`` may depend on the columns, which are known only then.
 
     ``dictionary``: what the file beside it says of every column.
     """
 
     def declared(columns: Sequence[str]) -> Plan:
-        full = plan if roles is None else plan.with_roles(roles(columns))
-        full = full.with_settings(settings or {})
+        given = {} if declare is None else declare(columns)
+        domains = given.pop("domains", None) or {}
+        full = planned(plan, **given)
         # Only a sensitive column has a domain.
-        hidden = [*full.names(Role.SENSITIVE), *(n for n in domains or () if n not in full.columns)]
-        return with_domains(full.with_roles({Role.SENSITIVE: hidden}), domains)
+        hidden = [*full.names(Role.SENSITIVE), *(n for n in domains if n not in full.columns)]
+        return planned(full, sensitive=hidden, domains=domains)
 
     opened = open_published(
         released,
@@ -253,35 +238,30 @@ def open_release(
     within, coarsest, finest, top, bottom, suppress
         Limits that its cells and rows are to keep, as :func:`shoal.anonymize` takes them.
     """
-    limits, reading = parted(more, Bounded)
+    check_known(more, Bounded, ReadAs)
     declared = getattr(original, "taken", None)
     if plan is None and declared is not None:
         plan = declared.plan
-    # Kinds belong to columns, which are named last.
-    check_known(reading, ReadAs)
-    read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
-    full = merge(plan, hierarchies=hierarchies, suppress=limits.get("suppress"), **read_as)
-    named: Mapping[Role, Any] = roles_of(quasi, sensitive, identifier, person=person)
+    late = {key: more.pop(key) for key in LIMITS if key in more}
+    read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, **more}
+    full = planned(plan, hierarchies=hierarchies, **read_as)
+    named: Mapping[Role, Any] = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
+    named = {**named, Role.IDENTIFIER: identifier, Role.PERSON: person}
     told = None
     if plan is None and not any(named.values()) and is_path(released):
         from shoal.api.analysis import declared_beside
 
         told, named, kinds = declared_beside(Path(released), named, kinds)
-
-    def roles(_columns: Sequence[str]) -> dict[Role, list[str]]:
-        return settled(named)
-
-    if kinds:
-        full = merge(full, roles=named, kinds=kinds)
+    late |= {str(role): names for role, names in named.items()}
+    if kinds:  # they belong to columns, which are named last
+        full = planned(full, **late, kinds=kinds)
     trees = declared.taxonomies if hierarchies is None and declared is not None else hierarchies
     return open_with_plan(
         released,
         full,
-        roles=roles,
-        settings=limits_by_column(limits),
+        lambda _columns: late | {"domains": domains},
         st=st,
         hierarchies=trees,
-        domains=domains,
         original=original,
         notations=notations,
         dictionary=told,

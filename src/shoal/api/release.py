@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 
 import polars as pl
 
-from shoal.api.arguments import Promised, Tried, asked_for, check_known, several
+from shoal.api.arguments import Promised, Tried, check_known, several
 from shoal.base.errors import ShoalError
 from shoal.base.partition import Ints
 from shoal.base.plain import as_json
@@ -29,7 +29,7 @@ from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
 from shoal.tables.native import Native
-from shoal.tables.prepare import Names, extra_rules, load
+from shoal.tables.prepare import Names, extra_rules, load, planned
 
 if TYPE_CHECKING:
     from shoal.engines.run import Run
@@ -192,7 +192,7 @@ class Release(Generic[FrameT]):
         from shoal.verbs.audit import audit
 
         check_known(promise, Promised)
-        plan, extra = asked_for(self.plan, **promise), extra_rules(promise.get("rules"))
+        plan, extra = planned(self.plan, **promise), extra_rules(promise.get("rules"))
         before = [self.alike(released) for released in several(against)]
         series = history_of(history)
         return audit(self.here, plan, extra, self.original, before, series)

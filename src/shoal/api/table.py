@@ -14,7 +14,6 @@ import polars as pl
 from shoal.api.arguments import (
     Asked,
     Weighed,
-    asked_for,
     check_known,
     check_named_once,
     grid_of,
@@ -46,7 +45,7 @@ from shoal.tables.prepare import (
     Taken,
     extra_rules,
     load,
-    merge,
+    planned,
     take,
 )
 from shoal.tables.schema import Schema
@@ -198,7 +197,7 @@ class Table(Generic[FrameT]):
 
         limit(threads)
         check_known(asked, Asked)
-        plan = asked_for(self.plan, **asked).filled()
+        plan = planned(self.plan, **asked)
         extra = extra_rules(asked.get("rules"))
         key = read_key(pseudonym_key)
         if engine is not None:
@@ -229,7 +228,7 @@ class Table(Generic[FrameT]):
 
         start = time.perf_counter()
         taken, said = self._settled
-        plan = plan.declaring(taken.plan)
+        plan = plan.final(taken.plan)
         with heard() as warned:
             caution(taken, plan, extra, strict=strict)
         series = history_of(history, plan)
@@ -276,7 +275,7 @@ class Table(Generic[FrameT]):
         """
         from shoal.verbs.anonymize import Clock, limited
 
-        plan = asked_for(self.plan).filled()
+        plan = self.plan
         clock = Clock(limited(progress, find_method(plan.method.name), None))
         return self._carried_out(plan, clock, against=against, prove=prove)
 
@@ -351,11 +350,11 @@ class Table(Generic[FrameT]):
         from shoal.verbs.compare.running import compare
 
         limit(threads)
-        plan = merge(self.plan, instead=rules, seed=seed)
+        plan = planned(self.plan, rules=rules, seed=seed)
         taken, said = self._settled
         comparison = compare(
             taken,
-            plan.declaring(taken.plan),
+            plan,
             extra_rules(rules),
             methods=None if methods is None else several(methods),
             grid=grid_of(k, l, grid),

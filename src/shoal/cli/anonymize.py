@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import RULES
-from shoal.cli import cells, on_spark, persons, reporting, say, streams
+from shoal.cli import on_spark, persons, reporting, say, streams
 from shoal.cli import options as opt
-from shoal.cli.limits import Restricted, with_limits
-from shoal.cli.readers import with_reading
+from shoal.cli.settings import Given, with_settings
 from shoal.tables.sources.source import place
 
 if TYPE_CHECKING:
+    from shoal.api.opening import Declare
     from shoal.api.release import Release
     from shoal.cli.output import Output
     from shoal.engines.run import Run
@@ -31,8 +31,7 @@ BEFORE = "released before"
 
 
 @opt.with_rules
-@with_limits
-@with_reading
+@with_settings()
 def command(
     out: Annotated[
         str,
@@ -55,19 +54,10 @@ def command(
         str | None,
         opt.flag("--into", "NAME", "The table of the output database that the release becomes."),
     ] = None,
-    quasi: opt.Quasi = None,
-    sensitive: opt.Sensitive = None,
-    identifier: opt.Identifier = None,
-    other: opt.Other = None,
-    person: opt.Person = None,
-    person_rows: persons.PersonRows = None,
-    pseudonym: persons.Pseudonym = None,
     pseudonym_key: persons.PseudonymKey = None,
     history: persons.History = None,
     history_key: persons.HistoryKey = None,
     against: persons.Against = None,
-    hierarchies: opt.Hierarchies = None,
-    domain: opt.Domain = None,
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
     option: Annotated[
         list[str] | None,
@@ -90,41 +80,8 @@ def command(
             "refines (shoal).",
         ),
     ] = None,
-    as_in_paper: Annotated[
-        bool,
-        typer.Option(
-            "--as-in-paper",
-            help="Run the method exactly as its paper has it; what that sets is shown "
-            "(see: shoal methods).",
-        ),
-    ] = False,
     seed: opt.Seed = None,
     seed_file: opt.SeedFile = None,
-    typed: Annotated[
-        bool | None,
-        typer.Option(
-            "--typed/--text",
-            help="Ordered columns, and those with a hierarchy of intervals, as two columns x_lo, "
-            "x_hi.",
-        ),
-    ] = None,
-    mid: Annotated[
-        bool | None,
-        typer.Option("--mid/--no-mid", help="Typed, with a third column: the middle, x_mid."),
-    ] = None,
-    csv_safe: Annotated[
-        bool | None,
-        typer.Option(
-            "--csv-safe/--csv-plain",
-            help="Put an apostrophe before texts of a CSV release that a spreadsheet would run as "
-            "formulas (=, +, -, @); Shoal takes it off again.",
-        ),
-    ] = None,
-    grid: cells.Grid = None,
-    sets: cells.Sets = None,
-    slack: cells.Slack = None,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     json: opt.JsonFile = None,
     report: opt.ReportFile = None,
@@ -181,8 +138,7 @@ def command(
         ),
     ] = None,
     *,
-    reading: dict[str, str],
-    limits: Restricted,
+    given: Given,
     rules: list[dict[str, Any]],
 ) -> None:
     """Anonymize a table and check the release before it is written.
@@ -210,52 +166,39 @@ def command(
     if spark:
         persons.refuse_history(history or against)
     else:
-        goal.check_files([path for path in (data, plan) if path is not None], csv_safe=csv_safe)
+        goal.check_files(
+            [path for path in (data, plan) if path is not None],
+            csv_safe=given.values.get("csv_safe"),
+        )
     reader = reporting.reader(report, audience)
 
     from shoal.releases.history.store import history_of
-    from shoal.tables.prepare import merge, with_domains
+    from shoal.tables.prepare import planned
 
-    base = merge(plan, trust=trust_plan)
+    base = planned(plan, trust=trust_plan)
     name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
-    sets_at_all, settings_by_column = cells.named(grid, sets, limits.settings)
-    full = merge(
+    full = planned(
         base,
-        missing=missing,
-        delimiter=delimiter,
-        reading=reading,
-        hierarchies=hierarchies,
+        **given.early,
         seed=opt.chosen_seed(seed, seed_file),
-        rules=rules,
+        promised=rules,
         method=name,
         options=opt.parse_options(words, name),
-        typed=typed,
-        mid=mid,
-        csv_safe=csv_safe,
-        slack=slack,
-        person_rows=person_rows,
-        pseudonym=None if pseudonym is None else True,
-        sets=sets_at_all,
-        suppress=limits.suppress,
-        as_in_paper=as_in_paper,
     )
     source = opt.located(data, full, table, query, query_file)
-    roles = opt.named_roles(quasi, sensitive, identifier, other, persons.whose(person, pseudonym))
-    domains = opt.named_domains(domain)
     if spark:
         order = on_spark.Order.of(source, goal, master, driver_tuples, reader)
-        named = with_domains(full.with_roles(roles(())), domains).with_settings(settings_by_column)
-        on_spark.carry_out(order, named, started)
+        on_spark.carry_out(order, planned(full, **given.late()(())), started)
         return
+    domains = given.values.get("domains", {})
     inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
     series = history_of(history, full, history_key)
     declares = bool(domains) or full.declares_domain
     (goal := goal.made_by(name, inputs, declared=declares, series=series)).check()
     asked: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
     asked |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}
-    declared = {"roles": roles, "domains": domains, "settings": settings_by_column}
-    _release(source, full, declared, asked, reader, goal, started)
+    _release(source, full, given.late(), asked, reader, goal, started)
 
 
 def _told_again(run: Run, again: list[str], near: list[str]) -> Run:
@@ -283,7 +226,7 @@ def _told_again(run: Run, again: list[str], near: list[str]) -> Run:
 def _release(
     source: Path | Source,
     plan: Plan,
-    declared: Mapping[str, Any],
+    declare: Declare,
     settings: Mapping[str, Any],
     reader: str | None,
     goal: Output,
@@ -300,7 +243,7 @@ def _release(
 
     def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
-        table = read(source, plan, **declared)
+        table = read(source, plan, declare)
         release = table.anonymize(progress=progress, **settings)
         release = replace(release, run=_told_again(release.made, again, goal.near(release.plan)))
         refuse_if(

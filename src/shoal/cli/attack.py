@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import options as opt
 from shoal.cli import say, streams
-from shoal.cli.readers import with_reading
+from shoal.cli.settings import RELEASED, Given, with_settings
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
     from shoal.measures.risks.results import Attacks
 
 
-@with_reading
+@with_settings(*RELEASED[1:])
 def command(
     original: Annotated[
         Place,
@@ -34,8 +35,6 @@ def command(
             "Columns that the attacker knows of a person; the plan's quasi-identifiers by default.",
         ),
     ] = None,
-    sensitive: opt.Sensitive = None,
-    person: opt.Person = None,
     kinds: Annotated[
         list[str] | None,
         opt.flag(
@@ -95,10 +94,6 @@ def command(
         ),
     ] = None,
     st: opt.SecondTable = None,
-    hierarchies: opt.Hierarchies = None,
-    domain: opt.Domain = None,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     seed: Annotated[
@@ -107,7 +102,7 @@ def command(
     json: opt.JsonFile = None,
     force: opt.Force = False,
     *,
-    reading: dict[str, str],
+    given: Given,
 ) -> None:
     """Attack a release as somebody would who knows a little about the people in it.
 
@@ -120,7 +115,7 @@ def command(
     from shoal.api.arguments import check_named_once
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
-    from shoal.tables.prepare import load, merge
+    from shoal.tables.prepare import load, planned
 
     before = [place(name) for name in against or ()]
     tables = [place(name) for name in against_original or ()]
@@ -128,18 +123,10 @@ def command(
     inputs = [path for path in named if path is not None]
     check_named({"--json": json}, force, inputs)
     check_named_once([released, *before])
-    full = merge(
-        plan,
-        trust=trust_plan,
-        missing=missing,
-        delimiter=delimiter,
-        reading=reading,
-        hierarchies=hierarchies,
-    )
+    full = planned(plan, trust=trust_plan, **given.early)
     truth = load(original, full)
     declared: dict[str, Any] = {
-        "roles": opt.named_roles(known, sensitive, person=person, more=truth.columns),
-        "domains": opt.named_domains(domain),
+        "declare": replace(given, values={**given.values, "quasi": known}).late(*truth.columns),
         "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
     }
     with warned_last():

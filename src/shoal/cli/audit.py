@@ -11,8 +11,8 @@ import typer
 from shoal.base.seeds import read_seed
 from shoal.cli import options as opt
 from shoal.cli import persons, reporting, say, streams
-from shoal.cli.limits import Restricted, with_limits
-from shoal.cli.readers import with_reading
+from shoal.cli.settings import RELEASED, Given, with_settings
+from shoal.plan.parts import LIMITS
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 
 @opt.with_rules
-@with_limits
-@with_reading
+@with_settings(*RELEASED, "identifier", *LIMITS, "suppress")
 def command(
     released: Annotated[
         Place | None,
@@ -39,10 +38,6 @@ def command(
     table: Annotated[
         str | None, opt.flag("--table", "NAME", "Which table of a database was published.")
     ] = None,
-    quasi: opt.Quasi = None,
-    sensitive: opt.Sensitive = None,
-    identifier: opt.Identifier = None,
-    person: opt.Person = None,
     original: Annotated[
         Place | None,
         opt.flag(
@@ -124,10 +119,6 @@ def command(
         opt.flag("--pseudonym-key", "FILE", "With --again: the key of the release's pseudonyms."),
     ] = None,
     st: opt.SecondTable = None,
-    hierarchies: opt.Hierarchies = None,
-    domain: opt.Domain = None,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     json: Annotated[
@@ -144,8 +135,7 @@ def command(
     audience: opt.Audience = None,
     force: opt.Force = False,
     *,
-    limits: Restricted,
-    reading: dict[str, str],
+    given: Given,
     rules: list[dict[str, Any]],
 ) -> None:
     """Check a published file against its promise, from its cells alone.
@@ -164,7 +154,7 @@ def command(
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.releases.history.store import history_of
-    from shoal.tables.prepare import merge
+    from shoal.tables.prepare import planned
     from shoal.verbs.manifest import beside_another, compared
 
     seed = opt.chosen_seed(seed, seed_file)
@@ -180,13 +170,9 @@ def command(
     to = reporting.reader(report, audience)
     _check_attacked(tables, original, to)
     check_named_once([released, *before])
-    as_read: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
-    as_read["hierarchies"] = hierarchies
-    full = merge(promised, trust=trust_plan, rules=rules, suppress=limits.suppress, **as_read)
+    full = planned(promised, trust=trust_plan, **given.early, promised=rules)
     declared: dict[str, Any] = {
-        "settings": limits.settings,
-        "roles": opt.named_roles(quasi, sensitive, identifier, person=person),
-        "domains": opt.named_domains(domain),
+        "declare": given.late(),
         "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
     }
     with warned_last():
@@ -199,7 +185,8 @@ def command(
         if again:
             from shoal.api.again import remake
 
-            own = None if plan is None else merge(plan, trust=trust_plan)
+            own = None if plan is None else planned(plan, trust=trust_plan)
+            as_read = {name: v for name, v in given.early.items() if name != "suppress"}
             keys: dict[str, Any] = {"pseudonym_key": pseudonym_key, "history": series}
             more, verified = remake(manifest, data, seed=seed, plan=own, **keys, **as_read)
             remade = more, None if rules else verified
@@ -225,7 +212,7 @@ def _find(
 ) -> tuple[Place, dict[str, Any] | None, Plan | Path | None]:
     """Return the published table, what its manifest says, and the plan that the two give."""
     from shoal.base.errors import ParameterError
-    from shoal.tables.prepare import merge
+    from shoal.tables.prepare import planned
     from shoal.verbs.manifest import plan_of, read_manifest, released_name
 
     if manifest is None:
@@ -236,7 +223,7 @@ def _find(
             )
         return released, None, plan
     made = read_manifest(manifest)
-    own = None if plan is None else merge(plan, trust=trust)
+    own = None if plan is None else planned(plan, trust=trust)
     if released is None:
         released = manifest.parent / released_name(made, manifest)
     return released, made, plan_of(made, own, manifest.parent)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.catalog import LOSSES, METHODS
-from shoal.cli import cells, reporting, say
 from shoal.cli import options as opt
-from shoal.cli.limits import Restricted, with_limits
-from shoal.cli.readers import with_reading
+from shoal.cli import reporting, say
+from shoal.cli.settings import Given, with_settings
 
 if TYPE_CHECKING:
     from shoal.tables.sources.source import Place
-    from shoal.verbs.compare import Comparison, Setting
+    from shoal.verbs.compare import ComparedSetting, Comparison
 
 _BASELINES = [entry.name for entry in METHODS.values() if entry.baseline]
 STOPPING = (
@@ -28,18 +27,11 @@ STOPPING = (
 
 
 @opt.with_grid
-@with_limits
-@with_reading
+@with_settings()
 def command(
     data: opt.Data,
     plan: opt.PlanFile = None,
     trust_plan: opt.TrustPlan = False,
-    quasi: opt.Quasi = None,
-    sensitive: opt.Sensitive = None,
-    identifier: opt.Identifier = None,
-    other: opt.Other = None,
-    person: opt.Person = None,
-    hierarchies: opt.Hierarchies = None,
     methods: Annotated[
         list[str] | None,
         opt.flag(
@@ -100,13 +92,8 @@ def command(
             "share of the commonest value to certainty.",
         ),
     ] = None,
-    steps: cells.Grid = None,
-    sets: cells.Sets = None,
-    slack: cells.Slack = None,
     seed: opt.Seed = None,
     seed_file: opt.SeedFile = None,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     json: opt.JsonFile = None,
     csv: Annotated[
@@ -126,8 +113,7 @@ def command(
     ] = False,
     force: opt.Force = False,
     *,
-    reading: dict[str, str],
-    limits: Restricted,
+    given: Given,
     grid: dict[str, list[Any]],
 ) -> None:
     """Compare methods and settings side by side, and recommend one of them.
@@ -151,30 +137,21 @@ def command(
     reporting.reader(report, None)
 
     from shoal.api.opening import read
-    from shoal.tables.prepare import merge
+    from shoal.tables.prepare import planned
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
-    sets_at_all, settings = cells.named(steps, sets, limits.settings)
-    full = merge(
-        plan,
-        trust=trust_plan,
-        missing=missing,
-        delimiter=delimiter,
-        reading=reading,
-        hierarchies=hierarchies,
-        seed=opt.chosen_seed(seed, seed_file),
-        slack=slack,
-        sets=sets_at_all,
-        suppress=limits.suppress,
-    )
+    base = planned(plan, trust=trust_plan)
+    full = planned(base, **given.early, seed=opt.chosen_seed(seed, seed_file))
     wanted = opt.split_names(methods, ())
     labels = [choice.label for choice in choices(full, wanted, grid)]
 
+    asked: dict[str, Any] = {}
+
     def work(progress: Any) -> Comparison:
         progress("reading")
-        roles = opt.named_roles(quasi, sensitive, identifier, other, person)
-        table = read(data, full, roles=roles, settings=settings)
+        table = read(data, full, given.late())
+        asked.update(given.every(table.frame.columns))
         return table.compare(
             methods=wanted,
             grid=grid,
@@ -196,7 +173,12 @@ def command(
         comparison = watch(work, ("reading", *labels), STOPPING)
     _tell_or_leave(comparison, len(labels))
     if comparison.recommended is not None:
-        say.line(f"Make it with: {_again(comparison.recommended, data, plan)}")
+        named = {"--plan": plan, "--max-unpacked": max_unpacked, "--seed": seed}
+        named["--seed-file"] = seed_file
+        places = [str(getattr(data, "again", data))]  # never a password
+        places += [str(w) for flag in named.items() if flag[1] is not None for w in flag]
+        places += ["--trust-plan"] if trust_plan else []
+        say.line(f"Make it with: {_again(comparison.recommended, asked, places)}")
     with stoppable():
         _write(comparison, files, data, force, inputs)
 
@@ -337,30 +319,19 @@ def _legend(comparison: Comparison, shown: set[str]) -> list[str]:
     return lines
 
 
-def _flag(setting: Setting, flag: str) -> str:
+def _flag(setting: ComparedSetting, flag: str) -> str:
     from shoal.verbs.compare.choices import say as written
 
     return written(setting.values[flag]) if flag in setting.values else ""
 
 
-def _again(setting: Setting, data: Place, plan: Path | None) -> str:
-    """Return the command that makes the release of a setting."""
+def _again(setting: ComparedSetting, given: Mapping[str, Any], places: Sequence[str]) -> str:
+    """Return the command that makes the release of a setting: with everything that was given."""
+    from shoal.plan.command import words_of
     from shoal.verbs.compare.choices import read_method
 
-    words = [
-        "shoal",
-        "anonymize",
-        str(getattr(data, "again", data)),  # never a password
-        *(["--plan", str(plan)] if plan else []),
-    ]
     name, options = read_method(setting.method)
-    words += ["--method", name]
-    for option, value in options.items():
-        words += ["--option", f"{option}={value}"]
-    for flag, value in setting.values.items():
-        if isinstance(value, (list, tuple)):
-            words += [word for text in value for word in (f"--{flag}", text)]
-        else:
-            words += [f"--{flag}"] if value is True else [f"--{flag}", _flag(setting, flag)]
-    rest = "" if plan else " (with the same columns)"
-    return f"{shlex.join([*words, '-o', 'release.csv'])}{rest}"
+    words = words_of({**given, "method": name, "options": options, **setting.values})
+    command = shlex.join(["shoal", "anonymize", *places, *(words or []), "-o", "release.csv"])
+    # A name with a space at its end, say, cannot be written among others.
+    return command if words is not None else f"{command} (with the same options as here)"

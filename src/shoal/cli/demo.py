@@ -118,10 +118,12 @@ def _keep(out: Path, frame: pl.DataFrame, run: Run, release: pl.DataFrame, force
     from shoal.tables.files import write_table
 
     shutil.copytree(demo.HIERARCHIES, out / "hierarchies", dirs_exist_ok=True)
-    run = replace(run, plan=run.plan.override(data={"hierarchies": "hierarchies"}))
+    run = replace(run, plan=run.plan.changed({"data": {"hierarchies": "hierarchies"}}))
     write_table(frame, out / "patients.csv", force=force)
     write_table(release, out / "release.csv", force=force)
-    plan = run.plan.with_seed(SEED)  # a release keeps no seed; here the plan is to repeat it
+    plan = run.plan.changed(
+        {"seed": SEED}
+    )  # a release keeps no seed; here the plan is to repeat it
     for name, text in (("plan.toml", plan.to_toml()), ("result.json", run.to_json())):
         with atomic_file(out / name, force=force) as stream:
             stream.write(text.encode())

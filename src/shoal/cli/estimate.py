@@ -10,13 +10,13 @@ import typer
 from shoal.catalog import ESTIMATORS
 from shoal.cli import options as opt
 from shoal.cli import say
-from shoal.cli.readers import with_reading
+from shoal.cli.settings import Given, with_settings
 
 if TYPE_CHECKING:
     from shoal.verbs.estimate import Estimates
 
 
-@with_reading
+@with_settings("Input", "hierarchies", "domains", "quasi")
 def command(
     released: opt.Released,
     of: Annotated[
@@ -48,9 +48,6 @@ def command(
         float, opt.flag("--level", "SHARE", "How often an interval holds the truth.")
     ] = 0.95,
     st: opt.SecondTable = None,
-    quasi: opt.Quasi = None,
-    hierarchies: opt.Hierarchies = None,
-    domain: opt.Domain = None,
     max_unpacked: opt.MaxUnpacked = None,
     top: Annotated[
         int, opt.flag("--top", "INT", "Values to show for each combination.", min=1)
@@ -66,7 +63,7 @@ def command(
     ] = None,
     force: opt.Force = False,
     *,
-    reading: dict[str, str],
+    given: Given,
 ) -> None:
     """Count sensitive values by category from a release, with intervals.
 
@@ -79,17 +76,16 @@ def command(
     from shoal.cli.output import check_named, keep
     from shoal.show.charts.paper import check_picture
     from shoal.show.figures.plots import estimates_chart
-    from shoal.tables.prepare import merge
+    from shoal.tables.prepare import planned
 
     if plot is not None:
         check_picture(plot)
     check_named({"--json": json, "--plot": plot}, force, [released])
     release = open_with_plan(
         released,
-        merge(None, hierarchies=hierarchies, reading=reading),
-        roles=opt.named_roles(quasi),
+        planned(None, **given.early),
+        given.late(),
         st=st,
-        domains=opt.named_domains(domain),
     )
     split = opt.split_names(by, ()) or ()
     how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}

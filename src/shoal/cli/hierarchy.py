@@ -12,7 +12,7 @@ from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.cli import options as opt
 from shoal.cli import say, streams
 from shoal.cli.helping import Command, told
-from shoal.cli.readers import with_reading
+from shoal.cli.settings import Given, with_settings
 from shoal.tables.sources.source import Place
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PREVIEW = 24  # lines of a tree that is shown before it is written
 
 @app.command("make", cls=Command)
 @told
-@with_reading
+@with_settings("Input")
 def make(
     data: opt.Data,
     column: Annotated[
@@ -67,12 +67,10 @@ def make(
         str | None,
         opt.flag("--at-least", "ROWS", "rare: names that fewer rows have are put together."),
     ] = None,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
     *,
-    reading: dict[str, str],
+    given: Given,
 ) -> None:
     """Make a hierarchy from the values of a column, in ARX's CSV format, and show it.
 
@@ -85,12 +83,12 @@ def make(
     from shoal.base.atomic import check_output
     from shoal.tables.hierarchy import write_hierarchy
     from shoal.tables.making import make as make_hierarchy
-    from shoal.tables.prepare import load, merge
+    from shoal.tables.prepare import load, planned
     from shoal.tables.schema import unknown_column
 
     if out is not None:
         check_output(out, force=force, inputs=[data])
-    frame = load(data, merge(None, missing=missing, delimiter=delimiter, reading=reading))
+    frame = load(data, planned(None, **given.early))
     if column not in frame.columns:
         raise SchemaError(unknown_column(column, frame.columns))
     numbers = {"widths": widths, "steps": steps, "drop": drop, "top": top, "at-least": at_least}
@@ -105,16 +103,14 @@ def make(
 
 @app.command("make-all", cls=Command)
 @told
-@with_reading
+@with_settings("Input")
 def make_all(
     data: opt.Data,
     out: Annotated[Path, opt.flag("--out -o", "DIR", "The folder that they go to.")],
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
     *,
-    reading: dict[str, str],
+    given: Given,
 ) -> None:
     """Make a guessed hierarchy for every column that others may know, and show each in a line.
 
@@ -127,9 +123,9 @@ def make_all(
     from shoal.tables.guessing import guess
     from shoal.tables.guessing.hierarchies import guess_any
     from shoal.tables.hierarchy import write_hierarchy
-    from shoal.tables.prepare import load, merge
+    from shoal.tables.prepare import load, planned
 
-    frame = load(data, merge(None, missing=missing, delimiter=delimiter, reading=reading))
+    frame = load(data, planned(None, **given.early))
     names = guess(frame).quasi
     if not names:
         raise InputError(
@@ -160,7 +156,7 @@ def make_all(
 
 @app.command("show", cls=Command)
 @told
-@with_reading
+@with_settings("Input")
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy file.")],
     data: Annotated[
@@ -173,18 +169,16 @@ def show(
     lines: Annotated[
         int, opt.flag("--lines", "INT", "How many lines at most; 0 for all.", min=0)
     ] = 60,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     *,
-    reading: dict[str, str],
+    given: Given,
 ) -> None:
     """Show a hierarchy as a tree, with the rows of a table under every label.
 
     Example: shoal hierarchy show hierarchies/zip.csv --data patients.csv
     """
     from shoal.tables.hierarchy import read_hierarchy
-    from shoal.tables.prepare import load, merge
+    from shoal.tables.prepare import load, planned
     from shoal.tables.schema import unknown_column
 
     if not file.is_file():
@@ -192,7 +186,7 @@ def show(
     name = column or file.stem.rpartition("_hierarchy_")[2]
     frame = None
     if data is not None:
-        frame = load(data, merge(None, missing=missing, delimiter=delimiter, reading=reading))
+        frame = load(data, planned(None, **given.early))
         if name not in frame.columns:
             raise SchemaError(unknown_column(name, frame.columns))
     taxonomy = read_hierarchy(file, name)
@@ -215,7 +209,7 @@ def _tree(taxonomy: Taxonomy, frame: pl.DataFrame | None, name: str, most: int) 
 
 @app.command("check", cls=Command)
 @told
-@with_reading
+@with_settings("Input")
 def check(
     path: Annotated[
         Path, typer.Argument(metavar="PATH", help="A hierarchy file, or a folder of COLUMN.csv.")
@@ -227,11 +221,9 @@ def check(
     column: Annotated[
         str | None, opt.flag("--column", "NAME", "The column, if the file's name does not say.")
     ] = None,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     *,
-    reading: dict[str, str],
+    given: Given,
 ) -> None:
     """Check that hierarchies are trees, and that they cover every value of a table.
 
@@ -240,7 +232,7 @@ def check(
     Exit code 0 if all is well, 1 if not, 2 on bad use.
     """
     from shoal.tables.hierarchy import hierarchy_files, read_hierarchy
-    from shoal.tables.prepare import load, merge
+    from shoal.tables.prepare import load, planned
 
     files = hierarchy_files(path) if path.is_dir() else [path]
     if not path.exists() or not files:
@@ -249,7 +241,7 @@ def check(
         )
     if column is not None and len(files) > 1:
         raise ParameterError("--column goes with a single file. Got a folder: leave --column out.")
-    plan = merge(None, missing=missing, delimiter=delimiter, reading=reading)
+    plan = planned(None, **given.early)
     frame = None if data is None else load(data, plan)
     broken = 0
     for file in files:

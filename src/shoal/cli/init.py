@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from shoal.cli import cells, say
 from shoal.cli import options as opt
-from shoal.cli.readers import with_reading
+from shoal.cli import say
+from shoal.cli.settings import Given, with_settings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,29 +23,23 @@ if TYPE_CHECKING:
     from shoal.tables.sources.source import Source
 
 
-@with_reading
+@with_settings(
+    "Input",
+    "hierarchies",
+    "sets",
+    sets="allowed: make no hierarchies for names, which are then published as sets of values. "
+    "never (default): guess one for every column of names; of all columns, or of one.",
+)
 def command(
     data: opt.Data,
     out: Annotated[Path, opt.flag("--out -o", "FILE", "Where the plan goes.")],
     table: opt.Table = None,
     query: opt.Query = None,
     query_file: opt.QueryFile = None,
-    hierarchies: opt.Hierarchies = None,
-    sets: Annotated[
-        list[str] | None,
-        opt.flag(
-            "--sets",
-            "[COLUMN=]WORD",
-            "allowed: make no hierarchies for names, which are then published as sets of values. "
-            "never (default): guess one for every column of names; of all columns, or of one.",
-        ),
-    ] = None,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
     *,
-    reading: dict[str, str],
+    given: Given,
 ) -> None:
     """Write a commented plan for a table, with a guessed role and kind for every column.
 
@@ -59,7 +53,7 @@ def command(
     from shoal.api.opening import read
     from shoal.base.atomic import check_output
     from shoal.base.roles import Role
-    from shoal.tables.prepare import merge
+    from shoal.tables.prepare import planned
 
     check_output(out, force=force, inputs=[data])
     if isinstance(data, Path) and data.suffix.lower() == ".deid":
@@ -67,13 +61,12 @@ def command(
 
         from_project(data, out, force=force)
         return
-    word, by_column = cells.named(None, sets, {})
-    read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
-    plan = merge(None, sets=word or "never", hierarchies=hierarchies, **read_as)
+    sets, hierarchies = given.values.get("sets", {}), given.values.get("hierarchies")
+    plan = planned(None, **given.early | {"sets": {None: sets.pop(None, "never")}})
     where = opt.located(data, plan, table, query, query_file)
     opened = read(where, plan)
     profile = opened.inspect()
-    trees = planned(opened, where, out, (), hierarchies, force=force, settings=by_column)
+    trees = write_plan(opened, where, out, (), hierarchies, force=force, sets=sets)
     say.line(f"Wrote {out}: {len(profile.columns)} columns, roles guessed.")
     for column in profile.schema.columns:
         if column.role is Role.UNDECIDED:
@@ -86,7 +79,7 @@ def command(
     say.line(f"  shoal anonymize {again(where, hierarchies, out)} -o release.csv")
 
 
-def planned(
+def write_plan(
     opened: OpenedTable[Any],
     where: Path | Source,
     out: Path,
@@ -94,7 +87,7 @@ def planned(
     hierarchies: Path | None,
     *,
     force: bool,
-    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    sets: Mapping[str, str] | None = None,
     why: Mapping[str, str] | None = None,
 ) -> dict[str, _Tree]:
     """Write a plan with the roles of a table, and guessed hierarchies for its names.
@@ -105,6 +98,7 @@ def planned(
     import os
 
     from shoal.base.atomic import atomic_file
+    from shoal.plan.changing import changes
     from shoal.tables.sources.source import Source
 
     schema = opened.inspect().schema
@@ -113,20 +107,18 @@ def planned(
         | ({"kind": column.kind.value} if column.kind else {})
         for column in schema.columns
     }
-    plan = opened.plan.with_columns(columns).with_settings(settings or {})
-    plan = plan.with_rules(rules) if rules else plan
+    plan = opened.plan.replaced(columns=columns, **({"rules": list(rules)} if rules else {}))
+    plan = plan.changed(changes({"sets": sets}))
     folder = out.absolute().parent
     if hierarchies is not None:
         # Paths in a plan start at the plan's own folder, so that both can move together.
-        plan = plan.override(
-            data={"hierarchies": Path(os.path.relpath(hierarchies, folder)).as_posix()}
-        )
+        named = Path(os.path.relpath(hierarchies, folder)).as_posix()
+        plan = plan.changed({"data": {"hierarchies": named}})
     if isinstance(where, Source):
-        plan = plan.override(data=where.plan_keys(folder))
+        plan = plan.changed({"data": where.plan_keys(folder)})
     trees = _guessed(opened.frame, schema, plan, out.with_suffix(".hierarchies"))
-    named = {name: tree.named for name, tree in trees.items()}
-    guessed = {"kind": dict.fromkeys(trees, "taxonomy"), "hierarchy": named}
-    plan = plan.with_settings(guessed).filled()
+    guessed = {n: {"kind": "taxonomy", "hierarchy": tree.named} for n, tree in trees.items()}
+    plan = plan.changed({"columns": guessed}).final()
     reasons = {column.name: column.reason for column in schema.columns} | dict(why or {})
     for name, tree in trees.items():
         reasons[name] += f"; hierarchy guessed, check it: {tree.how}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shoal.cli import options as opt
 from shoal.cli import say, streams
-from shoal.cli.readers import with_reading
+from shoal.cli.settings import Given, with_settings
 
 if TYPE_CHECKING:
     from shoal.measures.singling import Singling
@@ -16,23 +16,19 @@ if TYPE_CHECKING:
 _SETS = 6  # minimal unique combinations of a row that are told
 
 
-@with_reading
+@with_settings("Input", "hierarchies", "quasi")
 def command(
     data: opt.PlannedData = None,
     table: opt.Table = None,
     query: opt.Query = None,
     query_file: opt.QueryFile = None,
-    quasi: opt.Quasi = None,
-    hierarchies: opt.Hierarchies = None,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     plan: opt.PlanFile = None,
     trust_plan: opt.TrustPlan = False,
     json: opt.JsonFile = None,
     force: opt.Force = False,
     *,
-    reading: dict[str, str],
+    given: Given,
 ) -> None:
     """Show what a table holds: columns, missing values, how unique its rows are.
 
@@ -42,20 +38,13 @@ def command(
     """
     from shoal.api.opening import read
     from shoal.cli.output import check_named, keep
-    from shoal.tables.prepare import merge
+    from shoal.tables.prepare import planned
 
     inputs = [path for path in (data, plan) if path is not None]
     check_named({"--json": json}, force, inputs)
-    full = merge(
-        plan,
-        trust=trust_plan,
-        missing=missing,
-        delimiter=delimiter,
-        hierarchies=hierarchies,
-        reading=reading,
-    )
+    full = planned(plan, trust=trust_plan, **given.early)
     where = opt.located(data, full, table, query, query_file)
-    profile = read(where, full, roles=opt.named_roles(quasi), only=quasi is not None).inspect()
+    profile = read(where, full, given.late(), only="quasi" in given.values).inspect()
     _tell(profile, where)
     keep(json, profile.to_json(), force, inputs)
 

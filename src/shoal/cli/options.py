@@ -13,7 +13,6 @@ import typer
 from shoal.base.errors import ParameterError
 from shoal.base.memory import limit_unpacked
 from shoal.base.params import Param
-from shoal.base.roles import Role
 from shoal.base.seeds import read_seed, read_seed_file
 from shoal.catalog import METHODS, find_method
 from shoal.cli import streams
@@ -97,38 +96,6 @@ SeedFile = Annotated[
         "Unlike --seed, it does not stand in the list of processes.",
     ),
 ]
-Quasi = Annotated[
-    list[str] | None,
-    flag("--quasi", "NAMES", "Quasi-identifiers, comma-separated: what others may know."),
-]
-Sensitive = Annotated[
-    list[str] | None,
-    flag("--sensitive", "NAMES", "Sensitive columns: what nobody should learn of a person."),
-]
-Identifier = Annotated[
-    list[str] | None, flag("--identifier", "NAMES", "Columns that name a person; never released.")
-]
-_WHOSE = "The column that says whose row it is: k counts different people; never released."
-Person = Annotated[list[str] | None, typer.Option("--person", metavar="NAME", help=_WHOSE)]
-Other = Annotated[
-    list[str] | None, flag("--other", "NAMES", "Harmless columns, released as they are.")
-]
-Hierarchies = Annotated[
-    Path | None, flag("--hierarchies", "DIR", "Folder of COLUMN.csv hierarchies (ARX format).")
-]
-Domain = Annotated[
-    list[str] | None,
-    flag(
-        "--domain",
-        "NAME=FILE",
-        "Every value that a sensitive column can have, one a line, from which dummy values "
-        "are drawn; may be repeated.",
-    ),
-]
-Missing = Annotated[
-    list[str] | None,
-    flag("--missing", "TEXT", "A text that means missing, such as '?'; may be repeated."),
-]
 Notation = Annotated[
     list[str] | None,
     flag(
@@ -136,9 +103,6 @@ Notation = Annotated[
         "COLUMN=FORM",
         "How another tool wrote a column: 'age=LO to HI', or exact; may be repeated.",
     ),
-]
-Delimiter = Annotated[
-    str | None, flag("--delimiter", "CHAR", "CSV delimiter, when guessing it goes wrong.")
 ]
 
 
@@ -238,7 +202,21 @@ def with_flags(
     read: Callable[[dict[str, Any]], Any],
 ) -> Callable[..., Any]:
     """Add flags to a command (type, help, metavar) and hand what is read from them over."""
-    flags = {flag.replace("-", "_"): flag for flag in kinds}
+    options = {
+        flag: Annotated[kind | None, typer.Option(f"--{flag}", help=meaning, metavar=word)]
+        for flag, (kind, meaning, word) in kinds.items()
+    }
+    return with_options(command, options, name, read)
+
+
+def with_options(
+    command: Callable[..., Any],
+    options: Mapping[str, Any],
+    name: str,
+    read: Callable[[dict[str, Any]], Any],
+) -> Callable[..., Any]:
+    """Add options to a command, by the keys that ``read`` has their values under."""
+    keys = {key.replace("-", "_"): key for key in options}
     hints = get_type_hints(command, include_extras=True)
     kept = [
         parameter.replace(annotation=hints[parameter.name])
@@ -247,19 +225,13 @@ def with_flags(
     ]
     added = [
         inspect.Parameter(
-            key,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[
-                kinds[flag][0] | None,
-                typer.Option(f"--{flag}", help=kinds[flag][1], metavar=kinds[flag][2]),
-            ],
+            key, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=options[own]
         )
-        for key, flag in flags.items()
+        for key, own in keys.items()
     ]
 
     def wrapper(**arguments: Any) -> Any:
-        values = {flag: arguments.pop(key, None) for key, flag in flags.items()}
+        values = {own: arguments.pop(key, None) for key, own in keys.items()}
         return command(**{name: read(values)}, **arguments)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept] + added
@@ -328,12 +300,6 @@ def named_pairs(words: Sequence[str] | None, flag: str, meant: str) -> dict[str,
     return pairs
 
 
-def named_domains(words: Sequence[str] | None) -> dict[str, Path]:
-    """Read ``NAME=FILE``."""
-    meant = "NAME=FILE: a sensitive column, each once, and a text file with one value a line"
-    return {name: Path(file) for name, file in named_pairs(words, "domain", meant).items()}
-
-
 def located(
     data: Place | None,
     plan: Plan,
@@ -369,31 +335,3 @@ def chosen_seed(seed: int | None, seed_file: Path | None) -> int | None:
     if seed is not None:
         raise ParameterError("Both --seed and --seed-file were given. Keep one of them.")
     return read_seed_file(seed_file)
-
-
-def named_roles(
-    quasi: Sequence[str] | None = None,
-    sensitive: Sequence[str] | None = None,
-    identifier: Sequence[str] | None = None,
-    other: Sequence[str] | None = None,
-    person: Sequence[str] | None = None,
-    *,
-    more: Sequence[str] = (),
-) -> Callable[[Sequence[str]], dict[Role, list[str]]]:
-    """Return what reads the names of columns by role once the columns are known.
-
-    ``more``: other columns that may be meant.
-    """
-    from shoal.api.arguments import roles_of
-
-    flags = roles_of(quasi, sensitive, identifier, other, person)
-
-    def read(columns: Sequence[str]) -> dict[Role, list[str]]:
-        names_of_columns = [*columns, *more]
-        return {
-            role: names
-            for role, words in flags.items()
-            if (names := split_names(words, names_of_columns)) is not None
-        }
-
-    return read

@@ -1,31 +1,12 @@
-"""Options of what is published of persons: all their rows alike, and pseudonyms."""
+"""Options of pseudonyms, histories and earlier releases."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-from shoal.base.errors import ParameterError
 from shoal.cli.options import flag
 
-PersonRows = Annotated[
-    str | None,
-    flag(
-        "--person-rows",
-        "apart|together",
-        "together: all rows of a person are published with the same quasi-identifiers, which must "
-        "not differ between them. [default: apart]",
-    ),
-]
-Pseudonym = Annotated[
-    str | None,
-    flag(
-        "--pseudonym",
-        "NAME",
-        "Like --person, and publish a keyed pseudonym in place of the column; all rows of a person "
-        "are then together.",
-    ),
-]
 PseudonymKey = Annotated[
     Path | None,
     flag(
@@ -63,18 +44,6 @@ Against = Annotated[
         "of its releases; without, the promise must hold for somebody who has them all.",
     ),
 ]
-
-
-def whose(person: list[str] | None, pseudonym: str | None) -> list[str] | None:
-    """Return the column of the persons, which one of the two flags names."""
-    if pseudonym is None:
-        return person
-    if person is not None and person != [pseudonym]:
-        raise ParameterError(
-            f"--person names {', '.join(map(repr, person))} and --pseudonym {pseudonym!r}. One "
-            "column says whose row it is: leave --person out."
-        )
-    return [pseudonym]
 
 
 def refuse_history(history: object) -> None:

@@ -51,10 +51,10 @@ def _plan(project: Project, trees: dict[str, str]) -> Plan:
         name: {**part, **({"hierarchy": trees[name]} if name in trees else {})}
         for name, part in project.columns.items()
     }
-    plan = Plan().with_columns(columns)
-    plan = plan.with_rules(project.rules) if project.rules else plan
-    # The separator of the project's own copy of the table, and how it writes dates.
-    return plan.override(data=project.data, release=project.release).filled()
+    rules = {"rules": list(project.rules)} if project.rules else {}
+    # Its data: the separator of the project's own copy of the table, and how it writes dates.
+    tables = {"data": project.data, "release": project.release}
+    return Plan().replaced(columns=columns, **rules).changed(tables).final()
 
 
 def _plain(at: int, name: str) -> str:

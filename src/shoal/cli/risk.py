@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from shoal.cli import options as opt
 from shoal.cli import say, streams
-from shoal.cli.readers import with_reading
+from shoal.cli.settings import RELEASED, Given, with_settings
 from shoal.tables.sources.source import Place
 
 if TYPE_CHECKING:
@@ -15,14 +15,11 @@ if TYPE_CHECKING:
     from shoal.verbs.risk import Risks
 
 
-@with_reading
+@with_settings(*RELEASED)
 def command(
     released: opt.Released,
     plan: opt.PlanFile = None,
     trust_plan: opt.TrustPlan = False,
-    quasi: opt.Quasi = None,
-    sensitive: opt.Sensitive = None,
-    person: opt.Person = None,
     original: Annotated[
         Place | None,
         opt.flag(
@@ -51,16 +48,12 @@ def command(
         ),
     ] = 0.5,
     st: opt.SecondTable = None,
-    hierarchies: opt.Hierarchies = None,
-    domain: opt.Domain = None,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     notation: opt.Notation = None,
     max_unpacked: opt.MaxUnpacked = None,
     json: opt.JsonFile = None,
     force: opt.Force = False,
     *,
-    reading: dict[str, str],
+    given: Given,
 ) -> None:
     """Measure how likely it is to find people in a table, before and after.
 
@@ -71,27 +64,19 @@ def command(
     """
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
-    from shoal.tables.prepare import load, merge
+    from shoal.tables.prepare import load, planned
 
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
     check_named({"--json": json}, force, inputs)
-    full = merge(
-        plan,
-        trust=trust_plan,
-        missing=missing,
-        delimiter=delimiter,
-        reading=reading,
-        hierarchies=hierarchies,
-    )
+    full = planned(plan, trust=trust_plan, **given.early)
     truth = None if original is None else load(original, full)
     columns = () if truth is None else truth.columns
     with warned_last():
         release = open_with_plan(
             released,
             full,
-            roles=opt.named_roles(quasi, sensitive, person=person, more=columns),
+            given.late(*columns),
             st=st,
-            domains=opt.named_domains(domain),
             notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
             original=truth,
         )

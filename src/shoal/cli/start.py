@@ -15,7 +15,7 @@ from shoal.base.roles import Role
 from shoal.cli import options as opt
 from shoal.cli import say
 from shoal.cli.bar import BAR
-from shoal.cli.readers import with_reading
+from shoal.cli.settings import Given, with_settings
 
 if TYPE_CHECKING:
     from shoal.verbs.inspect import Inspection
@@ -27,7 +27,7 @@ _SHARE = 0.8  # a value that more have leaves too few others for every class
 NONE = "-"
 
 
-@with_reading
+@with_settings("Input", "hierarchies")
 def command(
     data: opt.Data,
     out: Annotated[
@@ -46,13 +46,10 @@ def command(
     table: opt.Table = None,
     query: opt.Query = None,
     query_file: opt.QueryFile = None,
-    hierarchies: opt.Hierarchies = None,
-    missing: opt.Missing = None,
-    delimiter: opt.Delimiter = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
     *,
-    reading: dict[str, str],
+    given: Given,
 ) -> None:
     """Go from a raw file to a first safe release: a few questions, a plan, a release, a report.
 
@@ -68,15 +65,14 @@ def command(
     """
     from shoal.api.opening import read
     from shoal.cli import anonymize, init
-    from shoal.tables.prepare import merge
+    from shoal.tables.prepare import planned
 
     if not yes and not sys.stdin.isatty():
         raise ParameterError(
             "start asks a few questions, and there is no terminal to answer at. Give --yes to "
             "release only what is certain, or write a plan: shoal init"
         )
-    read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, "reading": reading}
-    plan = merge(None, sets="never", hierarchies=hierarchies, **read_as)
+    plan = planned(None, sets="never", **given.early)
     where = opt.located(data, plan, table, query, query_file)
     stem = where.stem.partition(".")[0] if isinstance(where, Path) else where.table or "table"
     files = {word: out / f"{stem}.{word}" for word in ("plan.toml", "release.csv", "report.html")}
@@ -91,7 +87,7 @@ def command(
     BAR.start()
     rules = promise(profile, roles, people)
     columns = {name: {"role": role.value} for name, role in roles.items()}
-    decided = replace(opened, plan=plan.with_columns(columns))
+    decided = replace(opened, plan=plan.replaced(columns=columns))
     why = {
         column.name: column.reason
         if roles[column.name] is suggested[column.name]
@@ -99,7 +95,8 @@ def command(
         for column in profile.schema.columns
     }
     goal = files["plan.toml"]
-    made = init.planned(decided, where, goal, rules, hierarchies, force=force, why=why)
+    hierarchies = given.values.get("hierarchies")
+    made = init.write_plan(decided, where, goal, rules, hierarchies, force=force, why=why)
     tell(roles, why, rules)
     say.line(f"Wrote {goal}{f' and {len(made)} hierarchies' if made else ''}.\n")
     anonymize.command(

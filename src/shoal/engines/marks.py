@@ -121,7 +121,7 @@ def of_frame(frame: pl.DataFrame) -> bytes:
 
 def of_plan(plan: Plan) -> bytes:
     """Digest a plan without its seed, and without where its files are."""
-    tree = plan.filled().public()
+    tree = plan.final().public()
     tree.pop("evidence", None)  # no run depends on it
     tree["data"] = {key: value for key, value in tree["data"].items() if key != "hierarchies"}
     for part in tree["columns"].values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,16 @@ from typing import Any
 from pydantic import Field, PrivateAttr, ValidationError
 
 from shoal.base.address import hide
-from shoal.base.errors import ParameterError, PlanError, nearest
+from shoal.base.errors import ParameterError, PlanError
 from shoal.base.params import Param
-from shoal.base.roles import Kind, Role
+from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE, METHODS, RULES, AsInPaper, find_paper
 from shoal.plan import text as plan_text
+from shoal.plan.changing import changed
 from shoal.plan.faults import option_faults, said
 from shoal.plan.origin import Origin, leads_out, mistrust
 from shoal.plan.parts import (
+    TABLES,
     ColumnPart,
     DataPart,
     EvidencePart,
@@ -111,7 +113,7 @@ class Plan(Part):
 
     def to_toml(self, reasons: Mapping[str, str] | None = None) -> str:
         """Write the plan as commented TOML; ``reasons`` become comments of the columns."""
-        return plan_text.write(_plain(self), reasons or {})
+        return plan_text.write(self.tree(), reasons or {})
 
     def public(self) -> dict[str, Any]:
         """Return the plan as plain data for manifests and reports.
@@ -119,7 +121,7 @@ class Plan(Part):
         Without the seed, and without where the original table is and what was asked there: a
         query can name persons. Domains are sorted: who declares one lists last what nobody has.
         """
-        tree = _plain(self)
+        tree = self.tree()
         for part in tree["columns"].values():
             if "domain" in part:
                 part["domain"] = sorted(part["domain"])
@@ -169,96 +171,39 @@ class Plan(Part):
         """Return a path as the plan writes it: as seen from the plan's own folder."""
         return Path(os.path.relpath(path, self._origin.folder)).as_posix()
 
-    def override(
-        self,
-        *,
-        rules: Sequence[Mapping[str, Any]] = (),
-        method: str | None = None,
-        options: Mapping[str, Any] | None = None,
-        seed: int | None = None,
-        data: Mapping[str, Any] | None = None,
-        release: Mapping[str, Any] | None = None,
-    ) -> Plan:
-        """Return the plan with some parts replaced: what flags do.
+    def changed(self, tree: Mapping[str, Any]) -> Plan:
+        """Return the plan with changes, see :func:`shoal.plan.changing.changes`: validated once.
 
-        A rule replaces the rule of the same name and column, and the default rule if the plan names
-        none; another method starts with its own defaults.
+        Files and folders that are given as paths are written as seen from the plan's own folder,
+        and may lie outside it: the caller named them.
         """
-        tree = _plain(self)
-        if rules and "rules" not in self.model_fields_set:
-            tree["rules"] = []
-        for rule in rules:
-            same = [
-                i
-                for i, old in enumerate(tree["rules"])
-                if old["name"] == rule["name"] and old.get("column") == rule.get("column")
-            ]
-            if same:
-                tree["rules"][same[0]].update(rule)
-            elif not _included(rule, rules):
-                tree["rules"] = [*tree["rules"], dict(rule)]
-        if method is not None and method != self.method.name:
-            tree["method"] = {"name": method}
-        tree["method"].update(options or {})
-        if seed is not None:
-            tree["seed"] = seed
-        tree["data"].update(data or {})
-        tree["release"].update(release or {})
-        plan = self._again(tree)
-        named = {value for value in (data or {}).values() if isinstance(value, str)}
+        tables = {
+            key: {k: self.relative(v) if isinstance(v, Path) else v for k, v in part.items()}
+            if key == "data"
+            else part
+            for key, part in tree.items()
+        }
+        default_rule = "rules" not in self.model_fields_set
+        plan = self._again(changed(self.tree(), tables, default_rule=default_rule))
+        data = tables.get("data", {}).values()
+        named = {value for value in data if isinstance(value, str)}
         plan._origin = replace(self._origin, named=self._origin.named | named)
         return plan
 
-    def with_rules(self, specs: Sequence[Mapping[str, Any]]) -> Plan:
-        """Return the plan with exactly these rules."""
-        return self._again({**_plain(self), "rules": [dict(spec) for spec in specs]})
+    def replaced(self, **tables: Any) -> Plan:
+        """Return the plan with other tables, as plain data, in place of its own."""
+        return self._again({**self.tree(), **tables})
 
-    def with_columns(self, columns: Mapping[str, Mapping[str, Any]]) -> Plan:
-        """Return the plan with exactly these columns."""
-        return self._again({**_plain(self), "columns": dict(columns)})
-
-    def with_roles(self, roles: Mapping[Role, Sequence[str]]) -> Plan:
-        """Return the plan with the columns of some roles replaced by these.
-
-        Names and roles cannot be wrong by themselves, so nothing is validated again.
-        """
-        _one_role_each(roles)
-        columns = dict(self.columns)
-        for role, names in roles.items():
-            columns = {k: v for k, v in columns.items() if v.role != role or k in names}
-            for name in names:
-                known = columns.get(name, ColumnPart(role=role))
-                columns[name] = known.model_copy(update={"role": role})
-        return self._copy(columns=columns) if roles else self
-
-    def with_settings(self, settings: Mapping[str, Mapping[str, Any]]) -> Plan:
-        """Return the plan with keys of some columns set: ``{"kind": {"age": "ordered"}}``.
-
-        A column that is to be published as it is, with every promise kept inside its values, is a
-        quasi-identifier unless something else was said of it.
-        """
-        tree = _plain(self)
-        columns = tree["columns"]
-        for name in settings.get("within", ()) if columns else ():
-            columns.setdefault(name, {"role": Role.QUASI.value})
-        for key, values in settings.items():
-            for name, value in values.items():
-                if name not in columns:
-                    raise PlanError(
-                        f"The {key} of column {name!r} was given, and the column has no role. Give "
-                        f"it one; columns with a role: {', '.join(map(repr, columns)) or 'none'}."
-                        f"{nearest(name, columns)}"
-                    )
-                columns[name][key] = value
-        return self._again(tree) if any(settings.values()) else self
-
-    def declaring(self, other: Plan) -> Plan:
-        """Return the plan with the columns that another one declares."""
-        return self._copy(columns=other.columns)
-
-    def with_seed(self, seed: int) -> Plan:
-        """Return the plan with another seed."""
-        return self._copy(seed=seed)
+    def tree(self) -> dict[str, Any]:
+        """Return the plan as plain data; what a column does not say is left out."""
+        tree = self.model_dump(mode="json", exclude_none=True)
+        tree["columns"] = {
+            name: {key: value for key, value in part.items() if value != []}
+            for name, part in tree["columns"].items()
+        }
+        if not tree["evidence"]:
+            del tree["evidence"]
+        return tree
 
     @property
     def seeded(self) -> bool:
@@ -271,20 +216,11 @@ class Plan(Part):
         plan._seeded = self.seeded
         return plan
 
-    def with_kinds(
-        self, kinds: Mapping[str, Kind], grids: Mapping[str, str | float] | None = None
-    ) -> Plan:
-        """Return the plan with the kinds and grids of some columns written out."""
-        parts = dict(self.columns)
-        for key, settled in (("kind", kinds), ("grid", grids or {})):
-            for name, value in settled.items():
-                parts[name] = parts[name].model_copy(update={key: value})
-        return self._copy(columns=parts)
+    def final(self, settled: Plan | None = None) -> Plan:
+        """Return the plan as it is carried out: every default of its method and rules written out.
 
-    def filled(self) -> Plan:
-        """Return the plan with the defaults of its method and rules written out.
-
-        The k of k-anonymity is the k of every rule that has one and does not say it.
+        ``settled``: the plan that says of every column what it is, once the table is known. The k
+        of k-anonymity is the k of every rule that has one and does not say it.
         """
         own = self.method.options
         defaults = _defaults(METHODS[self.method.name].params)
@@ -298,13 +234,14 @@ class Plan(Part):
                         "(as_in_paper=True)."
                     )
         agreed = crowd([part.spec for part in self.rules if part.name == DEFAULT_RULE])
-        filled = []
+        rules = []
         for part in self.rules:
             entry = RULES[part.name]
             common = {entry.crowd: agreed} if entry.crowd and agreed else {}
-            filled.append(RulePart(**(_defaults(entry.params) | common | part.spec)))
+            rules.append(RulePart(**(_defaults(entry.params) | common | part.spec)))
         method = MethodPart(**(defaults | own), name=self.method.name)
-        return self._copy(method=method, rules=tuple(filled))
+        columns = self.columns if settled is None else settled.columns
+        return self._copy(method=method, rules=tuple(rules), columns=columns)
 
     def _copy(self, **parts: Any) -> Plan:
         """Return the plan with parts that are known to be right."""
@@ -312,19 +249,25 @@ class Plan(Part):
 
     def _again(self, tree: dict[str, Any]) -> Plan:
         """Return the plan that plain data make; only what differs has to be validated."""
-        own = _plain(self)
-        changed = {key: part for key, part in tree.items() if part != own.get(key)}
-        fresh = _validated(changed, "", "") if changed else self
-        return self._copy(**{key: getattr(fresh, key) for key in changed})
+        own = self.tree()
+        other = {key: part for key, part in tree.items() if part != own.get(key)}
+        columns = self._with_roles(own["columns"], other.pop("columns", own["columns"]))
+        if columns is None:
+            other["columns"] = tree["columns"]
+        fresh = _validated(other, "", "") if other else self
+        parts = {key: getattr(fresh, key) for key in other}
+        return self._copy(**parts if columns is None else {"columns": columns, **parts})
 
-
-_FIELDS = {
-    "": list(Plan.model_fields),
-    "data": list(DataPart.model_fields),
-    "columns": list(ColumnPart.model_fields),
-    "release": list(ReleasePart.model_fields),
-    "evidence": list(EvidencePart.model_fields),
-}
+    def _with_roles(self, old: dict[str, Any], new: dict[str, Any]) -> dict[str, ColumnPart] | None:
+        """Return other columns if only roles differ, which cannot be wrong by themselves."""
+        if any(part != {**old.get(n, {}), "role": part.get("role")} for n, part in new.items()):
+            return None
+        return {
+            name: self.columns[name].model_copy(update={"role": Role(part["role"])})
+            if name in self.columns
+            else ColumnPart(role=part["role"])
+            for name, part in new.items()
+        }
 
 
 def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
@@ -334,46 +277,14 @@ def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
     try:
         plan = Plan.model_validate(tree)
     except ValidationError as error:
-        faults = [hide(said(fault, _FIELDS, source, text)) for fault in error.errors()]
+        fields = {"": list(Plan.model_fields)} | {
+            table: list(part.model_fields) for table, part in TABLES.items()
+        }
+        faults = [hide(said(fault, fields, source, text)) for fault in error.errors()]
     faults += option_faults(tree, source, text)
     if faults or plan is None:
         raise PlanError(faults)
     return plan
-
-
-def _plain(plan: Plan) -> dict[str, Any]:
-    """Return the plan as plain data; what a column does not say is left out."""
-    tree = plan.model_dump(mode="json", exclude_none=True)
-    tree["columns"] = {
-        name: {key: value for key, value in part.items() if value != []}
-        for name, part in tree["columns"].items()
-    }
-    if not tree["evidence"]:
-        del tree["evidence"]
-    return tree
-
-
-def _one_role_each(roles: Mapping[Role, Sequence[str]]) -> None:
-    """Refuse a column named under two roles: guessing which is meant could publish it."""
-    played: dict[str, list[str]] = {}
-    for role, names in roles.items():
-        for name in dict.fromkeys(names):
-            played.setdefault(name, []).append(role.value)
-    faults = [
-        f"Column {name!r} has {len(both)} roles ({', '.join(both)}). Keep one of them."
-        for name, both in played.items()
-        if len(both) > 1
-    ]
-    if faults:
-        raise PlanError(faults)
-
-
-def _included(rule: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> bool:
-    """Tell whether k-anonymity is part of another rule asked for with it, as of (alpha, k)."""
-    own = crowd([rule])
-    return rule["name"] == DEFAULT_RULE and any(
-        0 < own <= crowd([other]) for other in rules if other is not rule
-    )
 
 
 def _defaults(params: tuple[Param, ...]) -> dict[str, Any]:

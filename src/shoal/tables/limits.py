@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import ParameterError, SchemaError, listed
+from shoal.base.errors import SchemaError, listed
 from shoal.base.partition import Bools
 from shoal.base.roles import Kind, Role
-from shoal.plan.parts import LIMITS
+from shoal.plan.setting import limit_of
 from shoal.tables.domain import Taxonomy, numbers
 from shoal.tables.grid import AUTO, OFF, SPANS, TailedStep, ends
 from shoal.tables.schema import Column
@@ -31,44 +31,6 @@ _NESTED = {
     "year": ("hour", "day", "month", "quarter", "year"),
 }
 """Spans of time that fill another one without rest."""
-
-
-def limit_of(text: Any) -> Any:
-    """Read a limit that may have come as a text: a level, a width, or a span of time."""
-    if not isinstance(text, str):
-        return text
-    try:
-        number = float(text)
-    except ValueError:
-        return text.strip()
-    return int(number) if number.is_integer() else number
-
-
-def limits_by_column(flags: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return limits as settings of columns; ``within`` may be a name or a list of names."""
-    asked = {key: flags[key] for key in LIMITS if flags.get(key)}
-    if isinstance(names := asked.get("within", {}), str):
-        names = [names]
-    if not isinstance(names, Mapping):
-        asked["within"] = dict.fromkeys(names, True)
-    return asked
-
-
-def share_of(text: float | str | None) -> float | None:
-    """Read a share of the rows: a number below 1, or a text such as ``1%``."""
-    if text is None:
-        return None
-    said = str(text).strip()
-    try:
-        share = float(said.removesuffix("%")) / (100 if said.endswith("%") else 1)
-    except ValueError:
-        share = math.nan
-    if not 0 <= share < 1:
-        raise ParameterError(
-            "suppress is the share of the rows that may be left out: 1%, or 0.01; from 0 to less "
-            f"than 1. Got {text!r} instead."
-        )
-    return share
 
 
 def settled(column: Column, values: pl.Series, taxonomies: Mapping[str, Taxonomy]) -> Column:
@@ -302,8 +264,6 @@ __all__ = [
     "coded_node",
     "fitted",
     "high_ends",
-    "limit_of",
     "low_ends",
     "on_grid",
-    "share_of",
 ]

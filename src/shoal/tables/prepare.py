@@ -11,10 +11,10 @@ import polars as pl
 
 from shoal.base.address import is_database
 from shoal.base.errors import InputError, ParameterError, SchemaError, warn
-from shoal.base.names import check_unicode
 from shoal.base.roles import Kind, Role
+from shoal.plan.changing import changes
 from shoal.plan.origin import mistrust
-from shoal.plan.parts import LIMITS, ColumnPart
+from shoal.plan.parts import ColumnPart
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
@@ -25,7 +25,7 @@ from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.grid import DEFAULT_GRID, OFF, kept_grid
 from shoal.tables.guessing import guess
 from shoal.tables.guessing.whose import not_people
-from shoal.tables.limits import limits_by_column, on_grid, share_of
+from shoal.tables.limits import on_grid
 from shoal.tables.native import from_native
 from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.sources.source import Source, place
@@ -49,75 +49,21 @@ class Taken:
     taxonomies: Mapping[str, Taxonomy]
 
 
-def merge(
-    plan: Plan | str | Path | None,
-    *,
-    roles: Mapping[Role, Names | None] | None = None,
-    instead: Sequence[Rule] | Rule | None = None,
-    missing: Names | None = None,
-    delimiter: str | None = None,
-    hierarchies: Hierarchies | None = None,
-    kinds: Mapping[str, Kind | str] | None = None,
-    importance: Mapping[str, float] | None = None,
-    grids: Mapping[str, str | float] | None = None,
-    domains: Domains | None = None,
-    typed: bool | None = None,
-    mid: bool | None = None,
-    csv_safe: bool | None = None,
-    slack: float | None = None,
-    person_rows: str | None = None,
-    pseudonym: bool | None = None,
-    sets: str | Mapping[str, str] | None = None,
-    suppress: float | str | None = None,
-    as_in_paper: bool | None = None,
-    trust: bool = False,
-    reading: Mapping[str, str | None] | None = None,
-    **parts: Any,
-) -> Plan:
+def planned(plan: Plan | str | Path | None, *, trust: bool = False, **given: Any) -> Plan:
     """Return the plan, or its file, with the arguments of a call in place of what it says.
 
-    Every command and function comes through here, once. ``instead``: rules in place of the plan's.
-    ``trust``: its file may read outside its folder. ``reading``: how a file is read. ``parts`` are
-    those of :meth:`shoal.plan.plan.Plan.override`, and limits by column.
+    Every command and every function comes through here. ``trust``: its file may read outside its
+    folder. ``given``: see :func:`shoal.plan.changing.changes`; a domain may be a file.
     """
     base = plan if isinstance(plan, Plan) else Plan()
-    bounds = limits_by_column({key: parts.pop(key) for key in LIMITS if key in parts})
     if is_path(plan):
         base = Plan.read(plan, trust=trust)
-    words = {"delimiter": delimiter, **(reading or {})}
-    data: dict[str, Any] = {key: value for key, value in words.items() if value is not None}
-    if missing is not None:
-        check_unicode(listed_names(missing), "missing")
-        data["missing"] = list(dict.fromkeys(["", *listed_names(missing)]))
-    if is_path(hierarchies):
-        data["hierarchies"] = base.relative(hierarchies)
-    if instead is not None:
-        specs = [spec for rule in flatten(one_or_more(instead)) if (spec := rule_spec(rule))]
-        base = base.with_rules(specs)
-    word, by_column = (None, sets) if isinstance(sets, Mapping) else (sets, {})
-    if word is not None:
-        by_column = {name: word for name, part in base.columns.items() if part.sets}
-    asked: dict[str, Any] = {"typed": typed, "csv_safe": csv_safe, "slack": slack, "sets": word}
-    asked |= {"person_rows": person_rows, "pseudonym": pseudonym, "mid": mid}
-    asked |= {"suppress": share_of(suppress), "as_in_paper": as_in_paper or None}
-    release = {key: value for key, value in asked.items() if value is not None}
-    changes = {key: value for key, value in parts.items() if value} | (
-        {"seed": parts["seed"]} if parts.get("seed") is not None else {}
-    )
-    if data or release or changes:
-        base = base.override(data=data, release=release, **changes)
-    settings: dict[str, Mapping[str, Any]] = {
-        **{"kind": kinds or {}, "importance": importance or {}},
-        "grid": grids or {},
-        **{"sets": by_column, **bounds},
-    }
-    return with_domains(base.with_roles(settled(roles or {})).with_settings(settings), domains)
-
-
-def with_domains(plan: Plan, domains: Domains | None) -> Plan:
-    """Return the plan with the domains of some sensitive columns: values, or a file of them."""
-    lists = {name: _domain(name, given) for name, given in (domains or {}).items()}
-    return plan.with_settings({"domain": lists})
+    trees = given.pop("hierarchies", None)
+    if is_path(trees):
+        given["hierarchies"] = Path(trees)
+    if domains := given.pop("domains", None):
+        given["domains"] = {name: _domain(name, own) for name, own in domains.items()}
+    return base.changed(changes(given))
 
 
 def _domain(name: str, values: Sequence[Any] | str | Path) -> list[str]:
@@ -134,11 +80,6 @@ def _domain(name: str, values: Sequence[Any] | str | Path) -> list[str]:
     return [line for line in lines if line.strip()]
 
 
-def settled(roles: Mapping[Role, Names | None]) -> dict[Role, list[str]]:
-    """Return the roles that were named."""
-    return {role: listed_names(names) for role, names in roles.items() if names is not None}
-
-
 def extra_rules(rules: Sequence[Rule] | Rule | None) -> tuple[Rule, ...]:
     """Return the rules that no plan can hold, because they are not in the catalog."""
     return tuple(rule for rule in flatten(one_or_more(rules or ())) if not rule_spec(rule))
@@ -147,11 +88,6 @@ def extra_rules(rules: Sequence[Rule] | Rule | None) -> tuple[Rule, ...]:
 def one_or_more(rules: Sequence[Rule] | Rule) -> Sequence[Rule]:
     """Take a rule for a list of one."""
     return rules if isinstance(rules, Sequence) else [rules]
-
-
-def listed_names(names: Names) -> list[str]:
-    """Take a text for one name."""
-    return [names] if isinstance(names, str) else list(names)
 
 
 def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Taken:
@@ -359,7 +295,11 @@ def resolve(
     kinds = {c.name: c.kind for c in schema.columns if c.kind}
     pairs = zip(columns, schema.columns, strict=True)
     grids = {c.name: kept_grid(own.grid, c.grid) for own, c in pairs if c.kind is Kind.ORDERED}
-    return plan.with_kinds(kinds, grids), schema
+    parts = dict(plan.columns)
+    for key, settled in (("kind", kinds), ("grid", grids)):
+        for name, value in settled.items():
+            parts[name] = parts[name].model_copy(update={key: value})
+    return plan.model_copy(update={"columns": parts}), schema
 
 
 def quasi_schema(
@@ -396,4 +336,4 @@ def _guessed(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]
         f"Roles were guessed ({told}). A guess does not know what others know: check them "
         "with 'shoal inspect', and declare them.",
     )
-    return plan.with_roles({**roles, Role.UNDECIDED: schema.undecided})
+    return plan.changed({"roles": {**roles, Role.UNDECIDED: schema.undecided}})

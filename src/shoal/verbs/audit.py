@@ -64,7 +64,7 @@ def audit(
             "An audit needs the quasi-identifiers, and none were given. Name them with --quasi "
             "(quasi=[...]) or give the plan of the run with --plan (plan=...)."
         )
-    specs = [rule.spec for rule in plan.filled().rules]
+    specs = [rule.spec for rule in plan.final().rules]
     rules = (*build_rules(specs, opened.sensitive), *extra)
     source = None if original is None else _source(opened, original)
     matched = None
@@ -103,7 +103,7 @@ def refuse_undone(
 
     Returns the run, with what these leave of the sensitive columns as an audit tells it.
     """
-    specs = [rule.spec for rule in plan.filled().rules]
+    specs = [rule.spec for rule in plan.final().rules]
     rules = (*build_rules(specs, opened.sensitive), *extra)
     check_against(opened, against)
     columns = [earlier(opened, against, name, rules) for name in opened.sensitive]
@@ -181,7 +181,7 @@ def _source(opened: Opened, original: pl.DataFrame) -> Original:
     plan = opened.plan
     if not opened.complete:
         others = [name for name in opened.names(Role.OTHER) if name in original.columns]
-        plan = plan.with_roles({Role.OTHER: others})
+        plan = plan.changed({"roles": {Role.OTHER: others}})
     _, schema = resolve(original, plan, opened.taxonomies)
     return Original(original, schema, None, opened.taxonomies)
 

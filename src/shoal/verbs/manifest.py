@@ -61,7 +61,7 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
             for name, digest, size in _digests(path, staged or Batch())
         },
         "rows": run.rows_out,
-        "method": run.plan.filled().method.model_dump(),
+        "method": run.plan.final().method.model_dump(),
         "rules": [
             {"promise": rule.promise, "holds": rule.holds, "reached": dict(rule.achieved)}
             for rule in run.verdict.rules

@@ -6,27 +6,24 @@ field as it was typed.
 
 from __future__ import annotations
 
-import csv
-import io
-import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from shoal.base.errors import ParameterError, ShoalError
+from shoal.base.errors import ParameterError, ShoalError, listed
 from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
+from shoal.plan.command import to_command
 from shoal.plan.parts import LIMITS
 from shoal.plan.plan import Plan
-from shoal.tables.limits import limit_of, share_of
+from shoal.plan.setting import limit_of, share_of
 
 Draft = dict[str, Any]
 
-RELEASE = {"typed": "--typed", "mid": "--mid", "csv_safe": "--csv-safe"}
-"""How the release is written: what can be ticked, and its flag."""
 LEFT_OUT = "left out"
 _ANY_ROLE = ("role", "missing", "order")  # of what is decided about a column
+_TICKED = ("typed", "mid", "csv_safe")
 ROLES = {
     Role.QUASI.value: "others may know it of a person (age, place, job): made less exact",
     Role.SENSITIVE.value: "nobody should learn it about a person: promises protect it",
@@ -64,7 +61,7 @@ def defaults(params: Sequence[Param]) -> dict[str, Any]:
 
 
 def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -> Draft:
-    """Read the form of the Decide page.
+    """Read the form of the Decide page; what it does not show stays as it was.
 
     Fields: ``role.3``, ``kind.3``, ``importance.3``, ``grid.3`` by the number of the column;
     ``rule.0.name``, ``rule.0.k`` by the place of the rule; ``method``, ``option.effort``;
@@ -72,49 +69,63 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
     """
     columns: dict[str, dict[str, Any]] = {}
     for column in profile["columns"]:
-        number, name = column["number"], column["name"]
-        role = form.get(f"role.{number}", LEFT_OUT)
-        if role not in ROLES or role == LEFT_OUT:
-            continue
-        kept = {k: v for k, v in old["columns"].get(name, {}).items() if k in ("missing", "order")}
-        columns[name] = {"role": role, **kept}
-        if role == Role.QUASI.value:
-            kind = form.get(f"kind.{number}", column["kind"]) or usual_kind(column)
-            columns[name]["kind"] = kind
-            weight = form.get(f"importance.{number}", "1").strip() or "1"
-            if weight not in ("1", "1.0"):
-                columns[name]["importance"] = number_of(weight, float)
-            if grid := form.get(f"grid.{number}", "").strip():
-                columns[name]["grid"] = grid
-            if hierarchy := old["columns"].get(name, {}).get("hierarchy"):
-                columns[name]["hierarchy"] = hierarchy
-            columns[name] |= _limits(form, number)
-    return {
+        role = form.get(f"role.{column['number']}", LEFT_OUT)
+        if role in ROLES and role != LEFT_OUT:
+            columns[column["name"]] = _column(form, column, role, old)
+    draft = {
+        **old,
         "columns": columns,
         "rules": _rules(form, [n for n, part in columns.items() if part["role"] == "sensitive"]),
         "method": _method(form, old),
-        "release": {key: True for key in RELEASE if form.get(key)} | _budget(form),
-        **({"prove": True} if form.get("prove") else {}),
-        **({"seed": number_of(seed, int)} if (seed := form.get("seed", "").strip()) else {}),
+        "release": _changed(old["release"], form, dict.fromkeys(_TICKED, bool), ""),
     }
+    draft["release"] = _changed(draft["release"], form, {"suppress": _share}, "")
+    return _changed(draft, form, {"prove": bool, "seed": lambda text: number_of(text, int)}, "")
 
 
-def _limits(form: Mapping[str, str], number: int) -> dict[str, Any]:
-    """Read the limits of a column; what is no number is left to the plan to refuse."""
-    limits: dict[str, Any] = {"within": True} if form.get(f"within.{number}") else {}
-    for key in LIMITS[1:]:
-        if text := form.get(f"{key}.{number}", "").strip():
-            limits[key] = limit_of(text)
-    return limits
+def _changed(
+    old: Mapping[str, Any],
+    form: Mapping[str, str],
+    fields: Mapping[str, Callable[[str], Any]],
+    end: str,
+) -> dict[str, Any]:
+    """Return settings with those that the form shows as they are there; empty: not set."""
+    kept = {key: value for key, value in old.items() if key not in fields or key + end not in form}
+    said = {key: form.get(key + end, "").strip() for key in fields}
+    return kept | {key: fields[key](text) for key, text in said.items() if text}
 
 
-def _budget(form: Mapping[str, str]) -> dict[str, Any]:
-    if not (text := form.get("suppress", "").strip()):
-        return {}
+def _column(
+    form: Mapping[str, str], column: Mapping[str, Any], role: str, old: Draft
+) -> dict[str, Any]:
+    """Return what is decided about a column; limits that are no numbers the plan refuses."""
+    decided, end = old["columns"].get(column["name"], {}), f".{column['number']}"
+    if decided.get("role") != role:
+        decided = {k: value for k, value in decided.items() if k in (*_ANY_ROLE, "hierarchy")}
+    decided = {**decided, "role": role}
+    if role != Role.QUASI.value:
+        decided.pop("hierarchy", None)
+        return decided
+    fields: dict[str, Callable[[str], Any]] = {"kind": str, "importance": _weight}
+    fields |= {"within": bool, **dict.fromkeys(("grid", *LIMITS[1:]), limit_of)}
+    decided = _changed(decided, form, fields, end)
+    decided.setdefault("kind", column["kind"] or usual_kind(column))
+    if decided["kind"] != Kind.ORDERED.value:
+        decided.pop("grid", None)
+    if decided.get("importance") == 1:
+        del decided["importance"]
+    return decided
+
+
+def _weight(text: str) -> Any:
+    return number_of(text, float)
+
+
+def _share(text: str) -> Any:
     try:
-        return {"suppress": share_of(text)}
+        return share_of(text)
     except ParameterError:
-        return {"suppress": text}  # the plan says what is wrong with it
+        return text  # the plan says what is wrong with it
 
 
 def usual_kind(column: Mapping[str, Any]) -> str:
@@ -197,10 +208,15 @@ def _values(params: Sequence[Param], form: Mapping[str, str], prefix: str) -> di
     values: dict[str, Any] = {}
     for param in params:
         text = form.get(prefix + param.name, "").strip()
-        if param.type is bool:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if param.each and "=" in text:  # a number for each of some values
+            pairs = [line.rpartition("=") for line in lines]
+            values[param.name] = {
+                name.strip(): number_of(own, param.type) for name, _, own in pairs
+            }
+        elif param.type is bool:
             values[param.name] = bool(text)
         elif param.type is tuple:
-            lines = [line.strip() for line in text.splitlines() if line.strip()]
             if lines:
                 values[param.name] = lines
         elif text:
@@ -219,30 +235,17 @@ def number_of(text: str, kind: type) -> Any:
     return int(number) if number.is_integer() and kind is int else number
 
 
-def to_plan(
-    draft: Draft,
-    missing: Sequence[str],
-    delimiter: str | None,
-    reading: Mapping[str, str] | None = None,
-) -> Plan:
-    """Return the plan that a draft is, or raise all its faults at once."""
-    data: dict[str, Any] = {"missing": list(missing), **(reading or {})}
-    if delimiter is not None:
-        data["delimiter"] = delimiter
-    plan = Plan().override(data=data, release=draft["release"])
-    method = {key: value for key, value in draft["method"].items() if key != "name"}
-    faults: list[str] = []
-    steps: tuple[Callable[[Plan], Plan], ...] = (
-        lambda plan: plan.with_columns(draft["columns"]),
-        lambda plan: plan.with_rules(draft["rules"]),
-        lambda plan: plan.override(method=draft["method"]["name"], options=method),
-        lambda plan: plan.override(seed=draft.get("seed")),
-    )
-    for step in steps:
-        try:
-            plan = step(plan)
-        except ShoalError as error:
-            faults += str(error).splitlines()
+def to_plan(draft: Draft, data: Mapping[str, Any]) -> Plan:
+    """Return the plan that a draft is, or raise all its faults at once.
+
+    ``data``: where the table is and how it is read, as a plan says it.
+    """
+    tables = {key: part for key, part in draft.items() if key in Plan.model_fields}
+    plan, faults = Plan(), []
+    try:
+        plan = plan.replaced(**tables, data=dict(data))
+    except ShoalError as error:
+        faults += str(error).splitlines()
     if not draft["rules"]:
         faults.append("No rule was chosen, so nothing would be promised. Add at least one.")
     if not any(column["role"] == Role.QUASI.value for column in draft["columns"].values()):
@@ -252,6 +255,30 @@ def to_plan(
     if faults:
         raise Faults(faults)
     return plan
+
+
+def not_carried(plan: Plan, columns: Collection[str], trees: Collection[str]) -> list[str]:
+    """Say which keys of a plan the page cannot carry out; ``trees``: columns with a hierarchy."""
+    faults = []
+    if lacking := [name for name in plan.columns if name not in columns]:
+        faults.append(
+            f"It names columns that this table does not have: {listed(lacking)}. Take their tables "
+            "out of the plan, or open the table that it was made for."
+        )
+    if plan.data.history is not None:
+        faults.append(
+            "It has a history (history under [data]), and the page keeps none. Carry it out with "
+            "'shoal anonymize --plan', or take the key out."
+        )
+    open_kinds = [n for n in plan.names(Role.QUASI) if plan.columns[n].kind is None]
+    needed = [n for n in open_kinds if n not in trees and plan.columns[n].hierarchy is None]
+    if plan.data.hierarchies is not None and needed:
+        faults.append(
+            f"It takes hierarchies from the folder {plan.data.hierarchies!r} (hierarchies under "
+            f"[data]), which the page cannot read, and does not say the kind of {listed(needed)}. "
+            "Upload the hierarchies of these columns first, or write their kinds into the plan."
+        )
+    return faults
 
 
 class Faults(ShoalError):
@@ -279,79 +306,13 @@ def command(
 ) -> str:
     """Return the command line that repeats a run; ``earlier``: releases from before.
 
-    In flags where flags can say it all, else with the plan, which always can.
+    A kind that the command line would find by itself is left out.
     """
-    start = ["shoal", "anonymize", data]
-    # Reports show this command: where the seed is, not what it is.
-    end = [*(["--seed-file", "seed.txt"] if plan.seeded else []), "-o", "release.csv"]
-    end = [*(word for name in earlier for word in ("--against", name)), *end]
-    end = ["--prove", *end] if prove else end
-    if not _flags_suffice(plan, profile):
-        return shlex.join([*start, "--plan", "plan.toml", *end])
-    words: list[str] = []
-    for role in (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER, Role.PERSON, Role.OTHER):
-        if names := plan.names(role):
-            words += [f"--{role.value}", _listed(names)]
-    for rule in plan.filled().rules:
-        words += _rule_flags(rule.spec)
-    words += ["--method", plan.method.name]
-    for name, value in plan.filled().method.options.items():
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        words += ["--option", f"{name}={text}"]
-    for text in plan.data.missing:
-        words += ["--missing", text] if text else []
-    if plan.data.delimiter:
-        words += ["--delimiter", plan.data.delimiter]
-    for key, value in plan.data.how.items():
-        words += [f"--{key}", value]
-    words += [flag for key, flag in RELEASE.items() if getattr(plan.release, key)]
-    for name, part in plan.columns.items():
-        words += ["--grid", f"{name}={part.grid}"] if part.grid is not None else []
-        for key, limit in part.limits.items():
-            words += [f"--{key}", name if limit is True else f"{name}={limit}"]
-    if plan.release.suppress:
-        words += ["--suppress", str(plan.release.suppress)]
-    return shlex.join([*start, *words, *end])
-
-
-def _flags_suffice(plan: Plan, profile: Mapping[str, Any]) -> bool:
-    """Tell whether the command line would guess the same kinds and has a flag for all the rest."""
     usual = {column["name"]: usual_kind(column) for column in profile["columns"]}
-    for name, part in plan.columns.items():
-        if part.hierarchy or part.missing or part.order or part.importance != 1.0:
-            return False
-        if part.role is Role.QUASI and part.kind is not None and part.kind != usual.get(name):
-            return False
-        if name.startswith("-") or not name.strip() or name != name.strip():
-            return False
-    names = [rule.name for rule in plan.rules]
-    lists = {p.name for name in names for p in RULES[name].params if p.type is tuple}
-    special = any(
-        rule.column is not None
-        or lists & {*rule.spec}
-        or any(isinstance(value, Mapping) for value in rule.spec.values())
-        for rule in plan.rules
-    )
-    # Two rules behind one flag (--l), or with a k of their own, cannot both be said.
-    flags = [flag for name in names for flag, _ in RULES[name].flags]
-    return len(set(flags)) == len(flags) and not special
-
-
-def _rule_flags(spec: Mapping[str, Any]) -> list[str]:
-    entry = RULES[spec["name"]]
-    words: list[str] = []
-    for flag, name in entry.flags:
-        value = spec.get(name)
-        if isinstance(value, bool):
-            words += [f"--{flag}"] if value else []
-        elif value is not None:
-            words += [f"--{flag}", str(value)]
-    if entry.family:
-        words += [f"--{entry.family[0]}", entry.family[1]]
-    return words
-
-
-def _listed(names: Sequence[str]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return text.getvalue()
+    columns = {
+        name: {k: v for k, v in part.items() if k != "kind" or v != usual.get(name)}
+        for name, part in plan.tree()["columns"].items()
+    }
+    more = [word for name in earlier for word in ("--against", name)]
+    more += ["--prove"] if prove else []
+    return to_command(plan.replaced(columns=columns), data, more)

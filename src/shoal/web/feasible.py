@@ -22,7 +22,7 @@ def feasibility(plan: Plan, sensitive: Sequence[str], whole: GroupStats) -> list
         The table as one group: no partition can do better, since every rule grows safely.
     """
     said = []
-    for number, promise in enumerate(plan.filled().rules):
+    for number, promise in enumerate(plan.final().rules):
         # A rule for every column leaves out those that have one of their own, so all are given.
         try:
             rules = _own(plan, number, sensitive)
@@ -34,7 +34,7 @@ def feasibility(plan: Plan, sensitive: Sequence[str], whole: GroupStats) -> list
 
 
 def _own(plan: Plan, number: int, sensitive: Sequence[str]) -> list[Rule]:
-    specs = [rule.spec for rule in plan.filled().rules]
+    specs = [rule.spec for rule in plan.final().rules]
     mine = specs[number]
     others = [spec for i, spec in enumerate(specs) if i != number and spec["name"] == mine["name"]]
     taken = {spec["column"] for spec in others if spec.get("column")}

@@ -20,12 +20,14 @@ def field(param: Param, value: Any, prefix: str) -> dict[str, Any]:
         kind = "select"
     elif param.type is bool:
         kind = "checkbox"
-    elif param.type is tuple:
+    elif param.type is tuple or isinstance(value, Mapping):
         kind = "lines"
     elif param.type in (int, float):
         kind = "number"
     shown = value
-    if kind == "lines":
+    if isinstance(value, Mapping):  # a number for each of some values
+        shown = "\n".join(f"{name} = {number}" for name, number in value.items())
+    elif kind == "lines":
         shown = "\n".join(value) if isinstance(value, (list, tuple)) else value or ""
     return {
         "id": prefix.replace(".", "-") + param.name,

@@ -60,18 +60,18 @@ def fields(name: str, reading: Mapping[str, str], sheets: Sequence[str]) -> list
             "meaning": meaning,
             "kind": "select",
             "value": reading.get(key, ""),
-            "choices": ["", *choices],
+            "choices": list(dict.fromkeys(["", *choices, reading.get(key, "")])),
         }
         for key, (label, choices, meaning) in offered.items()
     ]
 
 
 def from_form(form: Mapping[str, str], controls: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return what was chosen, as a plan says it."""
+    """Return what was chosen, as a plan says it; empty: nothing."""
     return {
         control["name"]: form[control["name"]]
         for control in controls
-        if form.get(control["name"]) in control["choices"][1:]
+        if form.get(control["name"]) in control["choices"]
     }
 
 

@@ -19,6 +19,8 @@ from shoal.web.jobs import Desk
 from shoal.web.private import safe_name
 from shoal.web.reading import WORKBOOKS, kind_of, on_the_page
 
+WHERE = ("source", "table", "query")
+"""Keys of a plan that say where its table is: the page has a table."""
 STAGES = ("read", "encode", "group", "recode", "verify", "prove", "attack", "measure", "write")
 _PAST = 50  # changes of roles that can be taken back
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
@@ -80,9 +82,7 @@ class OpenTable:
     shown_path: str
     folder: Path
     uploaded: bool = False
-    missing: tuple[str, ...] = ("",)
-    delimiter: str | None = None
-    reading: dict[str, str] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=lambda: {"missing": [""]})
     sheets: list[str] = field(default_factory=list)
     profile: dict[str, Any] | None = None
     error: str = ""
@@ -98,8 +98,8 @@ class OpenTable:
 
     def described(self) -> dict[str, Any]:
         """Return how a worker is told to read the table."""
-        said = {"missing": list(self.missing), "delimiter": self.delimiter, **self.reading}
-        return {"path": str(self.path), **said}
+        read = {key: value for key, value in self.data.items() if key not in WHERE}
+        return {"path": str(self.path), **read}
 
     def columns(self) -> list[dict[str, Any]]:
         """Return the profiles of the columns."""
@@ -125,7 +125,7 @@ class OpenTable:
 
     def plan(self) -> Plan:
         """Return the plan that the draft is, or raise its faults."""
-        return drafts.to_plan(self.draft, self.missing, self.delimiter, self.reading)
+        return drafts.to_plan(self.draft, self.data)
 
 
 class Workbench:
@@ -192,8 +192,8 @@ class Workbench:
             table.draft = drafts.first_draft(table.profile)
             table.past.clear()
             if old:
-                kept = ("rules", "method", "release", "prove")
-                table.draft |= {key: old[key] for key in kept if key in old}
+                # The columns may be others now; nothing else depends on how the file is read.
+                table.draft |= {key: part for key, part in old.items() if key != "columns"}
         except Refused as error:
             table.error = on_the_page(str(error).replace(str(table.path), table.name))
         except Died as error:
@@ -224,7 +224,7 @@ class Workbench:
 
         table.ordered += 1  # a number is never used again, or a link could lead to another run
         number = table.ordered
-        full = plan.filled()
+        full = plan.final()
         prove = bool(table.draft.get("prove")) if prove is None else prove
         run = WebRun(
             number=number,

@@ -55,7 +55,7 @@ def frame_of(table: Mapping[str, Any]) -> pl.DataFrame:
 def reading(table: Mapping[str, Any]) -> Plan:
     """Return the plan that says how a table is read, and nothing more."""
     data = {key: value for key, value in table.items() if key != "path" and value is not None}
-    return Plan().override(data=data)
+    return Plan().changed({"data": data})
 
 
 def sheets(_tell: Tell, *, path: str) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def check(
 
 def _fit(plan: Plan, schema: Schema, method: str, prove: bool) -> list[str]:
     try:
-        entry, specs = find_method(method), [rule.spec for rule in plan.filled().rules]
+        entry, specs = find_method(method), [rule.spec for rule in plan.final().rules]
         rules = build_rules(specs, schema.sensitive)
         check_fit(entry, rules, schema.person)
         check_weighs(entry, {n: schema[n].importance for n in schema.quasi})

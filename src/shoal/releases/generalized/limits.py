@@ -14,6 +14,7 @@ import polars as pl
 from shoal.base.partition import Bools, Ints
 from shoal.base.roles import Kind
 from shoal.plan.parts import ColumnPart
+from shoal.plan.setting import limit_of
 from shoal.releases.ends import cell_texts
 from shoal.releases.notation import read_labels, read_ordered
 from shoal.releases.opened import Opened
@@ -21,7 +22,6 @@ from shoal.releases.verdict import Original
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.grid import SPANS
-from shoal.tables.limits import limit_of
 
 _ROUND = 1e-9
 """Widths within this of their limit are on it."""

@@ -38,7 +38,7 @@ class Subject:
     @property
     def crowd(self) -> int:
         """How many rows a value of the original needs to be named."""
-        return max(crowd([rule.spec for rule in self.opened.plan.filled().rules]), FEW)
+        return max(crowd([rule.spec for rule in self.opened.plan.final().rules]), FEW)
 
     @property
     def exact(self) -> bool:

@@ -75,7 +75,7 @@ def choices(
         name, options = read_method(text)
         for values in combined:
             asked = rules_asked(values)
-            full = plan.override(rules=asked, method=name, options=options)
+            full = plan.changed({"promised": asked, "method": {"name": name, **options}})
             tried.append(Choice(text, values, full))
     return tuple(tried)
 

@@ -30,7 +30,7 @@ from shoal.verbs.compare.measuring import figures_of_settings
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class ComparedSetting:
     """One method with one promise, and what came of it.
 
     Parameters
@@ -97,7 +97,7 @@ class Comparison:
         What could not be measured, and what the runs had to say.
     """
 
-    settings: tuple[Setting, ...]
+    settings: tuple[ComparedSetting, ...]
     axes: Axes
     rows: int
     quasi: tuple[str, ...]
@@ -112,7 +112,7 @@ class Comparison:
     warnings: tuple[str, ...] = ()
 
     @cached_property
-    def verified(self) -> tuple[Setting, ...]:
+    def verified(self) -> tuple[ComparedSetting, ...]:
         """The settings that made a release which keeps its promise."""
         return tuple(setting for setting in self.settings if setting.verified)
 
@@ -125,19 +125,19 @@ class Comparison:
         return advise([setting.label for setting in self.verified], self._places, self.axes)
 
     @cached_property
-    def frontier(self) -> tuple[Setting, ...]:
+    def frontier(self) -> tuple[ComparedSetting, ...]:
         """The settings that no other one beats on both axes, the safest first."""
         on = sorted(frontier(self._places), key=lambda i: self._places[i])
         return tuple(self.verified[i] for i in on)
 
     @property
-    def recommended(self) -> Setting | None:
+    def recommended(self) -> ComparedSetting | None:
         """The setting to take, None when no verified one is within the risk allowed."""
         at = self._advice.recommended
         return None if at is None else self.verified[at]
 
     @property
-    def bend(self) -> Setting | None:
+    def bend(self) -> ComparedSetting | None:
         """Where the frontier bends most: less risk costs more from there on."""
         at = self._advice.bend
         return None if at is None else self.verified[at]
@@ -263,7 +263,7 @@ class Comparison:
     to_json = as_json
 
 
-def _plain(setting: Setting) -> dict[str, Any]:
+def _plain(setting: ComparedSetting) -> dict[str, Any]:
     return {
         "label": setting.label,
         "method": setting.method,

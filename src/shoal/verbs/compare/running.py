@@ -19,7 +19,7 @@ from shoal.privacy import Rule
 from shoal.tables.prepare import Taken
 from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard
 from shoal.verbs.compare.choices import Choice, choices
-from shoal.verbs.compare.comparison import Comparison, Setting
+from shoal.verbs.compare.comparison import ComparedSetting, Comparison
 from shoal.verbs.compare.frontier import RISKS, Axes, check_axis, costs
 from shoal.verbs.compare.measuring import QUERIES, Yardstick, make_yardstick
 
@@ -104,7 +104,7 @@ def compare(
 
 def _settled(choice: Choice, taken: Taken) -> Choice:
     """Write the defaults out, and refuse rules that no method could keep on this table."""
-    plan = choice.plan.filled()
+    plan = choice.plan.final(taken.plan)
     build_rules([rule.spec for rule in plan.rules], taken.schema.sensitive)
     return replace(choice, plan=plan)
 
@@ -129,9 +129,9 @@ class _Runner:
         self.tell = tell
         self.encoded: dict[bool, Encoded] = {}
 
-    def run(self, choice: Choice) -> Setting | None:
+    def run(self, choice: Choice) -> ComparedSetting | None:
         """Return what came of a setting, None when it was stopped before it was done."""
-        blank = Setting(choice.method, choice.values, choice.label, choice.plan)
+        blank = ComparedSetting(choice.method, choice.values, choice.label, choice.plan)
         runs: list[dict[str, float]] = []
         for repeat in range(self.repeats):
             try:
@@ -154,7 +154,9 @@ class _Runner:
             release=None if self.keep is None else self.keep(first),
         )
 
-    def prove(self, settings: Sequence[Setting]) -> tuple[list[Setting], tuple[str, ...]]:
+    def prove(
+        self, settings: Sequence[ComparedSetting]
+    ) -> tuple[list[ComparedSetting], tuple[str, ...]]:
         """Add to settings how far they are at most above the best, and tell why some have not."""
         bounds: dict[tuple[bool, int], Bound] = {}
         done, notes = [], []
@@ -200,7 +202,7 @@ class _Runner:
 
         plan = choice.plan
         if plan.seed is not None and repeat:
-            plan = plan.with_seed(plan.seed + repeat)
+            plan = plan.changed({"seed": plan.seed + repeat})
         clock = Clock(progress)
         form = find_method(plan.method.name).flat_sets
         if form not in self.encoded:
@@ -232,7 +234,7 @@ def short(text: str) -> str:
 
 
 def _axes(
-    settings: Sequence[Setting],
+    settings: Sequence[ComparedSetting],
     tried: Sequence[Choice],
     yardstick: Yardstick,
     risk: str | None,

@@ -128,7 +128,7 @@ def _able(table: OpenTable) -> list[str]:
 
 def _advice(table: OpenTable) -> dict[str, Any]:
     """Weigh the runs as ``shoal compare`` does: which to take, why, and the chart of all."""
-    from shoal.verbs.compare.comparison import Comparison, Setting
+    from shoal.verbs.compare.comparison import ComparedSetting, Comparison
     from shoal.verbs.compare.frontier import Axes
     from shoal.verbs.compare.running import THRESHOLD
 
@@ -136,7 +136,7 @@ def _advice(table: OpenTable) -> dict[str, Any]:
     # What publishes quasi-identifiers as they are loses nothing on them: no loss to weigh.
     weighed = {f"run {run.number} ({run.title})": run for run in done if not _view(run)["exact"]}
     settings = [
-        Setting(run.method, {}, label, Plan(), verified=True, figures=_figures(_view(run)))
+        ComparedSetting(run.method, {}, label, Plan(), verified=True, figures=_figures(_view(run)))
         for label, run in weighed.items()
     ]
     limit = float(THRESHOLD.default)
@@ -186,8 +186,8 @@ async def start(request: Request) -> Response:
         )
     for name, k in wanted:
         other = name != plan.method.name
-        asked = plan.override(method=name) if other else plan
-        state.order(table, asked.override(rules=[{"name": DEFAULT_RULE, "k": k}]))
+        asked = plan.changed({"method": {"name": name}}) if other else plan
+        state.order(table, asked.changed({"promised": [{"name": DEFAULT_RULE, "k": k}]}))
     return back(f"/tables/{table.number}/runs")
 
 
@@ -243,12 +243,8 @@ def _reweigh(request: Request, table: OpenTable, run: WebRun, column: str, do: s
     if part is None or part.role is not Role.QUASI:
         raise ShoalError(f"The run has no quasi-identifier {column!r}.")
     weight = part.importance * (_STEP if do == "finer" else 1 / _STEP)
-    columns = {
-        name: {**each.model_dump(exclude_defaults=True), "role": each.role}
-        for name, each in plan.columns.items()
-    }
-    columns[column]["importance"] = weight
-    bench(request).order(table, plan.with_columns(columns), run.prove)
+    heavier = plan.changed({"columns": {column: {"importance": weight}}})
+    bench(request).order(table, heavier, run.prove)
     # The next decision goes on from here.
     if table.draft["columns"].get(column, {}).get("role") == Role.QUASI:
         table.draft["columns"][column]["importance"] = weight

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from shoal.base.errors import ShoalError
-from shoal.base.roles import Kind
+from shoal.base.roles import Kind, Role
 from shoal.base.workers import Died
 from shoal.catalog import RULES
 from shoal.plan.plan import Plan
@@ -123,7 +123,7 @@ async def see(request: Request) -> Response:
     table = table_of(request, ready=False)
     if table.error:
         head = f"{table.name} cannot be opened"
-        if len(table.sheets) > 1 and not table.reading.get("sheet"):
+        if len(table.sheets) > 1 and not table.data.get("sheet"):
             head = f"Which sheet of {table.name} is the table?"
         why = {"head": head, "text": table.error, "controls": _controls(table)}
         return page(request, "see-unread", why, table=table, status=422)
@@ -133,8 +133,8 @@ async def see(request: Request) -> Response:
     shown = {
         "profile": _masked(table.profile, drafts.roles_of(table.draft)),
         **forms.choices(),
-        "missing": [text for text in table.missing if text],
-        "delimiter": table.delimiter,
+        "missing": [text for text in table.data["missing"] if text],
+        "delimiter": table.data.get("delimiter"),
         "texts": not reading.kind_of(table.name),
         "controls": _controls(table),
         "standing": said["standing"],
@@ -146,7 +146,7 @@ async def see(request: Request) -> Response:
 
 
 def _controls(table: OpenTable) -> list[dict[str, Any]]:
-    return reading.fields(table.name, table.reading, table.sheets)
+    return reading.fields(table.name, table.data, table.sheets)
 
 
 _HIDDEN = ("identifier", "person", "sensitive")
@@ -187,15 +187,17 @@ async def reread(request: Request) -> Response:
     table = table_of(request, ready=False)
     words = [word.strip() for word in form.get("missing", "").split(",")]
     if form.get("mark"):
-        words = [*[text for text in table.missing if text], form["mark"]]
-    before = (table.missing, table.delimiter, table.reading)
+        words = [*[text for text in table.data["missing"] if text], form["mark"]]
+    data = dict(table.data)
     if "missing" in form or form.get("mark"):
-        table.missing = ("", *dict.fromkeys(word for word in words if word))
+        data["missing"] = ["", *dict.fromkeys(word for word in words if word)]
     if "delimiter" in form:
-        table.delimiter = form["delimiter"] or None
+        data["delimiter"] = form["delimiter"]
     if not form.get("mark"):
-        table.reading = reading.from_form(form, _controls(table))
-    if before != (table.missing, table.delimiter, table.reading):
+        data |= reading.from_form(form, _controls(table))
+    data = {key: value for key, value in data.items() if value}
+    if data != table.data:
+        table.data = data
         bench(request).reopen(table)
     return back(f"/tables/{table.number}/see")
 
@@ -315,7 +317,7 @@ def _decisions(
 
 
 async def use_plan(request: Request) -> Response:
-    """Take the decisions from an uploaded plan.toml; its hierarchies stay those of the page."""
+    """Take every decision from an uploaded plan.toml; its hierarchies stay those of the page."""
     form = await form_of(request)
     table = table_of(request)
     uploads = files(form, "plan")
@@ -323,29 +325,34 @@ async def use_plan(request: Request) -> Response:
         return error_page(request, 400, "No file was chosen", "Choose a plan.toml.", table)
     raw = await uploads[0].read()
     plan = Plan.from_toml(raw.decode("utf-8-sig", "replace"), uploads[0].filename or "plan")
-    numbers = {column["name"]: column["number"] for column in table.columns()}
-    tree = plan.public()
-    columns = {name: part for name, part in tree["columns"].items() if name in numbers}
-    for name, part in columns.items():
-        part.pop("hierarchy", None)
-        path = table.hierarchy_path(numbers[name])
-        if part.get("kind") == Kind.TAXONOMY.value and path.exists():
-            part["hierarchy"] = f"hierarchies/{path.name}"
-    table.draft = {
-        "columns": columns,
-        "rules": [dict(part.spec) for part in plan.filled().rules],
-        "method": plan.filled().method.model_dump(),
-        "release": {key: True for key in drafts.RELEASE if getattr(plan.release, key)},
-        **({} if plan.seed is None else {"seed": plan.seed}),
-        **{key: table.draft[key] for key in ("prove",) if key in table.draft},  # no plan says it
-    }
-    missing = tuple(dict.fromkeys(["", *plan.data.missing]))
-    if missing != table.missing:
-        draft, table.missing = table.draft, missing
+    columns = {column["name"]: column for column in table.columns()}
+    there = {name: table.hierarchy_path(column["number"]) for name, column in columns.items()}
+    trees = {name for name, path in there.items() if path.exists()}
+    if faults := drafts.not_carried(plan, list(there), trees):
+        return error_page(request, 422, "The plan cannot be used here", " ".join(faults), table)
+    tree = plan.final().tree()
+    tree["release"] = plan.release.model_dump(mode="json", exclude_defaults=True)
+    data = tree.pop("data")
+    data.pop("hierarchies", None)
+    for name, part in tree["columns"].items():
+        if part.pop("hierarchy", None) or (name in trees and "kind" not in part):
+            part["kind"] = Kind.TAXONOMY.value
+        elif part["role"] == Role.QUASI.value:
+            part.setdefault("kind", drafts.usual_kind(columns[name]))
+        if part.get("kind") == Kind.TAXONOMY.value and name in trees:
+            part["hierarchy"] = f"hierarchies/{there[name].name}"
+    draft = {**tree, **{key: table.draft[key] for key in ("prove",) if key in table.draft}}
+    before = table.data, table.draft
+    if data != table.data:
+        table.data = data
         bench(request).reopen(table)
         if table.opening is not None:
             await table.opening
-        table.draft = draft
+        if why := table.error:
+            table.data, table.draft = before
+            bench(request).reopen(table)
+            return error_page(request, 422, "The table cannot be read as the plan says", why, table)
+    table.draft = draft
     return back(f"/tables/{table.number}/decide")
 
 

@@ -1,0 +1,182 @@
+"""A plan as the arguments of a call and as the words of a command: the way back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.base.errors import ShoalError
+from shoal.base.roles import Role
+from shoal.catalog import RULES
+from shoal.plan.changing import ROLES, arguments, changes
+from shoal.plan.parts import ColumnPart
+from shoal.plan.plan import Plan
+from shoal.plan.setting import Setting
+
+_NOT_SAID = {key: field.default for key, field in ColumnPart.model_fields.items()}
+
+
+def arguments_of(plan: Plan, base: Plan | None = None) -> dict[str, Any] | None:
+    """Return what a call has to give for the same run; None if no arguments say it all.
+
+    Beside another plan only what differs from it. The seed is left out: it is a secret.
+    """
+    every, base = base is None, Plan() if base is None else base
+    given: dict[str, Any] = {
+        role: names for role in ROLES if (names := plan.names(Role(role))) != base.names(Role(role))
+    }
+    own, old = plan.final().tree(), base.final().tree()
+    for name, tables in arguments().items():
+        value: Any = None
+        by_column: dict[str | None, Any] = {}
+        for table, (key, _) in tables.items():
+            if table == "columns":
+                before = {column: part.get(key) for column, part in old["columns"].items()}
+                by_column |= {
+                    column: part[key]
+                    for column, part in own["columns"].items()
+                    if key in part and part[key] != before.get(column, _NOT_SAID[key])
+                }
+            elif own.get(table, {}).get(key) != old.get(table, {}).get(key):
+                value = own[table].get(key)
+        if value is not None:
+            given[name] = {None: value, **by_column} if by_column else value
+        elif by_column:
+            given[name] = by_column
+    if every or own["method"] != old["method"]:
+        given["method"] = own["method"]["name"]
+        given["options"] = {k: value for k, value in own["method"].items() if k != "name"}
+    if every or own["rules"] != old["rules"]:
+        given |= _promises(own["rules"])
+    try:
+        again = base.changed(changes(given))
+    except ShoalError:
+        return None
+    return given if alike(again, plan) else None
+
+
+def alike(one: Plan, other: Plan) -> bool:
+    """Tell whether two plans ask for the same, whatever the seed and the order of the rules."""
+    trees = [plan.final().tree() for plan in (one, other)]
+    for tree in trees:
+        tree.pop("seed", None)
+        tree["rules"] = sorted(map(repr, tree["rules"]))
+    return trees[0] == trees[1]
+
+
+def _promises(specs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the arguments that ask for some rules, as far as there are any."""
+    given: dict[str, Any] = {}
+    for spec in specs:
+        entry = RULES[spec["name"]]
+        if entry.family:
+            given[_argument(entry.family[0])] = entry.family[1]
+        for flag, name in entry.flags:
+            value = spec.get(name)
+            if isinstance(value, (list, tuple)):
+                value = [f"{spec.get('column')}={text}" for text in value]
+            if value is not None and value is not False:
+                given[_argument(flag)] = value
+    return given
+
+
+def _argument(flag: str) -> str:
+    return flag.replace("-", "_")
+
+
+def words_of(given: Mapping[str, Any]) -> list[str] | None:
+    """Return the words by which a command is given some arguments; None if it cannot be."""
+    named = arguments()
+    # A flag that gives its column a role says it instead of the flag of the role.
+    implied = {s.role for name in named.keys() & given.keys() for _, s in named[name].values()}
+    words: list[str] = []
+    for name, value in given.items():
+        flag = f"--{name.replace('_', '-')}"
+        if name in named:
+            own = _setting_words(named[name], value, given)
+        elif name in ROLES:
+            own = [] if Role(name) in implied else _repeated(flag, [_listed(value)])
+        elif name == "options":
+            own = _repeated("--option", [f"{key}={_text(each)}" for key, each in value.items()])
+        elif isinstance(value, (list, tuple)):
+            own = _repeated(flag, value)
+        else:
+            own = [flag] if value is True else [flag, _text(value)]
+        if own is None:
+            return None
+        words += own
+    return words
+
+
+def _setting_words(
+    tables: Mapping[str, tuple[str, Setting]], value: Any, given: Mapping[str, Any]
+) -> list[str] | None:
+    flagged = {table: setting for table, (_, setting) in tables.items() if setting.flag}
+    wide = next((setting for table, setting in flagged.items() if table != "columns"), None)
+    setting = flagged.get("columns") if isinstance(value, Mapping) or wide is None else wide
+    if setting is None:
+        return None
+    flag = str(setting.flag)
+    if setting.role is not None:
+        return [flag, given[setting.role][0]] if given.get(setting.role) else None
+    if not setting.takes:
+        on, _, off = flag.partition("/")
+        return [on if value else off]
+    if setting.takes.endswith("=FILE") and not isinstance(next(iter(value.values())), Path):
+        return None  # values that stand in no file
+    if isinstance(value, Mapping) and setting.takes != "NAMES":
+        return _repeated(flag, [_pair(name, own) for name, own in value.items()])
+    if setting is wide:
+        texts = [value] if isinstance(value, (str, Path, int, float)) else value
+        return _repeated(flag, [_text(text) for text in texts if text != ""])
+    return _repeated(flag, [_listed(list(value))])
+
+
+def _repeated(flag: str, texts: Sequence[str | None]) -> list[str] | None:
+    words: list[str] = []
+    for text in texts:
+        if text is None:
+            return None
+        words += [flag, text]
+    return words
+
+
+def _pair(column: str | None, value: Any) -> str | None:
+    """Write a setting of a column, or of all of them; None where it would be read as another."""
+    text = _listed(value) if isinstance(value, (list, tuple)) else _text(value)
+    if column is None or text is None:
+        return text
+    return None if "=" in text else f"{column}={text}"
+
+
+def _listed(names: Sequence[str]) -> str | None:
+    """Write names with commas between them."""
+    if any(not name or name != name.strip() for name in names):
+        return None
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return str(value)
+
+
+def to_command(plan: Plan, data: str, more: Sequence[str] = (), file: str = "plan.toml") -> str:
+    """Return the command that carries a plan out: in flags if they can say it all, else with it.
+
+    ``more``: words that no plan holds. Reports show this command, so the seed is in a file.
+    """
+    given = arguments_of(plan)
+    words = None if given is None else words_of(given)
+    seed = ["--seed-file", "seed.txt"] if plan.seeded else []
+    said = ["--plan", file] if words is None else words
+    return shlex.join(["shoal", "anonymize", data, *said, *more, *seed, "-o", "release.csv"])

@@ -1,0 +1,100 @@
+"""What is declared of a setting with its type: what it means, its flag, its group."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from shoal.base.errors import ParameterError
+from shoal.base.names import check_unicode
+from shoal.base.roles import Role
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What command line, page, file and Python say of one field of a plan.
+
+    ``takes``: the word for its value, empty for a switch. ``flag``: its name on the command line if
+    that is not its key; a switch has two, ``--typed/--text``; None: only the plan says it, so that
+    it has neither flag nor argument. ``argument``: its name in Python if that is not its key.
+    ``group``: where the help of a command lists it, among what few people need if it is ``rare``.
+    ``read``: turns what a call gives into what the plan holds. ``role``: its flag takes the name of
+    a column, which gets this role.
+    """
+
+    help: str
+    takes: str = ""
+    flag: str | None = ""
+    argument: str = ""
+    group: str = "Columns"
+    rare: bool = False
+    read: Callable[[Any], Any] | None = None
+    role: Role | None = None
+
+    def named(self, key: str) -> Setting:
+        """Return it with its names written out."""
+        flag = f"--{key.replace('_', '-')}" if self.flag == "" else self.flag
+        return replace(self, flag=flag, argument=self.argument or key)
+
+    def value(self, given: Any) -> Any:
+        """Return what the plan holds for what a call gives."""
+        return given if self.read is None else self.read(given)
+
+
+def declared(part: type[BaseModel]) -> dict[str, Setting]:
+    """Return what is declared of the fields of one table of a plan, by key."""
+    return {
+        key: setting.named(key)
+        for key, field in part.model_fields.items()
+        for setting in field.metadata
+        if isinstance(setting, Setting)
+    }
+
+
+def listed_names(names: Sequence[str] | str) -> list[str]:
+    """Take a text for one name."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def missing_texts(texts: Sequence[str] | str) -> list[str]:
+    """Return the texts that mean missing: those that were given, and the empty one."""
+    check_unicode(listed_names(texts), "missing")
+    return list(dict.fromkeys(["", *listed_names(texts)]))
+
+
+def share_of(text: float | str) -> float:
+    """Read a share of the rows: a number below 1, or a text such as ``1%``."""
+    said = str(text).strip()
+    try:
+        share = float(said.removesuffix("%")) / (100 if said.endswith("%") else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share < 1:
+        raise ParameterError(
+            "suppress is the share of the rows that may be left out: 1%, or 0.01; from 0 to less "
+            f"than 1. Got {text!r} instead."
+        )
+    return share
+
+
+def limit_of(text: Any) -> Any:
+    """Read a limit that may have come as a text: a level, a width, or a span of time."""
+    if not isinstance(text, str):
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        return text.strip()
+    return int(number) if number.is_integer() else number
+
+
+def ordered_texts(texts: Sequence[str] | str) -> list[str]:
+    """Read the values of an ordered column: a list, or one text with commas."""
+    if not isinstance(texts, str):
+        return list(texts)
+    return [cell.strip() for cell in next(csv.reader([texts], skipinitialspace=True), [])]

@@ -1,0 +1,169 @@
+"""Every key of a plan survives every way in and out: file, command, Python, page.
+
+What a key may hold is read off its declaration, so that a new one is walked by itself.
+"""
+
+import contextlib
+import shlex
+from typing import get_args
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.api.table import Table
+from shoal.base.errors import ShoalError
+from shoal.catalog import RULES
+from shoal.cli import anonymize as anonymize_command
+from shoal.plan.command import alike, arguments_of, to_command
+from shoal.plan.parts import TABLES
+from shoal.plan.plan import Plan
+from shoal.tables.prepare import planned
+from tests.inprocess import shoal as run_command
+
+FRAME = pl.DataFrame(
+    {"age": [20, 30, 20, 30] * 3, "town": list("abcb") * 3, "ill": list("xyz") * 4}
+)
+ROLES = {"age": {"role": "quasi"}, "town": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+KEYS = [(table, key) for table, part in TABLES.items() for key in part.model_fields]
+ELSEWHERE = {("data", "source"), ("data", "table"), ("data", "query"), ("data", "history")}
+
+
+def sample(table, key):
+    """A value that is not the default, of the type that is declared."""
+    field = TABLES[table].model_fields[key]
+    kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
+    text = str(field.annotation)
+    if key in ("role", "kind"):
+        return {"role": "person", "kind": "ordered"}[key]
+    if "Literal" in text:
+        return next(word for word in ("together", "never", "codes") if word in text)
+    if "tuple" in text:
+        return ["", "-1"] if (table, key) == ("data", "missing") else ["low", "high"]
+    if "bool" in text:
+        return not field.default
+    if int in kinds:
+        return 2
+    return 0.25 if "float" in text else {"decimal": "comma", "dates": "d.m.y"}.get(key, "x")
+
+
+def plan_with(table, key):
+    """A plan with one key set, and what is needed beside it."""
+    columns = {name: dict(part) for name, part in ROLES.items()}
+    base = Plan().replaced(method={"name": "mondrian"})  # which a paper has
+    if table != "columns":
+        return base.replaced(**{table: {key: sample(table, key)}, "columns": columns})
+    columns["age"][key] = sample(table, key)
+    return base.replaced(columns=columns)
+
+
+@pytest.fixture
+def heard(monkeypatch, tmp_path):
+    """Run a command up to the point where the table would be read; return the plan it means."""
+
+    def run(command, plan):
+        said = []
+        monkeypatch.setattr(
+            anonymize_command,
+            "_release",
+            lambda _source, full, declare, *_: said.append(planned(full, **declare(FRAME.columns))),
+        )
+        monkeypatch.setattr("shoal.releases.history.store.history_of", lambda *_: None)
+        (tmp_path / "plan.toml").write_text(plan.to_toml())
+        (tmp_path / "seed.txt").write_text("7")
+        (tmp_path / "seed.txt").chmod(0o600)
+        done = run_command(tmp_path, *shlex.split(command)[1:])
+        assert done.returncode == 0, done.stderr
+        return said[0]
+
+    return run
+
+
+@pytest.mark.parametrize(("table", "key"), KEYS)
+def test_a_file_keeps_it(table, key) -> None:
+    plan = plan_with(table, key)
+    assert plan != Plan().replaced(columns=ROLES)
+    assert Plan.from_toml(plan.to_toml()).tree() == plan.tree()
+
+
+@pytest.mark.parametrize(("table", "key"), KEYS)
+def test_a_command_keeps_it(table, key, heard) -> None:
+    plan = plan_with(table, key)
+    command = to_command(plan, "t.csv", ["--trust-plan"])
+    assert alike(heard(command, plan), plan), command
+
+
+@pytest.mark.parametrize(("table", "key"), KEYS)
+def test_python_keeps_it(table, key, monkeypatch) -> None:
+    plan = plan_with(table, key)
+    given = arguments_of(plan)
+    said = []
+    monkeypatch.setattr(Table, "taken", None)
+    monkeypatch.setattr("shoal.api.opening.gather", lambda *_: {})
+    monkeypatch.setattr(Table, "_carried_out", lambda _self, full, *_, **__: (said.append(full), 0))
+    shoal.anonymize(FRAME, **({"plan": plan} if given is None else given))
+    assert alike(said[0], plan), given
+
+
+def test_flags_say_every_key_that_has_a_flag(heard) -> None:
+    in_file = {k for k in KEYS if "--plan" in to_command(plan_with(*k), "t.csv")}
+    flagless = {
+        *ELSEWHERE,
+        ("columns", "hierarchy"),
+        ("columns", "missing"),
+        ("columns", "domain"),  # its flag takes a file
+        ("release", "shuffle"),
+        ("release", "pseudonym"),  # its flag names a column of persons, and the plan has none
+        *(("evidence", key) for key in TABLES["evidence"].model_fields),
+    }
+    assert in_file == flagless
+
+
+def test_everything_at_once_is_one_command(heard) -> None:
+    columns = {
+        "age": {"role": "quasi", "kind": "ordered", "top": 90, "coarsest": 10, "importance": 2.0},
+        "city, or town": {"role": "quasi", "sets": "allowed", "order": ["a b", "c, d"]},
+        "hospital": {"role": "quasi", "within": True},
+        "ill": {"role": "sensitive"},
+        "id": {"role": "person"},
+    }
+    release = {"pseudonym": True, "sets": "never", "suppress": 0.05, "slack": 0.1, "typed": True}
+    rules = [{"name": "recursive-l-diversity", "l": 3, "c": 4.0}, {"name": "k-anonymity", "k": 4}]
+    plan = Plan(seed=7).replaced(
+        columns=columns,
+        release=release,
+        rules=rules,
+        method={"name": "mondrian", "cuts": "relaxed"},
+        data={"missing": ["", "?"], "encoding": "cp1252"},
+    )
+    command = to_command(plan, "my table.csv")
+    assert "--plan" not in command
+    assert "--seed-file seed.txt" in command and "--seed " not in command
+    assert alike(heard(command, plan), plan), command
+
+
+FLAGS = [(entry, flag) for entry in RULES.values() for flag, _ in entry.flags]
+
+
+@pytest.mark.parametrize(("entry", "flag"), FLAGS, ids=lambda each: getattr(each, "name", each))
+def test_python_takes_every_flag_of_every_rule(entry, flag, monkeypatch) -> None:
+    params = {param.name: param for param in entry.params}
+
+    def value(param):
+        if param.type is tuple:
+            return ["ill=x"]
+        return True if param.type is bool else param.choices[-1] if param.choices else 2
+
+    names = {own.replace("-", "_"): name for own, name in entry.flags}
+    first, asked = next(iter(names)), flag.replace("-", "_")
+    given = {own: value(params[names[own]]) for own in {first, asked}}
+    given = {own: 0.5 if own in ("alpha", "t") else number for own, number in given.items()}
+    if entry.family:
+        given[entry.family[0].replace("-", "_")] = entry.family[1]
+    said = []
+    monkeypatch.setattr(Table, "_carried_out", lambda _self, full, *_, **__: (said.append(full), 0))
+    shoal.open(FRAME, quasi=["age"], sensitive=["ill"]).anonymize(**given)
+    rules = [rule.spec for rule in said[0].rules if rule.name == entry.name]
+    assert any(names[asked] in spec for spec in rules), (given, rules)
+    with contextlib.suppress(ShoalError):  # a table that was not anonymized, without a history
+        shoal.audit(FRAME, quasi=["age"], sensitive=["ill"], **given)
