@@ -201,9 +201,11 @@ def _beside_manifest(
     if released is None:
         released = manifest.parent / released_name(told, manifest)
     opening["plan"] = plan_of(told, None if own is None else planned(own), manifest.parent)
-    verdict = audit(released, **opening, **promise)
+    before = _before(released, promise.pop("against", ()), opening)
+    release = _released(released, opening)
+    verdict = release.audit(**promise, against=before)
     where = Path(released) if is_path(released) and Path(released).exists() else None
-    return compared(told, manifest.parent, where, verdict, remade)
+    return compared(told, manifest.parent, where, verdict, remade, digest=release.here.digest)
 
 
 def risk(released: Any, **given: Unpack[Risked]) -> Risks:

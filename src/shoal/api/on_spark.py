@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.api.release import Release
 from shoal.base.errors import ParameterError
-from shoal.engines.marks import marks
+from shoal.engines.marks import digest_of, marks
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.measures.exposure import exposure
 from shoal.plan.plan import Plan
@@ -38,7 +38,7 @@ def anonymize_on_spark(
         )
     clock = Clock(progress or (lambda stage: None))
     run, tables, here = on_spark(data, plan.final(), hierarchies, extra, engine or Spark(), clock)
-    run = replace(run, marks=marks(data, None, plan, {}, "spark"))
+    run = replace(run, marks=marks(digest_of(data), None, plan, {}, "spark"))
     if here is None:
         return Release(None, run, Native(), tables)
     opened, original = here

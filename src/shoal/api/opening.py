@@ -31,7 +31,7 @@ from shoal.tables.native import Native
 from shoal.tables.prepare import (
     Domains,
     Names,
-    load,
+    load_with_digest,
     locate,
     planned,
 )
@@ -51,11 +51,11 @@ def read(
 ) -> Table[Any]:
     """Read a table, once. ``declare`` may depend on the columns, which are known only then."""
     start = time.perf_counter()
-    frame = load(data, plan)
+    frame, digest = load_with_digest(data, plan)
     seconds = time.perf_counter() - start
     plan = plan if declare is None else planned(plan, **declare(frame.columns))
     taxonomies = gather(plan, frame.columns, hierarchies)
-    return Table(data, plan, frame, taxonomies, only, seconds)
+    return Table(data, plan, frame, taxonomies, only, seconds, digest)
 
 
 @overload

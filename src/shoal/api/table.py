@@ -75,6 +75,10 @@ class Table(Generic[FrameT]):
         Its rows as a polars frame, every gap a null.
     only
         Somebody named the quasi-identifiers: no others are to be guessed.
+    seconds
+        What reading it took.
+    digest
+        SHA-256 of the file that it was read from.
     """
 
     data: Any
@@ -83,6 +87,7 @@ class Table(Generic[FrameT]):
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
     only: bool = False
     seconds: float = 0.0
+    digest: str = ""
 
     @property
     def rows(self) -> int:
@@ -255,7 +260,7 @@ class Table(Generic[FrameT]):
             warnings=tuple(texts),
             exposure=exposed,
             read_off=told,
-            marks=marks(self.data, self.frame, plan, self.taxonomies),
+            marks=marks(self.digest, self.frame, plan, self.taxonomies),
         )
         release = Release[FrameT](made.opened, run, self._kind, pending=made.pending)
         if series is None and against:

@@ -13,7 +13,9 @@ import signal
 import stat
 import struct
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -196,6 +198,22 @@ def open_in_memory(name: str) -> tuple[int, Path] | None:
         handle = os.memfd_create(name)
         return handle, Path(f"/proc/{os.getpid()}/fd/{handle}")
     return None
+
+
+@contextmanager
+def held_file(content: bytes, suffix: str) -> Iterator[Path]:
+    """Give bytes a path, for libraries that read nothing else; not on a disk where that can be."""
+    if (opened := open_in_memory("shoal")) is not None:
+        handle, path = opened
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="shoal-") as folder:  # for this user alone
+        path = Path(folder) / f"table{suffix}"
+        path.write_bytes(content)
+        yield path
 
 
 # Processes

@@ -252,7 +252,9 @@ def _release(
         page = ""
         if reader is not None:
             progress("report")
-            page = reporting.of_release(release.beside(table), source, reader, "Release")
+            page = reporting.of_release(
+                release.beside(table), source, table.digest, reader, "Release"
+            )
         return release, page
 
     diverse = any(RULES[rule.name].sensitive for rule in plan.rules)

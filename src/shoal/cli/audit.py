@@ -178,7 +178,7 @@ def command(
     with warned_last():
         release = open_with_plan(released, full, st=st, original=original, **declared)
         earlier = [open_with_plan(where, full, **declared) for where in before]
-    series = history_of(history, key=history_key)
+    series, digest = history_of(history, key=history_key), release.here.digest
     verdict = release.audit(against=earlier, history=series)
     remade = None
     if told is not None and manifest is not None:
@@ -190,14 +190,15 @@ def command(
             keys: dict[str, Any] = {"pseudonym_key": pseudonym_key, "history": series}
             more, verified = remake(manifest, data, seed=seed, plan=own, **keys, **as_read)
             remade = more, None if rules else verified
-        verdict = compared(told, manifest.parent, released, verdict, remade)
+        verdict = compared(told, manifest.parent, released, verdict, remade, digest=digest)
     elif isinstance(released, Path):
-        for fault in beside_another(released):
+        for fault in beside_another(released, digest):
             say.warning(fault)
     texts = {"--json": verdict.to_json()}
     if to is not None:
         tried = reporting.tried(release, earlier, tables) if tables else True
-        texts["--report"] = reporting.of_release(release, released, to, "Audit", verdict, tried)
+        asked = (to, "Audit", verdict, tried)
+        texts["--report"] = reporting.of_release(release, released, digest, *asked)
     tell(verdict, detailed=read_off)
     if remade is not None and not remade[0]:
         say.line("Made again: the same bytes.")

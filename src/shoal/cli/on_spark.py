@@ -138,9 +138,11 @@ def _write_figures(order: Order, release: Release[Any]) -> list[str]:
                 made, file = leave(run, {"release": Path(order.out)}, files, force=order.force)
             texts = {"--json": written(release.to_dict() | {"manifest": figures(run, made)})}
             if order.audience is not None:
+                from shoal.engines.marks import digest_of
                 from shoal.report.evidence import filled
 
-                page = reporting.of_release(release, order.data, order.audience, "Release")
+                read = digest_of(order.data)
+                page = reporting.of_release(release, order.data, read, order.audience, "Release")
                 texts["--report"] = filled(page, made.get("files", {}))
             for flag, path in order.extras.items():
                 if path == DASH:

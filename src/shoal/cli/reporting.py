@@ -39,18 +39,22 @@ def reader(report: Path | None, audience: str | None) -> str | None:
 def of_release(
     release: Release[Any],
     data: Path | Source,
+    digest: str,
     audience: str,
     what: str,
     verdict: Verdict | None = None,
     attacks: Attacks | bool = True,
 ) -> str:
-    """Return the report of a run or an audit; attacks are tried for the steward only."""
+    """Return the report of a run or an audit; attacks are tried for the steward only.
+
+    ``digest``: of the file that was read.
+    """
     steward = audience == "steward"
     return release.page(
         audience=audience,
         verdict=verdict,
         attacks=attacks,
-        origin=_origin(data) if steward else None,
+        origin=_origin(data, digest) if steward else None,
         title=f"{what} of {_named(data)}" if steward else _PUBLIC[what],
     )
 
@@ -70,7 +74,7 @@ def of_comparison(comparison: Comparison, data: Place) -> str:
     from shoal.report.comparison import render_comparison
 
     title = f"Comparison on {_named(data)}"
-    return render_comparison(comparison, origin=_origin(data), title=title)
+    return render_comparison(comparison, origin=_origin(data, ""), title=title)
 
 
 def _named(place: Place) -> str:
@@ -79,16 +83,10 @@ def _named(place: Place) -> str:
     return place.name if isinstance(place, Path) and said != streams.STDIN else said
 
 
-def _origin(place: Place) -> Provenance:
-    import hashlib
-
+def _origin(place: Place, digest: str) -> Provenance:
     from shoal.base.address import take_passwords
     from shoal.report.page import Provenance
 
-    digest = ""
-    if isinstance(place, Path) and place.is_file():  # a table on Spark may be a folder, or far away
-        with place.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return Provenance(spoken(take_passwords(sys.argv[1:])), _named(place), digest)
 
 

@@ -61,18 +61,21 @@ class Marks:
 
 
 def marks(
-    data: Any,
+    file: str,
     frame: pl.DataFrame | None,
     plan: Plan,
     taxonomies: Mapping[str, Taxonomy],
     engine: str = "local",
 ) -> Marks:
-    """Take the marks of a run; ``plan`` still has its seed. ``frame``: None if it is elsewhere."""
+    """Take the marks of a run; ``plan`` still has its seed.
+
+    ``file``: the SHA-256 of what was read, empty of no file. ``frame``: None if it is elsewhere.
+    """
     key = seed_key(plan.seed) if plan.seed is not None else secrets.token_bytes(32)
     return Marks(
         engine,
         "" if frame is None else keyed(key, "table", of_frame(frame)),
-        keyed(key, "file", of_path(Path(data))) if _is_local(data) else "",
+        keyed(key, "file", bytes.fromhex(file)) if file else "",
         keyed(key, "plan", of_plan(plan)),
         {name: keyed(key, "hierarchy", of_tree(tree)) for name, tree in taxonomies.items()},
         datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -90,15 +93,11 @@ def keyed(key: bytes, what: str, digest: bytes) -> str:
     return hmac.new(key, what.encode() + b"\0" + digest, "sha256").hexdigest()
 
 
-def _is_local(data: Any) -> bool:
-    if not isinstance(data, (str, Path)):
-        return False
-    path = Path(data)
-    return path.is_file() or path.is_dir()  # a pipe cannot be read again
-
-
 def of_path(path: Path) -> bytes:
-    """Digest the bytes of a file, or the names and bytes of all files in a folder."""
+    """Digest the bytes of a file, or the names and bytes of all files in a folder.
+
+    Where what was read cannot be had: Spark reads by itself.
+    """
     if not path.is_dir():
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").digest()
@@ -106,6 +105,12 @@ def of_path(path: Path) -> bytes:
     for file in sorted(file for file in path.rglob("*") if file.is_file()):
         whole.update(file.relative_to(path).as_posix().encode() + b"\0" + of_path(file))
     return whole.digest()
+
+
+def digest_of(data: Any) -> str:
+    """Return the digest of a file or folder on this machine; of anything else it is empty."""
+    path = Path(data) if isinstance(data, (str, Path)) else None
+    return of_path(path).hex() if path is not None and path.exists() else ""
 
 
 def of_frame(frame: pl.DataFrame) -> bytes:

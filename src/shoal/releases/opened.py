@@ -52,6 +52,8 @@ class Opened:
     spellings
         By column how cells in another tool's notation are written in ours. Rows are told apart by
         what was published all the same.
+    digest
+        SHA-256 of the file that the published table was read from.
     """
 
     tables: Mapping[str, pl.DataFrame]
@@ -64,6 +66,7 @@ class Opened:
     sides: Mapping[str, Sides] = field(default_factory=dict)
     people: Ints | None = None
     spellings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    digest: str = ""
 
     @classmethod
     def of(

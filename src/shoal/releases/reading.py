@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +45,16 @@ def open_published(
     def declared(columns: Sequence[str]) -> Plan:
         return plan if isinstance(plan, Plan) else plan(columns)
 
-    frame = load_released(released, lambda columns: declared(columns).names(Role.QUASI), how)
+    frame, digest = load_released(
+        released, lambda columns: declared(columns).names(Role.QUASI), how
+    )
     tables = {"release": frame, **side_tables(released, frame, st, how)}
     full = declared(frame.columns)
     typed = [name.removesuffix(ENDS[0]) for name in frame.columns if name.endswith(ENDS[0])]
     taxonomies = gather(full, [*frame.columns, *full.columns, *typed], hierarchies)
-    return Opened.of(
-        tables, declared_columns(full, frame), taxonomies, plan=full, complete=complete
-    )
+    columns = declared_columns(full, frame)
+    opened = Opened.of(tables, columns, taxonomies, plan=full, complete=complete)
+    return replace(opened, digest=digest)
 
 
 def declared_columns(plan: Plan, frame: pl.DataFrame) -> list[Column]:

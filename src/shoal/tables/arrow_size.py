@@ -7,25 +7,22 @@ few fields that are needed here are followed (Arrow's ``File.fbs`` and ``Message
 
 from __future__ import annotations
 
-import mmap
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 
 _MAGIC = b"ARROW1"
 _DICTIONARY = 2  # kind of a message whose batch lies one table deeper
 
 
-def unpacked(path: Path) -> int | None:
+def unpacked(held: bytes) -> int | None:
     """Return how many bytes the buffers of a file take in memory; None if it cannot be told."""
     try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
-            return sum(_batch(held, start) for start in _batches(held))
+        return sum(_batch(held, start) for start in _batches(held))
     except (struct.error, ValueError, IndexError):
         return None  # damaged: whoever reads it says what is wrong with it
 
 
-def _batches(held: mmap.mmap) -> Iterator[int]:
+def _batches(held: bytes) -> Iterator[int]:
     """Yield where the batches begin, those of dictionaries too."""
     if held[-len(_MAGIC) :] != _MAGIC:
         raise ValueError
@@ -39,7 +36,7 @@ def _batches(held: mmap.mmap) -> Iterator[int]:
                 yield _number(held, "<q", vector + 4 + 24 * i)
 
 
-def _batch(held: mmap.mmap, start: int) -> int:
+def _batch(held: bytes, start: int) -> int:
     """Return what the buffers of one batch unpack to."""
     begin = start + 8 if _number(held, "<I", start) == 0xFFFFFFFF else start + 4
     body = begin + _number(held, "<i", begin - 4)
@@ -65,19 +62,19 @@ def _batch(held: mmap.mmap, start: int) -> int:
     return total
 
 
-def _number(held: mmap.mmap, form: str, offset: int) -> int:
+def _number(held: bytes, form: str, offset: int) -> int:
     if offset < 0:
         raise ValueError
     (number,) = struct.unpack_from(form, held, offset)
     return int(number)
 
 
-def _table(held: mmap.mmap, offset: int) -> int:
+def _table(held: bytes, offset: int) -> int:
     """Follow an offset to a table or vector."""
     return offset + _number(held, "<I", offset)
 
 
-def _field(held: mmap.mmap, table: int, number: int) -> int | None:
+def _field(held: bytes, table: int, number: int) -> int | None:
     """Return where a field of a table lies, None if it is left out."""
     layout = table - _number(held, "<i", table)
     if 4 + 2 * number >= _number(held, "<H", layout):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import hashlib
 import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -72,13 +73,34 @@ def read_table(
     labels
         ``"codes"``: of a Stata, SPSS or SAS file the codes, not what they are labelled.
     """
+    how = {"encoding": encoding, "dates": dates, "decimal": decimal}
+    how |= {"sheet": sheet, "labels": labels}
+    return read_file(place(path), missing, delimiter, text=text, quoted=quoted, **how)[0]
+
+
+def read_file(
+    path: Path | Source,
+    missing: Sequence[str] = (),
+    delimiter: str | None = None,
+    *,
+    text: Collection[str] | Callable[[Sequence[str]], Collection[str]] = (),
+    quoted: bool = False,
+    encoding: str | None = None,
+    dates: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+    labels: str | None = None,
+) -> tuple[pl.DataFrame, str]:
+    """Read a table as :func:`read_table` does, and return also the SHA-256 of what was read.
+
+    The bytes are read once and everything is taken from them, so that a file that changes
+    meanwhile cannot have another digest than its rows. Of a database it is empty.
+    """
     check_words(dates, decimal)
-    where = place(path)
-    if isinstance(where, Source):
+    if isinstance(path, Source):
         from shoal.tables.sources.reading import read_source
 
-        return read_source(where, missing)
-    path = where
+        return read_source(path, missing), ""
     if path.suffix == ".toml":
         raise InputError(
             f"{path} is a plan by its name, and a table is needed here: one of "
@@ -87,37 +109,38 @@ def read_table(
         )
     try:
         with path.open("rb") as stream:
-            magic = stream.peek(6)[:6]
-            known = _BINARY.get(magic[:4])
-            if (suffix := path.suffix.lower()) in (".xlsx", ".xlsm", ".xls", *READ):
-                frame = _of_program(path, suffix, magic, sheet, labels, encoding)
-                return frame.select(blank(series, missing) for series in frame)
             # A binary file is held as it is, at least; of texts more is known.
+            known = _BINARY.get(stream.peek(6)[:4])
             length = path.stat().st_size
             check_fits(path, told(length), length * (LEAST if known is None else 1))
-            if known is None:
-                texts = read_csv(stream.read(), path, delimiter, encoding, perhaps=quoted)
-                frame = _typed(unquote(texts) if quoted else texts, missing, text)
-                kept = frozenset(text(frame.columns) if callable(text) else text)
-                return frame.with_columns(
-                    read_local_forms(column, dates, decimal)
-                    for column in frame
-                    if column.name not in kept
-                )
-        frame = _binary(path, known)
+            raw = stream.read()
+        digest = hashlib.sha256(raw).hexdigest()
+        if (suffix := path.suffix.lower()) in (".xlsx", ".xlsm", ".xls", *READ):
+            frame = _of_program(path, raw, suffix, sheet, labels, encoding)
+        elif known is not None:
+            frame = _binary(path, raw, known)
+        else:
+            texts = read_csv(raw, path, delimiter, encoding, perhaps=quoted)
+            frame = _typed(unquote(texts) if quoted else texts, missing, text)
+            kept = frozenset(text(frame.columns) if callable(text) else text)
+            return frame.with_columns(
+                read_local_forms(column, dates, decimal)
+                for column in frame
+                if column.name not in kept
+            ), digest
     except FileNotFoundError:
         raise InputError(f"{path} does not exist. Check the name of the file.") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a directory. Give the name of a file in it.") from None
     except OSError as fault:
         raise InputError(f"{path} cannot be read: {fault.strerror or fault}.") from None
-    return frame.select(blank(series, missing) for series in frame)
+    return frame.select(blank(series, missing) for series in frame), digest
 
 
 def _of_program(
     path: Path,
+    raw: bytes,
     suffix: str,
-    magic: bytes,
     sheet: str | None,
     labels: str | None,
     encoding: str | None,
@@ -126,9 +149,9 @@ def _of_program(
     if labels not in (None, "texts", "codes"):
         raise InputError(f"--labels (labels=) takes texts or codes. Got {labels!r} instead.")
     if suffix in READ:
-        return read_statistics(path, suffix, labels, encoding)
-    if magic[:4] != b"PK\x03\x04":
-        old = magic[:4] == b"\xd0\xcf\x11\xe0"
+        return read_statistics(path, raw, suffix, labels, encoding)
+    if raw[:4] != b"PK\x03\x04":
+        old = raw[:4] == b"\xd0\xcf\x11\xe0"
         raise InputError(
             f"{path} is {'a file of an old Excel, or encrypted' if old else 'no Excel workbook'}, "
             "whatever its name says. Save it as .xlsx without a password; if it is text, call it "
@@ -136,7 +159,7 @@ def _of_program(
         )
     from shoal.tables.workbooks import read_workbook  # reads XML, which few runs need
 
-    return read_workbook(path, sheet)
+    return read_workbook(path, raw, sheet)
 
 
 def _typed(
@@ -155,13 +178,13 @@ def _typed(
     return pl.DataFrame([column for columns in shares for column in columns])
 
 
-def _binary(path: Path, kind: str) -> pl.DataFrame:
+def _binary(path: Path, raw: bytes, kind: str) -> pl.DataFrame:
     try:
         if kind == "Parquet":
-            _check_unpacked(path)
-        elif (needed := unpacked(path)) is not None:
+            _check_unpacked(path, raw)
+        elif (needed := unpacked(raw)) is not None:
             check_fits(path, f"{told(needed)} when unpacked", needed)
-        frame = pl.read_parquet(path, glob=False) if kind == "Parquet" else pl.read_ipc(path)
+        frame = pl.read_parquet(raw) if kind == "Parquet" else pl.read_ipc(raw)
     except pl.exceptions.DuplicateError as fault:
         raise InputError(
             f"{path} has duplicate column names ({fault}). Rename the columns."
@@ -175,13 +198,13 @@ def _binary(path: Path, kind: str) -> pl.DataFrame:
     return frame
 
 
-def _check_unpacked(path: Path) -> None:
+def _check_unpacked(path: Path, raw: bytes) -> None:
     """Refuse a Parquet file that unpacks to more than the memory holds: its end tells how much."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        about = parquet.read_metadata(path)
+        about = parquet.read_metadata(pa.BufferReader(raw))
     except (pa.ArrowException, OSError):
         return  # whoever reads it says what is wrong with it
     packed = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))

@@ -20,7 +20,7 @@ from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
-from shoal.tables.files import read_table
+from shoal.tables.files import read_file
 from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.grid import DEFAULT_GRID, OFF, kept_grid
 from shoal.tables.guessing import guess
@@ -201,15 +201,20 @@ def _from(where: Path | Source, plan: Plan) -> Path | Source:
 
 def load(data: Any, plan: Plan) -> pl.DataFrame:
     """Read a file or a table of a database, or take a frame in, as the plan says."""
-    how = plan.data.how
-    return _read(locate(data, plan), plan.data.missing, plan.data.delimiter, how=how)
+    return load_with_digest(data, plan)[0]
+
+
+def load_with_digest(data: Any, plan: Plan) -> tuple[pl.DataFrame, str]:
+    """Load a table, and return the SHA-256 of the file that it was read from, if it was one."""
+    own = plan.data
+    return _read(locate(data, plan), own.missing, own.delimiter, how=own.how)
 
 
 def load_released(
     data: Any,
     text: Callable[[Sequence[str]], Collection[str]],
     how: Mapping[str, Any] | None = None,
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, str]:
     """Read a published table, where only empty means missing: what else stands there is published.
 
     ``text`` says which of its columns stay text: a reader can tell 1.5 from 1.50. ``how``: what is
@@ -230,19 +235,14 @@ def _read(
     delimiter: str | None = None,
     text: Callable[[Sequence[str]], Collection[str]] | None = None,
     how: Mapping[str, Any] | None = None,
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, str]:
     how = how or {}
-    if isinstance(data, Source):
-        from shoal.tables.sources.reading import read_source
-
-        return read_source(data, missing)
-    if is_path(data):
-        published = text is not None
-        path = Path(data)
-        return read_table(path, missing, delimiter, text=text or (), quoted=published, **how)
+    if isinstance(data, Source) or is_path(data):
+        path = data if isinstance(data, Source) else Path(data)
+        return read_file(path, missing, delimiter, text=text or (), quoted=text is not None, **how)
     # The sheet of a frame, say, is nobody's: what is said of files stays with files.
     forms = {} if text is not None else {key: how.get(key) for key in ("dates", "decimal")}
-    return from_native(data, missing=missing, **forms)
+    return from_native(data, missing=missing, **forms), ""
 
 
 def check_columns(frame: pl.DataFrame | None, what: str, names: Sequence[str]) -> None:

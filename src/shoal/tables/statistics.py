@@ -19,6 +19,7 @@ import polars as pl
 from shoal.base.errors import InputError, OutputError, warn
 from shoal.base.extras import needed
 from shoal.base.names import check_names, check_rows, check_twice
+from shoal.base.system import held_file
 from shoal.tables.cells import as_text
 
 READ = {".dta": "Stata", ".sav": "SPSS", ".zsav": "SPSS", ".sas7bdat": "SAS", ".xpt": "SAS"}
@@ -33,9 +34,9 @@ _READERS = {
 
 
 def read_statistics(
-    path: Path, suffix: str, labels: str | None, encoding: str | None
+    path: Path, raw: bytes, suffix: str, labels: str | None, encoding: str | None
 ) -> pl.DataFrame:
-    """Read a file of Stata, SPSS or SAS.
+    """Read a file of Stata, SPSS or SAS, whose bytes were read from ``path``.
 
     ``labels``: ``"codes"`` keeps the numbers of columns that have labels.
     """
@@ -49,7 +50,8 @@ def read_statistics(
     if suffix == ".sas7bdat" and catalog.exists():
         asked["catalog_file"] = str(catalog)
     try:
-        frame, about = getattr(library, _READERS[suffix])(str(path), **asked)
+        with held_file(raw, suffix) as file:
+            frame, about = getattr(library, _READERS[suffix])(str(file), **asked)
     except (library.ReadstatError, library.PyreadstatError, UnicodeDecodeError) as fault:
         raise InputError(
             f"{path} cannot be read as a file of {READ[suffix]} ({fault}). Save it again, or say "

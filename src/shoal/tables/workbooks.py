@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import zipfile
 from datetime import UTC, datetime
@@ -24,18 +25,19 @@ _FIRST_DAY = pl.date(1900, 3, 1)  # Excel counts a day that never was before it
 _BLOCK = 1 << 20
 
 
-def read_workbook(path: Path, sheet: str | None) -> pl.DataFrame:
+def read_workbook(path: Path, raw: bytes, sheet: str | None) -> pl.DataFrame:
     """Read one sheet of plain values; the first row has the names.
 
-    ``sheet``: its name; needed when there are several.
+    ``raw``: the bytes of the file. ``sheet``: its name; needed when there are several.
     """
     fastexcel = needed("fastexcel", "an Excel file", "files")
     try:
-        with zipfile.ZipFile(path) as box:
+        with zipfile.ZipFile(io.BytesIO(raw)) as box:
             check_size(path, box)
             chosen, member = _sheet(path, box, sheet)
             _check_plain(path, box, chosen, member)
-        grid = fastexcel.read_excel(str(path)).load_sheet(chosen, header_row=None, dtypes="string")
+        book = fastexcel.read_excel(raw)
+        grid = book.load_sheet(chosen, header_row=None, dtypes="string")
         texts = grid.to_polars()
         if not texts.height:
             raise InputError(f"The sheet {chosen!r} of {path} is empty. It needs names and rows.")
@@ -43,11 +45,8 @@ def read_workbook(path: Path, sheet: str | None) -> pl.DataFrame:
         check_twice(names, path)
         check_names(names, path)
         check_rows(texts.height - 1, names, path)
-        typed: pl.DataFrame = (
-            fastexcel.read_excel(str(path))
-            .load_sheet(chosen, header_row=0, schema_sample_rows=None)
-            .to_polars()
-        )
+        whole = book.load_sheet(chosen, header_row=0, schema_sample_rows=None)
+        typed: pl.DataFrame = whole.to_polars()
     except (zipfile.BadZipFile, KeyError, Xml.ParseError, fastexcel.FastExcelError) as fault:
         raise InputError(f"{path} is a damaged Excel file ({fault}). Save it again.") from None
     typed.columns = names

@@ -233,16 +233,19 @@ def compared(
     released: Any,
     verdict: Verdict,
     remade: tuple[Sequence[str], Verdict | None] | None = None,
+    *,
+    digest: str = "",
 ) -> Verdict:
     """Return the verdict of an audit beside a manifest: what differs from it is a fault.
 
     ``remade``: what differs when the release is made again, and what that run verified; None
-    instead if other promises are audited than those of the run.
+    instead if other promises are audited than those of the run. ``digest``: of the bytes that were
+    audited, should the file have changed since.
     """
     more, verified = remade or ((), None)
     if verified is not None and not more:
         verdict = _with_people(verdict, verified)
-    faults = changed_files(made, folder, released if isinstance(released, Path) else None)
+    faults = changed_files(made, folder, released if isinstance(released, Path) else None, digest)
     faults += [*changed_figures(made, verdict), *more]
     if not faults:
         return verdict
@@ -265,16 +268,22 @@ def _with_people(verdict: Verdict, verified: Verdict) -> Verdict:
     )
 
 
-def changed_files(made: Mapping[str, Any], folder: Path, released: Path | None) -> list[str]:
-    """Say which files of a release are not what the manifest says, or not there."""
+def changed_files(
+    made: Mapping[str, Any], folder: Path, released: Path | None, digest: str = ""
+) -> list[str]:
+    """Say which files of a release are not what the manifest says, or not there.
+
+    ``digest``: of ``released`` as it was read.
+    """
     faults = []
     named = {released.resolve()} if released is not None else set()
     for name, told in made["files"].items():
         path = folder / name
+        known = digest if path.resolve() in named else ""
         named.discard(path.resolve())
         if not path.is_file():
             faults.append(f"{name} is named in the manifest and is not beside it.")
-        elif _digest(path)[0] != told["sha256"]:
+        elif (known or _digest(path)[0]) != told["sha256"]:
             faults.append(f"{name} is not the file that was released: its SHA-256 differs.")
     if released is not None and released.is_dir():
         named = set()
@@ -282,13 +291,13 @@ def changed_files(made: Mapping[str, Any], folder: Path, released: Path | None) 
     return faults
 
 
-def beside_another(released: Path) -> list[str]:
-    """Say that the manifest beside a file tells of another file, if one is there and does."""
+def beside_another(released: Path, digest: str) -> list[str]:
+    """Say that the manifest beside a file is of another file; ``digest``: of what was read."""
     path = beside(released)
     if path is None or not _ours(path):
         return []
     told = read_manifest(path)["files"].get(released.name)
-    if told is None or not released.is_file() or _digest(released)[0] == told["sha256"]:
+    if told is None or digest in ("", told["sha256"]):
         return []
     return [
         f"{path.name} beside it describes another file: the SHA-256 differs. Either the file was "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
 from shoal.releases.reading import open_published
 from shoal.tables.gathering import gather
-from shoal.tables.prepare import load, resolve
+from shoal.tables.prepare import load_with_digest, resolve
 from shoal.tables.schema import Schema
 from shoal.tables.workbooks import sheet_names
 from shoal.verbs.fitting import check_limits
@@ -45,8 +45,8 @@ def frame_of(table: Mapping[str, Any]) -> pl.DataFrame:
     key = json.dumps(table, sort_keys=True)
     if _last.get("key") != key:
         _last.clear()
-        frame = load(table["path"], reading(table))
-        _last.update(key=key, frame=frame, histograms={}, standing={})
+        frame, digest = load_with_digest(table["path"], reading(table))
+        _last.update(key=key, frame=frame, digest=digest, histograms={}, standing={})
     frame = _last["frame"]
     assert isinstance(frame, pl.DataFrame)
     return frame
@@ -228,7 +228,7 @@ def run(
     tell("read")
     frame = frame_of(table)
     asked = Plan.from_toml(plan, "plan.toml", Path(folder))
-    opened = read(frame, asked)
+    opened = replace(read(frame, asked), digest=_last["digest"])
     release, made = opened.anonymize_to_look_into(tell, [*earlier.values()], prove=prove)
     release = release.beside(opened)
     tell("attack")
@@ -240,15 +240,10 @@ def run(
     hidden = Path(f"{target}.part")
     shutil.rmtree(hidden, ignore_errors=True)
     hidden.mkdir(mode=0o700, parents=True)
-    origin = Provenance(command, name, _digest(Path(table["path"])))
+    origin = Provenance(command, name, opened.digest)
     results.write(release, hidden, asked, view, attacks, origin, shown_path, [*earlier])
     hidden.rename(target)
     return view
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {

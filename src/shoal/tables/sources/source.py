@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import Protocol
 
 from shoal.base.address import Address, file_address, is_address, parse, refuse_pairs
@@ -155,12 +157,19 @@ def beside(source: Source, name: str) -> Source:
 def _system(path: Path) -> str | None:
     """Tell by its first bytes whether a file is a database."""
     try:
-        if not path.is_file():  # a pipe can be read once, and not by us
+        about = path.stat()
+        if not S_ISREG(about.st_mode):  # a pipe can be read once, and not by us
             return None
-        with path.open("rb") as stream:
-            head = stream.read(16)
+        return _system_of(path, about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns)
     except OSError:
         return None
+
+
+@lru_cache(maxsize=64)
+def _system_of(path: Path, *_state: int) -> str | None:
+    """Read the first bytes of a file, once for each state of it."""
+    with path.open("rb") as stream:
+        head = stream.read(16)
     for system, (start, magic) in _MAGIC.items():
         if head[start : start + len(magic)] == magic:
             return system
