@@ -46,7 +46,7 @@ class Given:
         }
 
     def late(self, *more: str) -> Callable[[Sequence[str]], dict[str, Any]]:
-        """Return what reads the rest once the columns are known; ``more``: more of them."""
+        """Return what reads the rest once the columns are known; ``more``: others that may be meant."""
 
         def read(columns: Sequence[str]) -> dict[str, Any]:
             given = self.every([*columns, *more])
