@@ -163,6 +163,20 @@ def test_words_for_what_must_not_be_learned(name: str) -> None:
     assert role([str(i % 4) for i in range(N)], name)[0] is Role.SENSITIVE
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("male", Role.QUASI), ("educcat", Role.QUASI), ("exper", Role.QUASI),
+        ("wrkstat", Role.QUASI), ("kidslt6", Role.QUASI), ("marital_status", Role.QUASI),
+        ("ind", Role.QUASI),
+        ("realrinc", Role.SENSITIVE), ("smkintensity", Role.SENSITIVE), ("status", Role.SENSITIVE),
+        ("arm", Role.SENSITIVE), ("drive_thru_ind", Role.UNDECIDED), ("smoker_yn", Role.SENSITIVE),
+    ],
+)  # fmt: skip
+def test_abbreviations_of_surveys_and_trials(name: str, expected: Role) -> None:
+    assert role([str(i % 4) for i in range(N)], name)[0] is expected
+
+
 def test_every_type_of_column_is_looked_at() -> None:
     n = 60
     frame = pl.DataFrame(

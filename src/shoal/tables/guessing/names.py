@@ -11,6 +11,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 PERSON, NUMBER, QUASI, SENSITIVE = "person", "number", "quasi", "sensitive"
+OUTCOME = "outcome"
 WHOSE = "whose"
 
 _UMLAUTS = str.maketrans(
@@ -18,6 +19,8 @@ _UMLAUTS = str.maketrans(
 )
 # What is often written behind a word without a separator: agegrp, statenum, deathmon.
 _TAILS = re.compile(r"(?<=...)(?:num|nbr|no|nr|grp|group|cat|cd|code|mon|yr|dt|txt)$")
+# At the end of a name they say that the column is yes or no: drive_thru_ind.
+_FLAGS = ("ind", "flag", "yn", "ja")
 # Runs of capitals (GP), capitalized words (Practice) and small letters, without digits.
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
@@ -85,6 +88,8 @@ def words(name: str) -> list[str]:
     spelled: list[str] = []
     for form in sorted(_ascii(name)):
         parts = [word.lower() for word in _PARTS.findall(form)]
+        if len(parts) > 1 and parts[-1] in _FLAGS:
+            parts.pop()
         joined = [a + b for a, b in pairwise(parts)]
         every = [*parts, *joined, "".join(parts)]
         spelled += [*every, *(word[:-1] for word in every if len(word) > 3 and word.endswith("s"))]

@@ -123,7 +123,15 @@ def _by_number(evidence: Evidence) -> Guess | None:
 
 def _by_harm(evidence: Evidence) -> Guess | None:
     """What must not be learned of a person, unless it singles people out by itself."""
-    word = evidence.says(names.SENSITIVE)
+    return _protected(evidence, evidence.says(names.SENSITIVE))
+
+
+def _by_outcome(evidence: Evidence) -> Guess | None:
+    """How it went with a person, where the name says nothing more definite."""
+    return _protected(evidence, evidence.says(names.OUTCOME))
+
+
+def _protected(evidence: Evidence, word: str | None) -> Guess | None:
     if word is None:
         return None
     if evidence.many and evidence.alone >= ALONE:
@@ -181,5 +189,6 @@ _TESTS: tuple[Callable[[Evidence], Guess | None], ...] = (
     _by_number,
     _by_harm,
     _by_knowledge,
+    _by_outcome,
     _by_singling_out,
 )
