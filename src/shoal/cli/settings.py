@@ -45,11 +45,11 @@ class Given:
             if name not in ROLES and (not self._of_columns(name) or None in value)
         }
 
-    def late(self, *besides: str) -> Callable[[Sequence[str]], dict[str, Any]]:
-        """Return what reads the rest once the columns are known; ``besides``: more of them."""
+    def late(self, *more: str) -> Callable[[Sequence[str]], dict[str, Any]]:
+        """Return what reads the rest once the columns are known; ``more``: more of them."""
 
         def read(columns: Sequence[str]) -> dict[str, Any]:
-            given = self.every([*columns, *besides])
+            given = self.every([*columns, *more])
             return {
                 name: {n: own for n, own in value.items() if n is not None}
                 if self._of_columns(name)
