@@ -163,7 +163,7 @@ BUDGETS = {
     "catalog": 1_010,
     "privacy": 1_680,
     "plan": 1_780,
-    "tables": 7_600,
+    "tables": 8_050,
     "coding": 1_000,
     "groupers": 6_600,
     "releases": 6_350,
@@ -176,7 +176,7 @@ BUDGETS = {
     "web": 4_250,
     "cli": 5_100,
 }
-OURS = 185  # of our modules that a run with k alone loads, on a column of numbers
+OURS = 186  # of our modules that a run with k alone loads, on a column of numbers
 
 
 @pytest.mark.parametrize("layer", FLOORS)

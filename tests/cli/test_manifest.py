@@ -261,6 +261,7 @@ def test_a_file_that_is_no_manifest_is_never_replaced(folder: Path, refused, sho
     assert "both name s.csv.manifest.json" in said
 
 
+@pytest.mark.filterwarnings("ignore:The intervals in column")
 def test_in_python(folder: Path) -> None:
     source = folder / "people.csv"
     asked = {"quasi": ["age", "sex", "zip"], "sensitive": "disease", "k": 4}

@@ -8,11 +8,6 @@ from shoal.measures.cautions import planned
 
 ROWS = 40
 GRID = {"grids": {"age": 2}}  # four ages would be read off else
-TREE = shoal.Taxonomy.from_rows(
-    [(town, "Oslo and around", "*") for town in ("Oslo", "Moss")]
-    + [(town, "South", "*") for town in ("Rome", "Bari")],
-    "city",
-)
 
 
 def people(**columns):
@@ -96,20 +91,6 @@ def test_values_in_a_notation_that_is_not_read(texts, said):
     assert text.startswith(f"Column 'born' holds {said}, which are read as names without an order")
     with pytest.raises(shoal.ShoalError, match="warnings are errors here"):
         shoal.anonymize(table, quasi=["age", "born"], sensitive="ill", k=4, strict=True)
-
-
-@pytest.mark.slow
-def test_labels_that_name_rare_values():
-    table = people(city=["Oslo", "Moss"] + ["Rome", "Bari"] * 19)
-    (text,) = warned(table, quasi=["age", "city"], hierarchies={"city": TREE})
-    assert text == (
-        "1 labels of the hierarchy of 'city' name a value that fewer than 5 rows have: a cell "
-        "generalized to such a label still says it. Give these groups labels of their own."
-    )
-    assert "Oslo" not in text
-    often = people(city=["Oslo", "Moss", "Rome", "Bari"] * 10)
-    settings = {"quasi": ["age", "city"], "hierarchies": {"city": TREE}}
-    shoal.anonymize(often, k=4, sensitive="ill", strict=True, **settings)
 
 
 def test_strict_runs_end_in_an_error():

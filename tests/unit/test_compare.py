@@ -246,6 +246,7 @@ def test_without_scikit_learn(monkeypatch):
         shoal.compare(people(), **settings, classifier=True)
 
 
+@pytest.mark.filterwarnings("ignore:The intervals in column")
 def test_every_kind_of_column_can_be_asked_and_learnt_from():
     rng = np.random.default_rng(0)
     n = 200

@@ -162,6 +162,7 @@ def test_a_column_of_the_table_that_is_called_so(table: pl.DataFrame) -> None:
         made(named, mid=True, other="age_mid")
 
 
+@pytest.mark.filterwarnings("ignore:The intervals in column")
 def test_texts_in_order_have_no_middle() -> None:
     table = pl.DataFrame({"grade": ["low", "mid", "top"] * 200, "x": range(600)})
     columns = {"grade": {"role": "quasi", "kind": "ordered", "order": ["low", "mid", "top"]}}

@@ -143,6 +143,7 @@ def test_every_end_is_a_multiple_and_the_loss_is_what_is_published() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The intervals in column")
 def test_typed_columns_follow_the_grid() -> None:
     table = _table()
     release = shoal.anonymize(

@@ -51,8 +51,8 @@ def test_steps_divide_the_range() -> None:
 def test_quantiles_hold_equally_many_cells() -> None:
     cells = [1] * 10 + [2] * 10 + [3] * 5 + [4] * 5 + [100] * 10
     taxonomy = intervals(cells, how="quantile", steps=(4, 2))
-    assert path(taxonomy, "3") == ["3", "[3-4]", "[3-100]", "*"]
-    assert path(taxonomy, "1") == ["1", "1", "[1-2]", "*"]
+    assert path(taxonomy, "3") == ["3", "[3-99]", "[3-100]", "*"]
+    assert path(taxonomy, "1") == ["1", "[0-1]", "[0-2]", "*"]
 
 
 def test_missing_cells_texts_and_pandas_floats_are_understood() -> None:

@@ -155,6 +155,7 @@ def _people(rows: int = 600) -> pl.DataFrame:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The intervals in column")
 def test_every_claim_is_right_and_the_grid_takes_them_away() -> None:
     table = _people()
     with pytest.warns(shoal.ShoalWarning, match="can be read off its cells with certainty"):
@@ -171,6 +172,7 @@ def test_every_claim_is_right_and_the_grid_takes_them_away() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The intervals in column")
 def test_slack_leaves_nothing_certain() -> None:
     table = _people()
     release = shoal.anonymize(table, quasi=table.columns, k=3, grids=OFF, slack=0.3, seed=2**66)

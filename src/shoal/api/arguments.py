@@ -70,6 +70,7 @@ class Declared(Roles, ReadAs, Limited, total=False):
     order: Mapping[str, Sequence[str] | str] | None
     grids: Mapping[str, str | float] | None
     sets: str | Mapping[str, str] | None
+    allow_labels: Mapping[str, Names] | None
     domains: Domains | None
     missing: Names | None
     delimiter: str | None

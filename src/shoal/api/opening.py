@@ -92,6 +92,9 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
     sets
         Whether names without a hierarchy may be published as sets of values: ``"allowed"``, or
         ``"never"`` (one value or ``*``); of all columns, or by column.
+    allow_labels
+        Per column the labels of its hierarchy that are released although they spell out a value
+        that fewer than k people have.
     within
         Columns that are published as they are: every promise holds inside each of their values.
     coarsest, finest

@@ -23,6 +23,12 @@ def warn(text: str) -> None:
     warnings.warn(text, ShoalWarning, stacklevel=3)
 
 
+def warn_each(texts: Iterable[str]) -> None:
+    """Say several things that the reader should know."""
+    for text in texts:
+        warnings.warn(text, ShoalWarning, stacklevel=3)
+
+
 class InputError(ShoalError):
     """A file or frame that cannot be read as a table."""
 

@@ -67,6 +67,18 @@ def make(
         str | None,
         opt.flag("--at-least", "ROWS", "rare: names that fewer rows have are put together."),
     ] = None,
+    k: Annotated[
+        str | None,
+        opt.flag(
+            "--k",
+            "INT",
+            "frequency: labels name only values that so many rows have. [default: 10]",
+        ),
+    ] = None,
+    person: Annotated[
+        str | None,
+        opt.flag("--person", "NAME", "The column that says whose row it is: count people."),
+    ] = None,
     max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
     *,
@@ -89,8 +101,11 @@ def make(
     if out is not None:
         check_output(out, force=force, inputs=[data])
     frame = load(data, planned(None, **given.early))
-    if column not in frame.columns:
-        raise SchemaError(unknown_column(column, frame.columns))
+    for name in (column, *([person] if person is not None else ())):
+        if name not in frame.columns:
+            raise SchemaError(unknown_column(name, frame.columns))
+    if person is not None:
+        frame = frame.unique([person, column], maintain_order=True)
     numbers = {"widths": widths, "steps": steps, "drop": drop, "top": top, "at-least": at_least}
     taxonomy = make_hierarchy(how, frame[column], column, numbers)
     _tree(taxonomy, frame, column, PREVIEW)

@@ -164,13 +164,15 @@ def _guessed(frame: pl.DataFrame, schema: Schema, plan: Plan, folder: Path) -> d
     """Make a hierarchy for every column of names that may not be published as sets."""
     from shoal.base.roles import Kind, Role
     from shoal.tables.guessing.hierarchies import guess_hierarchy
+    from shoal.tables.rare import once_each, rare_below
 
+    few = rare_below(rule.spec for rule in plan.final().rules)
     trees: dict[str, _Tree] = {}
     for number, column in enumerate(schema.columns, 1):
         names = column.role is Role.QUASI and column.kind is Kind.SET
         if not names or plan.allows_sets(column.name):
             continue
-        if tree := guess_hierarchy(column.clean(frame[column.name]), column.name):
+        if tree := guess_hierarchy(once_each(frame, schema, column.name), column.name, few):
             plain = re.sub(r"[^\w-]+", "_", column.name)[:60]
             file = f"{plain}.csv" if plain == column.name else f"{number}_{plain}.csv"
             trees[column.name] = _Tree(*tree, folder / file)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from shoal.base.errors import listed
@@ -25,8 +24,6 @@ from shoal.tables.spreadsheet import TEXTS, formulas
 
 NEARLY_ALL = 0.9  # of the known cells differ: the column is as good as a name
 FEW_ROWS = 20  # in a smaller table most columns are nearly unique
-RARE = 5  # rows; a value of fewer is rare, whatever k is
-_SHORTEST = 3  # of a word with its two spaces: a single letter names nothing
 PLACEHOLDERS = (
     "unknown", "not known", "unk", "null", "none", "nil", "nan", "n/a", "na", "missing", "other",
     "?", "-", "--", ".", "x", "xx", "xxx",
@@ -129,54 +126,6 @@ def _spelled(values: pl.Series) -> pl.Series:
     return as_text(sizes).zip_with(exact, plain)
 
 
-def _named_leaves(matter: Matter) -> Iterator[str]:
-    """Hierarchies in which the label of a group names a rare value of it."""
-    k = max((int(part.spec.get("k", 0)) for part in matter.plan.rules), default=0)
-    for name in matter.schema.quasi:
-        tree = matter.taxonomies.get(name)
-        if tree is None or name not in matter.frame.columns:
-            continue
-        rare = _named(tree, as_text(matter.frame[name]), max(k, RARE))
-        if rare:
-            yield (
-                f"{rare:,} labels of the hierarchy of {name!r} name a value that fewer than "
-                f"{max(k, RARE)} rows have: a cell generalized to such a label still says it. "
-                "Give these groups labels of their own."
-            )
-
-
-def _named(tree: Taxonomy, texts: pl.Series, few: int) -> int:
-    """Count the inner labels that hold the text of a rare leaf below them as a word."""
-    counts = texts.drop_nulls().value_counts(name="rows")
-    rare = counts.filter(pl.col("rows") < few).to_series(0).to_list()
-    places = {text: place for place, text in enumerate(tree.values)}
-    # A number in a label is the end of an interval, not a name.
-    texted = [places[text] for text in rare if text in places and not text[:1].isdigit()]
-    leaves = np.array(texted, np.int64)
-    labels = np.array(tree.labels, dtype=object)
-    named: set[int] = set()
-    for level in tree.levels[1:, leaves]:
-        inner = (level != tree.root) & (tree.hi[level] > tree.lo[level])
-        pairs = pl.DataFrame(
-            {
-                "node": level[inner],
-                "label": pl.Series(labels[level[inner]].tolist(), dtype=pl.String),
-                "leaf": pl.Series(labels[leaves[inner]].tolist(), dtype=pl.String),
-            }
-        )
-        padded = pairs.with_columns(_words("label"), _words("leaf"))
-        padded = padded.filter(pl.col("leaf").str.len_chars() > _SHORTEST)
-        hits = padded.filter(pl.col("label").str.contains(pl.col("leaf"), literal=True))
-        named |= set(hits["node"].to_list())
-    return len(named)
-
-
-def _words(side: str) -> pl.Expr:
-    """Return a text as words between spaces, so that a word is never found inside another."""
-    spaced = pl.col(side).str.replace_all(r"[^\pL\pN]+", " ").str.strip_chars()
-    return pl.concat_str(pl.lit(" "), spaced, pl.lit(" ")).alias(side)
-
-
 def _formulas(matter: Matter) -> Iterator[str]:
     """Columns whose texts, or names, a spreadsheet would take for a formula and run."""
     if matter.plan.release.csv_safe:
@@ -236,7 +185,6 @@ CAUTIONS: tuple[Callable[[Matter], Iterator[str]], ...] = (
     _unique_others,
     *PLANNED,
     _doubtful,
-    _named_leaves,
     _formulas,
     _unread,
     _outliers,

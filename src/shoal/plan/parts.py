@@ -201,6 +201,16 @@ class ColumnPart(Part):
             rare=True,
         ),
     ] = None
+    allow_labels: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Labels of a hierarchy, with commas, released although they name a value that "
+            "fewer than k people have; may be repeated.",
+            "COLUMN=LABELS",
+            rare=True,
+            read=ordered_texts,
+        ),
+    ] = ()
 
     @property
     def limits(self) -> dict[str, Any]:

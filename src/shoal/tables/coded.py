@@ -19,6 +19,14 @@ from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.makers import build, days_of, intervals, measured, texts_of
 
+_REGIONS = {
+    "Australia and New Zealand": "Australasia",
+    "Micronesia": "Micronesian islands",
+    "Antarctica": "Antarctic region",
+}
+"""Regions of the list that are called like a country: a label must not name one."""
+_CONTINENTS = {"Antarctica": "Antarctic"}
+
 Values = pl.Series | Sequence[Any]
 
 _TOP = 90
@@ -126,9 +134,11 @@ def countries(values: Values, column: str = "values") -> Taxonomy:
         column,
         "country of ISO 3166 (DE, DEU, Germany, Deutschland)",
     )
-    regions = pl.Series([place[0] if place else "" for place in regions_of])
-    continents = pl.Series([place[1] if place else "" for place in regions_of])
-    return build([texts, _apart(regions, texts), _apart(continents, regions)], column)
+    regions, continents = (
+        pl.Series([names.get(place[at], place[at]) if place else "" for place in regions_of])
+        for at, names in enumerate((_REGIONS, _CONTINENTS))
+    )
+    return build([texts, regions, continents], column)
 
 
 def icd10(values: Values, column: str = "values") -> Taxonomy:
@@ -173,11 +183,6 @@ def nuts(values: Values, column: str = "values") -> Taxonomy:
 def _listed(name: str) -> pl.DataFrame:
     content = files(__package__).joinpath("codelists", name).read_bytes()
     return pl.read_csv(BytesIO(content), infer_schema=False, null_values=[])
-
-
-def _apart(labels: pl.Series, below: pl.Series) -> pl.Series:
-    """Tell a label from one of the level below that is spelled alike."""
-    return labels.zip_with(~labels.is_in(below.implode()), labels + " (all)")
 
 
 def _refuse(wrong: Sequence[str], column: str, meant: str) -> None:

@@ -115,7 +115,7 @@ def step_of(
     tailed = usual != (points[0], points[-1])
     span = usual[1] - usual[0]
     step = _nice(span / FINE)
-    least = 2 * _precision(points)
+    least = 2 * precision(points)
     if step < least:  # a grid on which every value lies hides none
         step = least if span >= COARSE * least or tailed else 0.0
     if not step or not tailed:
@@ -124,7 +124,7 @@ def step_of(
     return TailedStep(step, float(low[0]), float(high[-1]))
 
 
-def _precision(points: Floats) -> float:
+def precision(points: Floats) -> float:
     """Return the power of ten, at most 1, that all values are multiples of; 0 if there is none."""
     for digits in range(7):
         scaled = points * 10**digits

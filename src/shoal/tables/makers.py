@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from shoal.base.errors import ParameterError, SchemaError
 from shoal.base.partition import Floats, Ints
 from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import STAR, Taxonomy
-from shoal.tables.grid import usual_range
+from shoal.tables.interval_labels import divisors, equal_widths, quantiles
+from shoal.tables.naming import naming
 
-_FINEST = 20  # intervals that the finest automatic level aims at
+COMMON = 10  # cells that have a value which a label names: k where nobody says it
 _TOGETHER = 3  # names in the smallest group by frequency
 _COMMAS = r"^\s*[-+]?\d+(,\d+)?\s*$"  # 0,75 as it is written in much of the world
 _WORD = r"\p{L}{6,}"  # what a code hardly has in it
@@ -64,9 +65,9 @@ def intervals(
         )
     texts, points, counts = measured(values, column)
     if how == "quantile":
-        levels = _quantiles(texts, counts, _divisors(steps or (16, 8, 4, 2)))
+        levels = quantiles(points, counts, divisors(steps or (16, 8, 4, 2)))
     else:
-        levels = _equal_widths(points, steps, widths)
+        levels = equal_widths(points, steps, widths)
     return build([texts, *levels], column)
 
 
@@ -126,111 +127,6 @@ def _distinct(series: pl.Series) -> tuple[pl.Series, Ints]:
     return counted["value"], counted["count"].to_numpy().astype(np.int64)
 
 
-def _divisors(steps: Sequence[int]) -> list[int]:
-    numbers = list(steps)
-    bad = not numbers or any(not isinstance(s, int) or s < 1 for s in numbers)
-    if bad or any(a % b for a, b in itertools.pairwise(numbers)):
-        raise ParameterError(
-            "The 'steps' parameter of intervals must be whole numbers from fine to coarse, each "
-            f"dividing the one before, for instance (16, 8, 4). Got {tuple(steps)!r} instead."
-        )
-    return numbers
-
-
-def _multiples(widths: Sequence[float]) -> list[float]:
-    numbers = [float(width) for width in widths]
-    bad = any(not (math.isfinite(width) and width > 0) for width in numbers)
-    if bad or any(
-        abs(b / a - round(b / a)) > 1e-9 or b <= a for a, b in itertools.pairwise(numbers)
-    ):
-        raise ParameterError(
-            "The 'widths' parameter of intervals must be positive numbers, each a multiple of the "
-            f"one before, for instance (5, 10, 20). Got {tuple(widths)!r} instead."
-        )
-    return numbers
-
-
-def _nice(points: Floats, whole: bool) -> list[float]:
-    """Choose widths 1, 2 or 5 times a power of ten, doubled until one interval covers all.
-
-    Outliers have no say in the finest width.
-    """
-    span = float(points[-1] - points[0])
-    if span == 0:
-        return []
-    least, most = usual_range(points)
-    raw = (most - least) / _FINEST
-    power = 10.0 ** math.floor(math.log10(raw))
-    width = next(power * nice for nice in (1, 2, 5, 10) if power * nice >= raw * 0.999)
-    if whole:
-        width = max(width, 2.0)
-    widths = []
-    while width <= span:
-        widths.append(width)
-        width *= 2
-    return widths
-
-
-def _equal_widths(
-    points: Floats, steps: Sequence[int] | None, widths: Sequence[float] | None
-) -> list[pl.Series]:
-    """Label each point with its interval on every level."""
-    whole = bool((points == np.floor(points)).all())
-    low, span = float(points[0]), float(points[-1] - points[0])
-    if steps is not None:
-        counts = _divisors(steps)
-        finest = math.ceil((span + 1) / counts[0]) if whole else span / counts[0] or 1.0
-        origin, last = low, counts[0] - 1
-        ratios = [counts[0] // count for count in counts]
-    else:
-        edges = _multiples(widths) if widths is not None else _nice(points, whole)
-        if not edges:
-            return []
-        finest, origin, last = edges[0], 0.0, None
-        ratios = [round(edge / finest) for edge in edges]
-    # Rounding puts 0.3 into [0.3-0.4) although 0.3 / 0.1 is a little less than 3. The greatest
-    # value of a division by steps belongs to the last interval. Coarser levels count in whole
-    # multiples of the finest one, so that levels always nest.
-    bins = np.floor(np.round((points - origin) / finest, 9))
-    bins = bins if last is None else np.minimum(bins, last)
-    return [_intervals(bins // ratio, origin, finest * ratio, whole, last) for ratio in ratios]
-
-
-def _intervals(
-    bins: Floats, origin: float, width: float, whole: bool, last: int | None
-) -> pl.Series:
-    low, high = origin + bins * width, origin + (bins + 1) * width
-    if whole and float(width).is_integer():
-        first, end = as_text(pl.Series(low)), as_text(pl.Series(high - 1))
-        return _format(first, end, "]").zip_with(first != end, first)
-    # 12 digits: 0.1 + 0.2 must not show as 0.30000000000000004.
-    digits = 12 - math.floor(math.log10(max(np.abs(low).max(), np.abs(high).max())))
-    first, end = (as_text(pl.Series(np.round(edge, digits))) for edge in (low, high))
-    closed = pl.Series(bins == bins.max()) if last is not None else None
-    half = _format(first, end, ")")
-    return half if closed is None else _format(first, end, "]").zip_with(closed, half)
-
-
-def _format(first: pl.Series, end: pl.Series, bracket: str) -> pl.Series:
-    return "[" + first + "-" + end + bracket
-
-
-def _quantiles(texts: pl.Series, counts: Ints, steps: Sequence[int]) -> list[pl.Series]:
-    """Label each value with the first and last value of its share of the cells."""
-    middle = np.cumsum(counts) - counts / 2
-    finest = np.minimum((middle / counts.sum() * steps[0]).astype(np.int64), steps[0] - 1)
-    levels = []
-    for step in steps:
-        share = finest // (steps[0] // step)
-        starts = np.flatnonzero(np.diff(share, prepend=-1))
-        ends = np.append(starts[1:], len(share)) - 1
-        group = np.cumsum(np.diff(share, prepend=-1) != 0) - 1
-        first, last = texts.gather(starts), texts.gather(ends)
-        labels = _format(first, last, "]").zip_with(pl.Series(starts != ends), first)
-        levels.append(labels.gather(group))
-    return levels
-
-
 def prefixes(
     values: pl.Series | Sequence[Any], column: str = "values", *, drop: Sequence[int] | None = None
 ) -> Taxonomy:
@@ -284,10 +180,18 @@ def texts_of(values: pl.Series | Sequence[Any], column: str) -> pl.Series:
     return texts
 
 
-def frequencies(values: pl.Series | Sequence[Any], column: str = "values") -> Taxonomy:
+def frequencies(
+    values: pl.Series | Sequence[Any], column: str = "values", *, few: int = COMMON
+) -> Taxonomy:
     """Put names of about equal frequency together, three or more in a group: ``Cuba, Haiti, Peru``.
 
     Values that are often met in one class are then near each other, and rare ones hide each other.
+
+    Parameters
+    ----------
+    few
+        A label names a value only if so many cells have it. Give each person's cells once if people
+        have several rows.
 
     Notes
     -----
@@ -298,7 +202,7 @@ def frequencies(values: pl.Series | Sequence[Any], column: str = "values") -> Ta
     known = as_text(series).drop_nulls().rename("value")
     texts_of(known, column)
     counted = known.value_counts(name="count").sort(["count", "value"], descending=[True, False])
-    leaves = counted["value"].to_list()
+    leaves, common = counted["value"].to_list(), int((counted["count"] >= few).sum())
     taken = set(leaves)
     groups = [[leaf] for leaf in range(len(leaves))]
     levels = [counted["value"]]
@@ -307,20 +211,42 @@ def frequencies(values: pl.Series | Sequence[Any], column: str = "values") -> Ta
         groups = [list(itertools.chain(*groups[a:b])) for a, b in itertools.pairwise(edges)]
         labels: list[str] = []
         for group in groups:
-            labels += [_named([leaves[leaf] for leaf in group], taken)] * len(group)
+            named = [leaves[leaf] for leaf in group if leaf < common]
+            labels += [_named(named, len(group), taken)] * len(group)
         levels.append(pl.Series(labels, dtype=pl.String))
-    return build(levels, column)
+    return unnamed(build(levels, column), counted.filter(pl.col("count") < few)["value"])
 
 
-def _named(members: Sequence[str], taken: set[str]) -> str:
-    """Name a group by its members, or the first two of many, as nothing else is named."""
+def _named(members: Sequence[str], size: int, taken: set[str]) -> str:
+    """Name a group by its common members, or the first two of many, as nothing else is named."""
+    if not members:
+        return _rare_name(taken)
     label = ", ".join(members)
-    if len(label) > _LABEL:
-        label = f"{', '.join(members[:2])} and {len(members) - 2:,} more"
+    if len(label) > _LABEL or len(members) < size:
+        shown = members[:2] if len(label) > _LABEL else members
+        label = f"{', '.join(shown)} and {size - len(shown):,} more"
     while label in taken:
         label = f"({label})"
     taken.add(label)
     return label
+
+
+def _rare_name(taken: set[str]) -> str:
+    """Return a name for a group that says nothing of its members."""
+    numbers = (f"rare values {number}" for number in itertools.count(1))
+    label = next(name for name in numbers if name not in taken)
+    taken.add(label)
+    return label
+
+
+def unnamed(tree: Taxonomy, rare: pl.Series) -> Taxonomy:
+    """Return a hierarchy with neutral labels for groups that spell out one of some rare values."""
+    found = {one.label for one in naming(tree, rare)}
+    if not found:
+        return tree
+    taken = set(tree.labels)
+    names = {label: _rare_name(taken) for label in tree.labels if label in found}
+    return replace(tree, labels=tuple(names.get(label, label) for label in tree.labels))
 
 
 def days_of(values: pl.Series | Sequence[Any], column: str) -> tuple[pl.Series, pl.Series]:

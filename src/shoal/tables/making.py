@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +12,7 @@ from shoal.base.errors import ParameterError, nearest
 from shoal.tables.cells import as_text
 from shoal.tables.coded import ages, countries, decades, icd10, nuts, rare, weeks
 from shoal.tables.domain import Taxonomy, flat
-from shoal.tables.makers import dates, frequencies, intervals, prefixes
+from shoal.tables.makers import COMMON, dates, frequencies, intervals, prefixes
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,12 @@ class Maker:
 
 def _flat(values: pl.Series, column: str) -> Taxonomy:
     return flat(as_text(values).drop_nulls().unique().sort().to_list(), column)
+
+
+def _frequencies(values: pl.Series, column: str, *, k: Sequence[int] = (COMMON,)) -> Taxonomy:
+    if len(k) != 1 or k[0] < 1:
+        raise ParameterError(f"k takes one whole number from 1. Got {list(k)} instead.")
+    return frequencies(values, column, few=int(k[0]))
 
 
 MAKERS = {
@@ -52,7 +58,9 @@ MAKERS = {
     "weeks": Maker("dates, into weeks and years as ISO 8601 counts them", weeks),
     "decades": Maker("dates or years, into years, decades and centuries", decades),
     "ages": Maker("ages, into 5, 10 and 20 years; the oldest together (90+)", ages, ("top",), "90"),
-    "frequency": Maker("names, those of about equal frequency together", frequencies),
+    "frequency": Maker(
+        "names, those of about equal frequency together", _frequencies, ("k",), str(COMMON)
+    ),
     "rare": Maker("names, those that few rows have put together", rare, ("at-least",), "50"),
     "country": Maker("countries (ISO 3166 codes or names), into regions and continents", countries),
     "icd10": Maker("diagnoses (ICD-10), into categories, blocks and chapters", icd10),

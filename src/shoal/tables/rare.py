@@ -33,6 +33,15 @@ def people_by_value(frame: pl.DataFrame, schema: Schema, name: str) -> pl.DataFr
     return pairs.group_by(VALUE).agg(pl.col(PEOPLE).n_unique())
 
 
+def once_each(frame: pl.DataFrame, schema: Schema, name: str) -> pl.Series:
+    """Return the cells of a column, each value once for each person who has it."""
+    values = schema[name].clean(frame[name])
+    if schema.person is None:
+        return values
+    pairs = pl.DataFrame([values.alias(VALUE), schema.whose(frame).alias(PEOPLE)])
+    return pairs.unique(maintain_order=True)[VALUE].alias(name)
+
+
 def rare_texts(frame: pl.DataFrame, schema: Schema, name: str, few: int) -> pl.Series:
     """Return the values of a column, as texts, that fewer people than ``few`` have."""
     counted = people_by_value(frame, schema, name)

@@ -13,7 +13,14 @@ import numpy as np
 import polars as pl
 
 from shoal.base.compiling import announced
-from shoal.base.errors import Cautioned, Infeasible, NotVerified, ParameterError, ShoalWarning, warn
+from shoal.base.errors import (
+    Cautioned,
+    Infeasible,
+    NotVerified,
+    ParameterError,
+    ShoalWarning,
+    warn_each,
+)
 from shoal.base.params import Param, check_options
 from shoal.base.partition import Ints, Partition
 from shoal.base.pseudonyms import pseudonyms
@@ -29,6 +36,7 @@ from shoal.groupers.together import check_constant, together
 from shoal.measures.cautions import Matter, cautions, planned
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
+from shoal.measures.named import check_labels, named_values, uncounted
 from shoal.measures.proof import Proof, check_provable, crowd, lower_bound
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules, check_fit, check_slack, check_weighs
@@ -124,8 +132,8 @@ def on_spark(
         made, tables, here = carry_out(data, plan, hierarchies, extra, engine, run, clock)
         warn_undecided(made.schema)
         rules = build_rules([part.spec for part in plan.rules], made.schema.sensitive)
-        for text in planned(made.schema, plan, (*rules, *extra)):
-            warn(text)
+        warn_each(planned(made.schema, plan, (*rules, *extra)))
+        warn_each(uncounted(made.schema, plan))
     clock.seconds["total"] = time.perf_counter() - start
     texts = tuple(dict.fromkeys([*said, *advice(plan)]))
     return replace(made, seconds=clock.seconds, warnings=texts), tables, here
@@ -174,6 +182,7 @@ def execute(
             rule: Rule = rules[0] if len(rules) == 1 else All(rules)
             if obstacle := rule.obstacle(data.whole(domains=shape.domains)):
                 raise Infeasible(obstacle)
+            warn_each([] if shape.exact else check_labels(data, schema, plan))
             bare, bounds = data, None
             if is_limited(schema, plan.release.suppress):
                 bounds = Bounds.of(data, schema, plan.release.suppress)
@@ -197,6 +206,7 @@ def execute(
             source = Original(frame, schema, release.order, taken.taxonomies)
             pending, more = told_over_time(series, data, made, opened, source)
             verdict = check(opened, rules, source, more)
+            warn_each(named_values(opened, bare, plan))
         proof = _proof(bare, rules, loss.rate, clock) if prove else None
     opened, verdict = counted_people(opened, verdict, series, release.order)
     quoted = {QUOTED: counted(opened.tables)} if plan.release.csv_safe else {}
@@ -333,8 +343,7 @@ def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) 
     matter = Matter(taken.frame, taken.schema, plan, taken.taxonomies, (*rules, *extra))
     texts = cautions(matter)
     refuse_if(texts if strict else ())
-    for text in texts:
-        warn(text)
+    warn_each(texts)
 
 
 def advice(plan: Plan, *, kept: bool = False) -> list[str]:

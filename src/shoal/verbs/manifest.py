@@ -35,7 +35,7 @@ _WHY = {
 }
 # What a plan lists are texts of the table, and where its owner keeps files.
 _DATA_LISTS = ("missing", "hierarchies")
-_COLUMN_LISTS = ("hierarchy", "missing", "order", "domain")
+_COLUMN_LISTS = ("hierarchy", "missing", "order", "domain", "allow_labels")
 _LIBRARIES = ("shoal", "numpy", "numba", "polars", "pyarrow")
 
 

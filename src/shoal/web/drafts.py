@@ -36,7 +36,7 @@ ROLES = {
 KINDS = {
     Kind.TAXONOMY.value: "by its hierarchy",
     Kind.ORDERED.value: "to intervals",
-    Kind.SET.value: "to sets of values",
+    Kind.SET.value: "to one value or * (give it a hierarchy to show more)",
 }
 
 
@@ -51,7 +51,7 @@ def first_draft(profile: Mapping[str, Any]) -> Draft:
         "columns": columns,
         "rules": [rule],
         "method": {"name": DEFAULT_METHOD, **defaults(METHODS[DEFAULT_METHOD].params)},
-        "release": {},
+        "release": {"sets": "never"},
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import Infeasible
+from shoal.base.errors import Infeasible, warn
 from shoal.base.seeds import stretched
 from shoal.coding.encode import Encoded, encode
 from shoal.engines.assigning import Assignment, assign, whole
@@ -27,6 +27,7 @@ from shoal.engines.spark.handout import (
 from shoal.engines.spark.job import KEPT, Job, Staged
 from shoal.engines.spark.layout import Layout, generalized, shuffled
 from shoal.engines.spark.tuples import KEY, Tuples
+from shoal.measures.named import check_labels
 from shoal.plan.plan import Plan
 from shoal.tables.prepare import resolve
 from shoal.tables.schema import Schema
@@ -39,6 +40,8 @@ def on_the_driver(job: Job, tuples: Tuples) -> Staged:
         plan, schema = resolve(job.table.head(cells), job.plan, job.taxonomies)
         data = encoded(job, cells, schema)
         many = counts.to_numpy().astype(np.int64)
+        for text in check_labels(data, schema, plan, dict.fromkeys(data.names, many)):
+            warn(text)
         if obstacle := job.rule.obstacle(whole(data, many)):
             raise Infeasible(obstacle)
     with job.clock.stage("group"):

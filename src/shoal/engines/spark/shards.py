@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import Infeasible, ParameterError
-from shoal.base.partition import Partition
+from shoal.base.errors import Infeasible, ParameterError, warn
+from shoal.base.partition import Ints, Partition
 from shoal.base.roles import Kind
 from shoal.catalog import METHODS, Method
 from shoal.coding.encode import Encoded
@@ -33,6 +33,7 @@ from shoal.engines.spark.layout import Layout, generalized
 from shoal.engines.spark.tuples import COUNT, KEY, Tuples, reduced
 from shoal.groupers.slack import loosened
 from shoal.measures.losses.ncp import Loss
+from shoal.measures.named import check_labels
 from shoal.plan.plan import Plan
 from shoal.releases.generalized.make import reach
 from shoal.tables.prepare import resolve
@@ -78,6 +79,8 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
         cells = _dictionaries(tuples)
         plan, schema = resolve(job.table.head(cells), job.plan, job.taxonomies)
         whole_table = encoded(job, cells, schema)
+        for text in check_labels(whole_table, schema, plan, _counts(tuples, cells, schema)):
+            warn(text)
         coded = _coded(tuples, cells, whole_table).persist()
         if obstacle := job.rule.obstacle(whole(*_sensitive(coded, whole_table))):
             raise Infeasible(obstacle)
@@ -128,6 +131,19 @@ def _dictionaries(tuples: Tuples) -> pl.DataFrame:
             for i, name in enumerate(tuples.columns)
         ]
     )
+
+
+def _counts(tuples: Tuples, cells: pl.DataFrame, schema: Schema) -> dict[str, Ints]:
+    """Return for each column with a hierarchy how many rows have each of its values."""
+    counts = {}
+    for name in schema.quasi:
+        if schema[name].kind is Kind.TAXONOMY:
+            inner = tuples.table.at(name)
+            found = tuples.found.groupBy(inner).agg(F.sum(COUNT).alias(COUNT))
+            own = to_polars(found.toArrow()).rename({inner: name})
+            joined = cells.select(name).join(own, on=name, how="left", maintain_order="left")
+            counts[name] = joined[COUNT].fill_null(0).to_numpy().astype(np.int64)
+    return counts
 
 
 def _coded(tuples: Tuples, cells: pl.DataFrame, whole_table: Encoded) -> Any:

@@ -14,6 +14,7 @@ from shoal.base.errors import SchemaError
 from shoal.base.roles import Kind, Role
 from shoal.tables.guessing import names
 from shoal.tables.guessing.dependencies import derived
+from shoal.tables.guessing.hierarchies import no_hierarchy
 from shoal.tables.guessing.roles import Evidence, Guess, role_of
 from shoal.tables.schema import Column, Schema, guess_kind, plain, unknown_column
 
@@ -54,6 +55,10 @@ def guess(
             if name in kinds:
                 kind, why = Kind(kinds[name]), "kind declared"
             reason = f"{reason}; {why}"
+            if kind is Kind.SET and name not in roles and name not in kinds:
+                lacking = no_hierarchy(frame[name], name)
+                if lacking:
+                    role, kind, reason = Role.UNDECIDED, None, f"{guesses[name][1]}, but {lacking}"
         columns.append(Column(name, role, kind, reason))
     return Schema(tuple(columns))
 
