@@ -12,7 +12,7 @@ SPREAD = -n $(WORKERS) --dist loadscope --no-loadscope-reorder --max-worker-rest
 
 WORKERS := 2
 
-.PHONY: demo test test-quick test-deep tests coverage soak mutants lint bench reproduce docs dist try-wheel clean
+.PHONY: demo test test-quick test-deep tests coverage soak mutants lint bench reproduce check-pages docs dist try-wheel clean
 
 demo: $(VENV)/.stamp
 	$(BIN)/shoal demo
@@ -73,6 +73,10 @@ bench: $(VENV)/.stamp-dev
 reproduce: $(VENV)/.stamp
 	$(BIN)/python -m experiments
 	$(BIN)/python -m experiments releases
+
+# Which figures of the papers other code than the present measured; fails if there are any.
+check-pages: $(VENV)/.stamp
+	$(BIN)/python -m experiments --check
 
 # The pages that are made from the code, the outputs they show, and the site (build/site).
 docs: $(VENV)/.stamp-docs

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +13,14 @@ import typer
 from experiments import OVER_TIME
 from experiments.caching import Store, default_folder
 from experiments.fetching import fetch_adult
-from experiments.overtime import reproduce_series
+from experiments.overtime import reproduce_series, series_digests
 from experiments.pages import check_folder, write_paper, write_summary
-from experiments.plans import HERE, check_papers, read_study
-from experiments.running import Progress, Reproduction, reproduce
+from experiments.plans import HERE, check_papers, figures_called, read_study
+from experiments.published import MARK, measured_by, read_record
+from experiments.running import Reproduction, digests, reproduce
 from experiments.sources import find_sources, shared_folder
 from experiments.working import Crew
-from shoal.base.errors import ParameterError, ShoalError
+from shoal.base.errors import InputError, ParameterError, ShoalError
 from shoal.cli import say
 
 
@@ -52,6 +55,25 @@ def command(
     fetch: Annotated[
         bool, typer.Option("--fetch", help="Get Adult from the UCI archive, checked by SHA-256.")
     ] = False,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--figure",
+            metavar="NAME",
+            help="Measure this figure only (7b, loss-by-k); may be repeated. The others stay as "
+            "they are published.",
+        ),
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Measure nothing: name the figures that other code measured."),
+    ] = False,
+    claims: Annotated[
+        bool,
+        typer.Option(
+            "--claims", help="Measure nothing: judge the claims again by what is published."
+        ),
+    ] = False,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder for pages, figures and numbers.")
     ] = HERE,
@@ -68,6 +90,14 @@ def command(
     What was measured once on the same data by the same code is kept and not measured again.
     """
     papers = check_papers(paper)
+    if check:
+        _check((*papers, OVER_TIME) if paper == "all" else papers)
+        return
+    if (figure or claims) and (len(papers) > 1 or paper == OVER_TIME):
+        raise ParameterError(
+            "--figure and --claims need the name of one paper: kaim, l_clustering, alpha_k or "
+            f"dummies. Got {paper!r}."
+        )
     if fetch and data is not None:
         raise ParameterError(
             "--fetch gets Adult from the UCI archive and --data names a table that is here. Give "
@@ -83,14 +113,15 @@ def command(
         with Crew(jobs) as crew:
             for name in papers:
                 study = read_study(name, quick=quick)
-                show = _progress(name)
+                only = figures_called(study, figure or ()) if figure or claims else None
+                show = _Progress(name)
                 if name == OVER_TIME:
                     found = reproduce_series(study, sources, Store(kept), progress=show)
                 else:
-                    found = reproduce(study, sources, Store(kept), crew, progress=show)
+                    found = reproduce(study, sources, Store(kept), crew, only=only, progress=show)
                 page = write_paper(found, out)
                 _report(found)
-                now = f"{found.seconds:.0f} s ({found.measured_now} measured now)"
+                now = f"{found.seconds / 60:.1f} minutes ({found.measured_now} measured now)"
                 say.line(f"Wrote {page} in {now}.\n")
     except (KeyboardInterrupt, SystemExit):
         say.note("Stopped. What is measured is kept: run the command again to go on.")
@@ -98,16 +129,51 @@ def command(
     say.line(f"All claims: {write_summary(out)}")
 
 
-def _progress(name: str) -> Progress | None:
-    """Return what shows how far a paper is: a line that moves on a terminal, silence elsewhere."""
-    if not sys.stderr.isatty():
-        return None
+class _Progress:
+    """Say how far a paper is: a line that moves on a terminal, else a line for every tenth."""
 
-    def show(done: int, every: int) -> None:
-        end = "\n" if done == every else ""
-        typer.echo(f"\r{name}: {done} of {every} points{end}", err=True, nl=False)
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.start = time.monotonic()
+        self.kept = -1
+        self.tenth = 0
 
-    return show
+    def __call__(self, done: int, every: int) -> None:
+        if self.kept < 0:
+            self.kept = done
+        text = f"{self.name}: {done} of {every} points{self._left(done, every)}"
+        if sys.stderr.isatty():
+            end = "\n" if done == every else ""
+            typer.echo(f"\r{text:<60}{end}", err=True, nl=False)
+        elif 10 * done // max(every, 1) > self.tenth:
+            self.tenth = 10 * done // max(every, 1)
+            say.note(text)
+
+    def _left(self, done: int, every: int) -> str:
+        """Return the minutes that are left if the others take as long as those so far."""
+        if done in (self.kept, every):
+            return ""
+        gone = time.monotonic() - self.start
+        return f", about {gone / (done - self.kept) * (every - done) / 60:.0f} minutes left"
+
+
+def _check(papers: Sequence[str]) -> None:
+    """Name the figures that other code than the present measured; fail if there are any."""
+    stale = 0
+    for name in papers:
+        study = read_study(name)
+        old = measured_by(read_record(HERE / name / MARK), study)
+        now = series_digests(study) if name == OVER_TIME else digests(study)
+        names = [figure.id for figure in study.figures if old[figure.id] != now[figure.id]]
+        stale += len(names)
+        if names:
+            say.line(f"{name}: {len(names)} of {len(study.figures)} figures: {', '.join(names)}")
+    if stale:
+        raise InputError(
+            f"{stale} figures were measured by other code than the present. Measure them again: "
+            "make reproduce, or python -m experiments PAPER --figure NAME."
+        )
+    say.line("Every figure was measured by the present code.")
 
 
 def _report(found: Reproduction) -> None:

@@ -27,22 +27,30 @@ Numbers = dict[str, Any]
 
 
 def ask(point: Mapping[str, Any], sources: Sources) -> Numbers:
-    """Measure a point of an error figure: the mean squared error of random queries."""
+    """Measure a point of an error figure: the mean squared error of random queries, per seed.
+
+    Every seed asks other queries, of its own release where the method draws (``releases`` of
+    them, else as many as there are seeds).
+    """
     frame = table_of(point, sources)
     values = frame[point["sensitive"]].n_unique()
     if values < point["l"]:
         why = f"{point['sensitive']} has only {values} values"
         return {"repeats": [{"served": 0.0, "why": why}]}
+    many = point["repeats"]
     try:
-        release = _release(point, sources)
+        return {"repeats": [_asked(point, sources, frame, seed) for seed in range(many)]}
     except Infeasible as reason:
         return {"repeats": [{"served": 0.0, "why": str(reason)}]}
-    rng = np.random.default_rng([20150, point["g"]])
+
+
+def _asked(point: Mapping[str, Any], sources: Sources, frame: pl.DataFrame, seed: int) -> Numbers:
+    release = _release(point, sources, 1 + seed % point.get("releases", point["repeats"]))
     queries = workload(
         frame,
         point["quasi"],
         point["sensitive"],
-        rng,
+        np.random.default_rng([20150, point["g"], seed]),
         g=point["g"],
         s=point["s"],
         repeats=point["queries"],
@@ -54,29 +62,38 @@ def ask(point: Mapping[str, Any], sources: Sources) -> Numbers:
             expect = partial(release.expect, eps=point["eps"])
         error = query_error(release, queries, truth, expect)
     except ParameterError as reason:  # no row fits any query: served, but nothing to compare
-        return {"repeats": [{"served": 1.0, "why": str(reason)}]}
+        return {"served": 1.0, "why": str(reason)}
     return {
-        "repeats": [
-            {
-                "served": 1.0,
-                "mse": error.mse,
-                "relative_error": error.relative,
-                "median_error": error.median,
-                "asked": error.queries,
-                "rows": frame.height,
-            }
-        ]
+        "served": 1.0,
+        "mse": error.mse,
+        "relative_error": error.relative,
+        "median_error": error.median,
+        "asked": error.queries,
+        "rows": frame.height,
     }
 
 
 def example(point: Mapping[str, Any], sources: Sources) -> Numbers:
-    """Count a sensitive column by the values of a category: the truth, and the estimate."""
+    """Count a sensitive column by the values of a category, per seed; the counts of the first."""
     frame = table_of(point, sources)
-    of, by = point["sensitive"], point["category"]
+    many = point["repeats"]
     try:
-        release = _release(point, sources)
+        found = [
+            _counted(point, frame, _release(point, sources, 1 + seed % point.get("releases", many)))
+            for seed in range(many)
+        ]
     except Infeasible as reason:
         return {"skipped": str(reason)}
+    return {
+        "repeats": [
+            {**each, "counts": each["counts"] if not n else []} for n, each in enumerate(found)
+        ]
+    }
+
+
+def _counted(point: Mapping[str, Any], frame: pl.DataFrame, release: View) -> Numbers:
+    """Return the truth and the estimate by category, and the error of its shares."""
+    of, by = point["sensitive"], point["category"]
     counts, mse = [], {}
     for value in natural(frame[by]).to_list():
         query = Query(of, {by: (str(value),)})
@@ -91,7 +108,7 @@ def example(point: Mapping[str, Any], sources: Sources) -> Numbers:
             {by: str(value), of: name, "true": true.get(name, 0), "estimate": guess.get(name, 0.0)}
             for name in every
         ]
-    return {"repeats": [{"by": mse, "counts": counts, "rows": frame.height}]}
+    return {"by": mse, "counts": counts, "rows": frame.height}
 
 
 def clock(point: Mapping[str, Any], sources: Sources) -> Numbers:
@@ -117,17 +134,17 @@ def table_of(point: Mapping[str, Any], sources: Sources) -> pl.DataFrame:
     return frame.head(point["at_most"]) if "at_most" in point else frame
 
 
-def _release(point: Mapping[str, Any], sources: Sources) -> View:
+def _release(point: Mapping[str, Any], sources: Sources, seed: int = 1) -> View:
     what = (point["data"], point.get("at_most"), point["sensitive"], tuple(point["quasi"]))
-    return _made(sources, what, point["method"], point["l"])
+    return _made(sources, what, point["method"], point["l"], seed)
 
 
 @lru_cache(maxsize=2)
-def _made(sources: Sources, what: tuple[Any, ...], method: str, l: int) -> View:  # noqa: E741
+def _made(sources: Sources, what: tuple[Any, ...], method: str, values: int, seed: int) -> View:
     data, at_most, of, quasi = what
     point = {"data": data, "quasi": quasi, "sensitive": of}
     frame = table_of(point if at_most is None else {**point, "at_most": at_most}, sources)
-    rule = (LDiversity if method == "dummies" else FrequencyLDiversity)(l, of)
+    rule = (LDiversity if method == "dummies" else FrequencyLDiversity)(values, of)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShoalWarning)
         # Seeded, so that figures can be had again; what is published should never be.
@@ -137,7 +154,7 @@ def _made(sources: Sources, what: tuple[Any, ...], method: str, l: int) -> View:
             sensitive=of,
             method=method,
             rules=[rule],
-            seed=1,
+            seed=seed,
             grids=dict.fromkeys(quasi, "off"),  # intervals end at data, as in the papers
         )
         return read_view(

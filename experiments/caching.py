@@ -1,11 +1,16 @@
-"""Measurements are kept: what was measured once on the same data by the same code is not again."""
+"""Measurements are kept: what was measured once on the same data by the same code is not again.
+
+The code of a point is its grouper, the kernels and what else that imports of the same layers, and
+the measure; not the package as a whole. Comments and docstrings are no part of it.
+"""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,21 +19,23 @@ from typing import Any
 import shoal
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import OutputError
+from shoal.catalog import METHODS
 
-# What the figures depend on. The pages and the command line are not among it.
-FLOORS = (
-    "base",
-    "kernels",
-    "catalog",
-    "privacy",
-    "tables",
-    "coding",
-    "groupers",
-    "releases",
-    "measures",
-    "verbs",
-)
-OURS = ("measuring.py", "asking.py")
+LAYERS = ("kernels", "privacy", "coding", "groupers", "releases", "measures")
+"""Layers of the package that figures depend on, as far as a grouper or a measure imports them."""
+DOMAINS = "shoal.tables.domain"
+"""And where the widths of cells are computed."""
+MEASURES = {
+    "": ("shoal.measures.losses.ncp", "experiments.measuring"),
+    "queries": ("shoal.measures.losses.queries", "experiments.asking"),
+    "example": ("shoal.releases.estimates.bayes", "experiments.asking"),
+    "clock": ("shoal.releases.estimates.bayes", "experiments.asking"),
+    "series": (
+        *("shoal.groupers.buckets", "shoal.groupers.shoal", "shoal.releases.history.store"),
+        *("shoal.measures.earlier.linking", "experiments.overtime"),
+    ),
+}
+"""By the kind of a point, where its measure begins."""
 
 
 def default_folder() -> Path:
@@ -37,15 +44,83 @@ def default_folder() -> Path:
     return Path(home or Path.home() / ".cache") / "shoal" / "experiments"
 
 
+def code_digest(point: Mapping[str, Any]) -> str:
+    """Return a digest of the code that a point depends on."""
+    return _digest_from(frozenset(_starts(point)))
+
+
+def digest_of(points: Iterable[Mapping[str, Any]]) -> str:
+    """Return a digest of the code that all points of a figure depend on."""
+    return _digest_from(frozenset(start for point in points for start in _starts(point)))
+
+
+def _starts(point: Mapping[str, Any]) -> tuple[str, ...]:
+    kind = point.get("kind", "series" if "way" in point else "")
+    name = point.get("method", "")
+    method = (METHODS[name].path.partition(":")[0],) if name in METHODS else ()
+    return (*method, *MEASURES[kind])
+
+
 @cache
-def code_digest() -> str:
-    """Return a digest of the sources that measurements depend on."""
-    root, here = Path(shoal.__file__).parent, Path(__file__).parent
-    files = [path for floor in FLOORS for path in sorted((root / floor).rglob("*.py"))]
+def _digest_from(starts: frozenset[str]) -> str:
     digest = hashlib.sha256()
-    for path in [*files, *(here / name for name in OURS)]:
-        digest.update(path.name.encode() + path.read_bytes())
+    for name in sorted(_reached(starts)):
+        digest.update(f"{name}\n{_code(name)}\n".encode())
     return digest.hexdigest()
+
+
+def _reached(starts: Iterable[str]) -> set[str]:
+    """Return the modules that some modules import, near or far, within the layers."""
+    seen: set[str] = set()
+    todo = list(starts)
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo += [o for o in _imports(name) if o.split(".")[1] in LAYERS or o == DOMAINS]
+    return seen
+
+
+def _path(name: str) -> Path | None:
+    """Return the file of a module of ours, None where the name is none."""
+    package, *parts = name.split(".")
+    home = {"shoal": Path(shoal.__file__).parent, "experiments": Path(__file__).parent}[package]
+    place = home.joinpath(*parts)
+    for path in (place.with_suffix(".py"), place / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+@cache
+def _tree(name: str) -> ast.Module:
+    path = _path(name)
+    assert path is not None, name
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def _imports(name: str) -> tuple[str, ...]:
+    found = set()
+    for node in ast.walk(_tree(name)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal."):
+            own = str(node.module)
+            inner = [f"{own}.{alias.name}" for alias in node.names]
+            found |= {other if _path(other) else own for other in inner}
+    return tuple(sorted(found))
+
+
+@cache
+def _code(name: str) -> str:
+    """Return the code of a module without comments and docstrings."""
+    tree = _tree(name)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+            value = body[0].value
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                body[0] = ast.Pass()
+    return ast.dump(tree)
 
 
 def key_of(point: Mapping[str, Any], data: str) -> str:
@@ -54,7 +129,7 @@ def key_of(point: Mapping[str, Any], data: str) -> str:
     ``limit``, the time allowed, is no part of it: it does not change what is found.
     """
     settings = {name: value for name, value in point.items() if name != "limit"}
-    text = json.dumps([settings, data, code_digest()], sort_keys=True)
+    text = json.dumps([settings, data, code_digest(point)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

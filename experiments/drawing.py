@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from experiments import caching
-from experiments.judging import VERDICTS, Dot, class_of, number
+from experiments.claims import Dot
+from experiments.judging import VERDICTS, class_of
 from experiments.lines import Line, lines
 from experiments.plans import NAMES, Figure
+from experiments.questions import number
 from experiments.running import Reproduction
 from shoal import __version__
 from shoal.show.charts.paper import Chart
@@ -29,8 +30,7 @@ def telling(found: Reproduction, charts: Mapping[str, Sequence[Chart]]) -> dict[
         "citation": study.citation,
         "about": study.about,
         "quick": study.quick,
-        "data": f"Data: {rows or 'none'}. Hierarchies of Adult: {trees}. Measured by the code with "
-        f"the digest {caching.code_digest()[:12]}.",
+        "data": f"Data: {rows or 'none'}. Hierarchies of Adult: {trees}.{_stale(found)}",
         "counts": [
             (word.replace("holds at", "holds in part"), verdicts.count(word))
             for word in VERDICTS
@@ -124,6 +124,18 @@ def _unmeasured(found: Reproduction, figure: Figure) -> Iterator[str]:
             reasons[key] = reasons.get(key, 0) + 1
     for (name, reason), count in reasons.items():
         yield f"Not measured: {name} at {count} points ({reason})."
+
+
+def _stale(found: Reproduction) -> str:
+    """Name the figures that other code than the present measured."""
+    old = [
+        figure.title
+        for figure in found.study.figures
+        if found.code[figure.id] != found.present[figure.id]
+    ]
+    if not old:
+        return " Every figure was measured by the present code."
+    return f" Measured by earlier code: {'; '.join(old)}."
 
 
 def _checked(found: Reproduction) -> str:

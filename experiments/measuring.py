@@ -19,14 +19,14 @@ import polars as pl
 
 from experiments.sources import Sources
 from shoal.api.functions import anonymize
-from shoal.base.errors import Infeasible, ShoalError, ShoalWarning
+from shoal.base.errors import Infeasible, ParameterError, ShoalError, ShoalWarning
 from shoal.base.seeds import stretched
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.measures.losses.grouped import Grouped
 from shoal.measures.losses.ncp import iloss, loss_paper, relative_loss
 from shoal.privacy import AlphaK, KAnonymity, LDiversity, Rule
-from shoal.tables.domain import Taxonomy
+from shoal.tables.domain import Taxonomy, numbers
 from shoal.tables.schema import declare
 
 Numbers = dict[str, Any]
@@ -56,8 +56,12 @@ def measure(
                 coded = _encoded(frame, point, taxonomies, entry)
             try:
                 repeats.append(_once(entry, coded, rule, seed, point))
-            except Infeasible as reason:
-                return {"skipped": str(reason)}
+            except (Infeasible, ParameterError) as reason:
+                if "nothing" not in point:
+                    return {"skipped": str(reason)}
+                # No row can be published: all of them are lost.
+                parts = {"loss": 1.0, "generalization": 0.0, "removal": 1.0, "paper": 1.0}
+                repeats.append({**parts, "rows": coded.rows})
     return {"repeats": repeats}
 
 
@@ -80,12 +84,40 @@ def _once(entry: Method, data: Encoded, rule: Rule, seed: int, point: Mapping[st
         "paper": loss_paper(grouped),
         "relative": relative_loss(grouped),
         "total": loss.rate * data.codes.size,
+        "spans": spans(grouped) * data.codes.size,
+        "relative-spans": spans(grouped),
         "rows": data.rows,
         "groups": part.groups,
         "vmr": float(gaps.mean()),
         "rmr": float(gaps.any(axis=1).mean()),
         "seconds": seconds,
     }
+
+
+def spans(grouped: Grouped) -> float:
+    """Return the loss as L-clustering's paper counts it, also for nodes of hierarchies.
+
+    An interval costs its share of the range of the values that occur, a set the share of the other
+    values that it holds: a node of a hierarchy is the set of its values, or the interval of its
+    numbers, and at most 1.
+    """
+    data = grouped.data
+    lost = 0.0
+    for j, join in enumerate(grouped.joins):
+        width = join.width
+        if isinstance(join.domain, Taxonomy):
+            tree, points = join.domain, numbers(join.domain)
+            present = np.unique(data.codes[data.codes[:, j] < tree.size, j])
+            if points is None:
+                span = (tree.hi - tree.lo) / max(present.size - 1, 1)
+            else:
+                reach = [points[lo : hi + 1] for lo, hi in zip(tree.lo, tree.hi, strict=True)]
+                span = np.array([part.max() - part.min() for part in reach])
+                span = span / max(float(np.ptp(points[present])), 1.0)
+            span = np.minimum(span, 1.0)
+            width = np.where(join.node < tree.size, 0.0, span[np.minimum(join.node, tree.root)])
+        lost += float(width @ join.known)
+    return lost / max(data.codes.size, 1) + grouped.partition.left_out.size / max(data.rows, 1)
 
 
 def confirm(point: Mapping[str, Any], sources: Sources) -> Numbers:
@@ -140,9 +172,14 @@ def frame_of(point: Mapping[str, Any], frame: pl.DataFrame, seed: int) -> pl.Dat
     if n < frame.height:
         frame = frame[np.sort(rng.choice(frame.height, n, replace=False))]
     share = point.get("vmr", point.get("skewed"))
-    if share is None:
-        return frame
-    return emptied(frame, point["quasi"], share, rng, skewed="skewed" in point)
+    if share is not None:
+        frame = emptied(frame, point["quasi"], share, rng, skewed="skewed" in point)
+    if point.get("incomplete") == "file":
+        # A row with a gap anywhere in the file is incomplete, whichever columns are taken.
+        gap = pl.any_horizontal(pl.all().is_null())
+        first = point["quasi"][0]
+        frame = frame.with_columns(pl.when(gap).then(None).otherwise(pl.col(first)).alias(first))
+    return frame
 
 
 def emptied(

@@ -18,9 +18,11 @@ import numpy as np
 import polars as pl
 
 import shoal
-from experiments.caching import Store, key_of
-from experiments.judging import Dot, judge, read_claims
+from experiments.caching import Store, digest_of, key_of
+from experiments.claims import Dot, read_claims
+from experiments.judging import judge
 from experiments.plans import HERE, Figure, Study
+from experiments.questions import KINDS
 from experiments.running import Progress, Reproduction
 from experiments.sources import Sources
 from shoal.base.errors import Infeasible, InputError
@@ -37,16 +39,9 @@ def reproduce_series(
 ) -> Reproduction:
     """Measure the series of a study, one after the other, and judge its claims."""
     start = time.perf_counter()
-    spots = [
-        (figure, panel, series, x, _point(study, figure, panel, series, x))
-        for figure in study.figures
-        for panel in figure.panels or (None,)
-        for series in figure.series
-        for x in figure.xs
-    ]
+    spots = list(_spots(study))
     folder = _folder(sources)
-    code = Path(__file__).read_text("utf-8")
-    points = {key_of(point, code): point for *_, point in spots}
+    points = {key_of(point, ""): point for *_, point in spots}
     found: dict[str, dict[str, Any]] = {}
     fresh = 0
     for key, point in points.items():
@@ -56,11 +51,12 @@ def reproduce_series(
         if progress is not None:
             progress(len(found), len(points))
     dots = [
-        _dot(figure, panel, series, x, found[key_of(point, code)])
+        _dot(figure, panel, series, x, found[key_of(point, "")])
         for figure, panel, series, x, point in spots
     ]
     axes = {figure.id: (figure.x, figure.panel) for figure in study.figures}
-    claims = read_claims(HERE / study.name / "claims.toml")
+    claims = read_claims(HERE / study.name / "claims.toml", KINDS)
+    code = series_digests(study)
     tables = {(p["data"], p["every"]): found[k]["rows"] for k, p in points.items()}
     return Reproduction(
         study,
@@ -72,10 +68,28 @@ def reproduce_series(
         (),
         {f"{data}, every {every}th person," if every > 1 else data: rows
          for (data, every), rows in tables.items()},
+        code,
+        code,
         fresh,
         len(points) - fresh,
         time.perf_counter() - start,
     )  # fmt: skip
+
+
+def _spots(study: Study) -> Iterator[tuple[Figure, Any, str, Any, dict[str, Any]]]:
+    for figure in study.figures:
+        for panel in figure.panels or (None,):
+            for series in figure.series:
+                for x in figure.xs:
+                    yield figure, panel, series, x, _point(study, figure, panel, series, x)
+
+
+def series_digests(study: Study) -> dict[str, str]:
+    """Return per figure a digest of the code that it depends on."""
+    return {
+        figure.id: digest_of(point for own, *_, point in _spots(study) if own is figure)[:16]
+        for figure in study.figures
+    }
 
 
 def _folder(sources: Sources) -> Path:

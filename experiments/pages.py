@@ -9,13 +9,15 @@ from typing import Any
 
 import polars as pl
 
-from experiments import OVER_TIME, PAPERS, caching
+from experiments import OVER_TIME, PAPERS
+from experiments.claims import Dot
 from experiments.drawing import charts_of, telling
-from experiments.judging import VERDICTS, Dot, class_of
+from experiments.judging import VERDICTS, class_of
 from experiments.plans import HERE, Figure
+from experiments.published import MARK, read_record
 from experiments.running import Reproduction
 from shoal.base.atomic import atomic_file
-from shoal.base.errors import InputError, OutputError
+from shoal.base.errors import OutputError
 from shoal.report.pages import render
 from shoal.show.charts.paper import Chart
 
@@ -26,17 +28,17 @@ Every finding of the five papers that our methods come from, asked of our own fi
 papers' own settings. Renew all of it with `make reproduce`, one paper with `python -m experiments
 PAPER`. The plan and the claims of a paper are in its folder. A verdict is computed, never written
 by hand, and never an average: *holds* at every point, *holds at* so many of them with the others
-named on the paper's page, or *does not hold*. A finding is not turned round to fit: where our
-figures contradict it, the page says why. Each page names the digest of the code that measured it;
-other code measures everything again.
+named on the paper's page, *does not hold*, or *undecided*, where another seed, another fit or
+another reading of the paper turns the answer. A finding is not turned round to fit: where our
+figures contradict it, the page says why. Each figure keeps the digest of the code that it depends
+on (the grouper, its kernels, the measure); `python -m experiments --check` names those that other
+code measured.
 """
 BEYOND = """\
 Gaps that depend on the value, k up to 100, up to 14 quasi-identifiers and a million rows, our own
 method and our own variants beside the papers': claims of ours, judged in the same way. For 16 and
 20 quasi-identifiers and more rows see the [benchmarks](../benchmarks/README.md).
 """
-MARK = "verdicts.json"
-"""The file by which a folder of ours is known."""
 
 
 def check_folder(folder: Path, papers: Sequence[str]) -> None:
@@ -83,7 +85,7 @@ def write_paper(found: Reproduction, folder: Path) -> Path:
 def write_summary(folder: Path) -> Path:
     """Write the table of all claims, of every paper whose verdicts lie in the folder."""
     every = (*PAPERS, OVER_TIME)
-    records = {name: record for name in every if (record := _read(folder / name / MARK))}
+    records = {name: record for name in every if (record := read_record(folder / name / MARK))}
     told = [(name, each) for name, record in records.items() for each in record["verdicts"]]
     lines_ = [
         HEAD,
@@ -115,22 +117,11 @@ def write_summary(folder: Path) -> Path:
     return path
 
 
-def _read(mark: Path) -> dict[str, Any] | None:
-    """Return what a page was written from, None where there is none."""
-    if not mark.is_file():
-        return None
-    try:
-        record: dict[str, Any] = json.loads(mark.read_text("utf-8"))
-    except ValueError as fault:
-        raise InputError(
-            f"{mark} is not the file that was written there ({fault}). Delete it and "
-            f"run: python -m experiments {mark.parent.name}"
-        ) from None
-    return record
-
-
 def _counted(verdicts: Sequence[Mapping[str, Any]]) -> str:
-    many = ("hold", "hold at a part of their points", "do not hold", "were not measured")
+    many = (
+        *("hold", "hold at a part of their points", "do not hold", "are undecided"),
+        "were not measured",
+    )
     kinds = [class_of(each["verdict"]) for each in verdicts]
     return ", ".join(
         f"{kinds.count(one)} {several}"
@@ -160,7 +151,7 @@ def _record(found: Reproduction) -> dict[str, Any]:
         "title": study.title,
         "citation": study.citation,
         "quick": study.quick,
-        "code": caching.code_digest(),
+        "code": dict(found.code),
         "rows": dict(found.rows),
         "verdicts": [verdict.to_dict() for verdict in found.verdicts],
         "confirmed": [
@@ -196,6 +187,7 @@ def _frame(found: Reproduction, figure: Figure, dots: Sequence[Dot]) -> pl.DataF
     columns["least"] = [_round(dot.low) for dot in mine]
     columns["greatest"] = [_round(dot.high) for dot in mine]
     columns["repeats"] = [dot.repeats for dot in mine]
+    columns["values"] = [" ".join(f"{value:.6g}" for value in dot.values) for dot in mine]
     columns["reason"] = [dot.reason for dot in mine]
     return pl.DataFrame(columns, strict=False)
 

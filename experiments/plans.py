@@ -6,8 +6,9 @@ with its settings; a *figure* draws the curves over ``x``, once for every value 
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ NAMES = {
     "paper": "ILossRate as the paper counts it",
     "eps": "eps",
     "total": "loss",
+    "spans": "loss by spans",
+    "relative-spans": "RL by spans",
     "relative": "RL",
     "generalization": "ILossRate, generalization",
     "removal": "ILossRate, removal",
@@ -95,6 +98,10 @@ class Study:
     series: Mapping[str, Mapping[str, Any]]
     figures: tuple[Figure, ...]
 
+    def random(self, series: str) -> bool:
+        """Tell whether a seed changes what a curve shows."""
+        return not self.series[series].get("deterministic", False)
+
     def label(self, series: str) -> str:
         """Return what a curve is called."""
         return str(self.series[series]["label"])
@@ -110,7 +117,8 @@ class Study:
                             yield Spot(figure.id, panel, x, series, point)
 
     def _point(self, figure: Figure, series: str, panel: Any, x: Any) -> Settings:
-        chosen = {key: value for key, value in self.series[series].items() if key != "label"}
+        own = self.series[series]
+        chosen = {key: own[key] for key in own if key not in ("label", "deterministic")}
         point = {**self.base, **figure.fixed, **chosen}
         for key in ("repeats", "limit", "queries"):
             if key in self.hurry and key in point:
@@ -123,6 +131,24 @@ class Study:
         point["quasi"] = [name for name in point["quasi"] if name != point.get("sensitive")]
         point["quasi"] = point["quasi"][: point["columns"]]
         return point
+
+
+def figures_called(study: Study, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the figures of some names: their ids, or the numbers that the paper gives them."""
+    chosen: list[str] = []
+    for name in names:
+        found = [
+            figure.id
+            for figure in study.figures
+            if name == figure.id or re.match(rf"Figure {re.escape(name)}\b", figure.title)
+        ]
+        if not found:
+            raise ParameterError(
+                f"There is no figure {name!r} in {study.name!r}. Figures are "
+                f"{', '.join(f'{figure.id} ({figure.title})' for figure in study.figures)}."
+            )
+        chosen += found
+    return tuple(dict.fromkeys(chosen))
 
 
 def check_papers(name: str) -> tuple[str, ...]:

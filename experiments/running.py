@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.caching import Store, key_of
-from experiments.judging import UNMEASURED, Claim, Dot, Verdict, judge, read_claims
+from experiments.caching import Store, digest_of, key_of
+from experiments.claims import Claim, Dot, read_claims
+from experiments.judging import UNMEASURED, Verdict, judge
 from experiments.plans import HERE, Figure, Spot, Study
+from experiments.published import Confirmation, read_published
+from experiments.questions import KINDS
 from experiments.sources import Sources
 from experiments.working import PATIENCE, Crew, Task
 
@@ -19,21 +23,6 @@ CONFIRMED = {True: 2, False: 6}
 """Points of a paper that are made again as whole, verified runs: in a quick run, in a full one."""
 
 Progress = Callable[[int, int], object]
-
-
-@dataclass(frozen=True)
-class Confirmation:
-    """A point made again as a whole run, verified, and the loss of both."""
-
-    point: Mapping[str, Any]
-    loss: float
-    again: float
-    verified: bool
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the run kept its promise and lost what the figure says."""
-        return self.verified and abs(self.loss - self.again) < 1e-9
 
 
 @dataclass(frozen=True)
@@ -46,6 +35,8 @@ class Reproduction:
         Every point; for a pooled figure one per x and series, the points behind it in ``behind``.
     counts
         The counts of a worked example, one row per category, value and method.
+    code, present
+        Per figure a digest of the code that measured it, and of that code as it is now.
     measured_now, kept
         Points measured in this run, and those found in the store.
     """
@@ -58,6 +49,8 @@ class Reproduction:
     verdicts: tuple[Verdict, ...]
     confirmations: tuple[Confirmation, ...]
     rows: Mapping[str, int]
+    code: Mapping[str, str]
+    present: Mapping[str, str]
     measured_now: int
     kept: int
     seconds: float
@@ -70,6 +63,8 @@ def reproduce(
     crew: Crew,
     *,
     claims: Sequence[Claim] | None = None,
+    only: Sequence[str] | None = None,
+    published: Path = HERE,
     progress: Progress | None = None,
 ) -> Reproduction:
     """Measure all points of a study and judge its claims.
@@ -80,6 +75,10 @@ def reproduce(
         The processes that measure.
     claims
         Other claims than those of the paper.
+    only
+        The figures to measure; what is published of the others is taken as it is.
+    published
+        The folder where that lies.
     progress
         Told how many of how many points are done.
 
@@ -88,7 +87,7 @@ def reproduce(
     Every answer is kept as soon as it is there, so a run that was stopped goes on where it was.
     """
     start = time.perf_counter()
-    spots = list(study.spots())
+    spots = [spot for spot in study.spots() if only is None or spot.figure in only]
     lacking = {spot.point["data"] for spot in spots if not _there(spot.point, sources)}
     points = {
         key_of(spot.point, sources.digest(spot.point["data"])): spot.point
@@ -101,6 +100,18 @@ def reproduce(
         _dot(study, spot, None if spot.point["data"] in lacking else results, sources)
         for spot in spots
     ]
+    counts = tuple(_counts(study, spots, results, sources))
+    rows = {
+        name: sources.frame(name).height
+        for name in sorted({spot.point["data"] for spot in spots} - lacking)
+    }
+    code = present = digests(study)
+    if only is not None:
+        earlier = read_published(study, published / study.name, only)
+        found += earlier.dots
+        confirmations += earlier.confirmations
+        counts, rows = counts or earlier.counts, {**earlier.rows, **rows}
+        code = {name: code[name] if name in only else earlier.code[name] for name in code}
     figures = {figure.id: figure for figure in study.figures}
     pooled = [dot for dot in found if figures[dot.figure].pool]
     dots = [dot for dot in found if not figures[dot.figure].pool]
@@ -111,23 +122,30 @@ def reproduce(
         figure.id: (figure.x, figure.panel if figure.panels and not figure.pool else "")
         for figure in study.figures
     }
-    asked = read_claims(HERE / study.name / "claims.toml") if claims is None else claims
+    asked = read_claims(HERE / study.name / "claims.toml", KINDS) if claims is None else claims
     return Reproduction(
         study,
         sources,
         tuple(dots),
         tuple(pooled),
-        tuple(_counts(study, spots, results, sources)),
+        counts,
         tuple(_judged(claim, dots, axes, study.quick) for claim in asked),
         tuple(confirmations),
-        {
-            name: sources.frame(name).height
-            for name in sorted({spot.point["data"] for spot in spots} - lacking)
-        },
+        rows,
+        code,
+        present,
         fresh + more,
         len(points) - fresh,
         time.perf_counter() - start,
     )
+
+
+def digests(study: Study) -> dict[str, str]:
+    """Return per figure a digest of the code that it depends on."""
+    points: dict[str, list[Mapping[str, Any]]] = {figure.id: [] for figure in study.figures}
+    for spot in study.spots():
+        points[spot.figure].append(spot.point)
+    return {name: digest_of(some)[:16] for name, some in points.items()}
 
 
 def _judged(
@@ -230,7 +248,10 @@ def _dot(
     if not known:
         reason = str(repeats[0].get("why", "")) if repeats else ""
         return Dot(*place, None, reason=reason or "not measured")
-    return Dot(*place, float(np.mean(known)), min(known), max(known), len(known))
+    own = tuple(map(float, known)) if len(known) > 1 else ()
+    random = study.random(spot.series) and figure.x != "repeat"
+    middle = float(np.mean(known))
+    return Dot(*place, middle, min(known), max(known), len(known), "", own, random)
 
 
 def _pool(figure: Figure, dots: Sequence[Dot]) -> Iterator[Dot]:

@@ -7,19 +7,10 @@ from pathlib import Path
 import pytest
 
 from experiments import OVER_TIME, PAPERS
-from experiments.judging import (
-    FAILS,
-    HOLDS,
-    KINDS,
-    PART,
-    UNMEASURED,
-    Claim,
-    Dot,
-    class_of,
-    judge,
-    read_claims,
-)
+from experiments.claims import Claim, Dot, read_claims
+from experiments.judging import FAILS, HOLDS, PART, UNDECIDED, UNMEASURED, class_of, judge
 from experiments.plans import HERE, read_study
+from experiments.questions import KINDS
 from shoal.base.errors import PlanError
 
 AXES = {"f": ("k", "columns")}
@@ -80,9 +71,19 @@ def test_below_the_least_of_several():
     assert (found.verdict, found.reason) == (FAILS, "0.2 against 0.1 of c at |QI| = 8, k = 2")
 
 
-def test_a_point_that_only_one_has_is_no_check():
+def test_a_point_that_could_not_be_measured_stays_in_the_count():
     dots = [*curve(0.1, 0.9), Dot("f", 8, 2, "b", 0.2), Dot("f", 8, 3, "b", None, reason="slow")]
-    assert verdict(claim("below"), dots) == HOLDS
+    found = judge(claim("below"), dots, AXES)
+    assert found.verdict == "holds at 1 of 2 points"
+    assert found.reason == "not: not measured at |QI| = 8, k = 3"
+    gap = [*curve(0.1, 0.2), Dot("f", 8, 4, "a", None), *curve(0.3, xs=[5])]
+    assert verdict(claim("grows"), gap) == FAILS  # one step of three has both ends
+    assert verdict(claim("value", low=0), gap) == "holds at 3 of 4 points"
+    # The least of two is not known where one of them is not.
+    three = [*curve(0.1), *curve(0.2, series="b"), Dot("f", 8, 2, "c", None)]
+    assert verdict(claim("below", others=("b", "c")), three) == UNMEASURED
+    above = [*curve(0.3), *curve(0.2, series="b"), Dot("f", 8, 2, "c", None)]
+    assert verdict(claim("below", others=("b", "c")), above) == FAILS
 
 
 def test_the_ratio_at_every_point():
@@ -131,6 +132,62 @@ def test_a_line_or_an_exponential():
     assert verdict(claim("shape", expect="linear"), power) == FAILS
 
 
+def test_a_line_and_an_exponential_that_fit_alike():
+    # By the variance of y the line is better, by that of its logarithm the exponential.
+    found = judge(claim("shape", expect="linear"), curve(1, 1.6, 3.1, 4.4, 5.9), AXES)
+    assert found.verdict == UNDECIDED
+    assert "a line explains 0.984, an exponential 0.955; of their logarithms" in found.reason
+
+
+def test_readings_that_disagree():
+    dots = [*curve(0.15), *curve(0.2, series="b"), *curve(0.1, series="c")]
+    one, other = (claim("below", others=(name,), reading=f"against {name}") for name in "bc")
+    found = judge(claim("below", readings=(one, other), why="Both are possible."), dots, AXES)
+    assert found.verdict == UNDECIDED
+    assert found.reason == (
+        "against b: holds (0.15 against 0.2 of b at |QI| = 8, k = 2); against c: does not hold "
+        "(0.15 against 0.1 of c at |QI| = 8, k = 2). Both are possible."
+    )
+    assert verdict(claim("below", readings=(one, one)), dots) == HOLDS
+    assert verdict(claim("below", readings=(other, other)), dots) == FAILS
+    part = claim("grows", reading="steps")
+    both = claim("grows", readings=(part, part))
+    assert verdict(both, curve(0.1, 0.2, 0.15)) == "holds at 2 of 4 points"
+    missing = claim("below", others=("d",), reading="against d")
+    found = judge(claim("below", readings=(one, missing)), dots, AXES)
+    assert found.verdict == UNMEASURED
+    assert found.reason.startswith("not under every reading. against b: holds")
+
+
+def test_seeds_that_disagree():
+    own = [Dot("f", 8, 2, "a", 0.2, 0.1, 0.3, 3, "", (0.1, 0.2, 0.3), True)]
+    other = [Dot("f", 8, 2, "b", 0.25, 0.25, 0.25, 1)]
+    assert verdict(claim("below"), own + other) == HOLDS
+    found = judge(claim("below", seeds=True), own + other, AXES)
+    assert found.verdict == UNDECIDED
+    assert "holds for 2 of 3 seeds, 0.1 against 0.25 of b at |QI| = 8, k = 2 (seed 0)" in (
+        found.reason
+    )
+    assert "does not hold for 1 of 3 seeds, 0.3 against 0.25" in found.reason
+    less = [Dot("f", 8, 2, "b", 0.35, 0.35, 0.35, 1)]
+    found = judge(claim("below", seeds=True), own + less, AXES)
+    assert (found.verdict, found.reason[:17]) == (HOLDS, "for all 3 seeds, ")
+
+
+def test_a_verdict_of_few_seeds_says_so():
+    few = [Dot("f", 8, k, "a", v, v, v, 3, "", (v,) * 3, True) for k, v in ((2, 0.1), (3, 0.2))]
+    assert judge(claim("grows"), few, AXES).reason.endswith(". Asked of 3 seeds only.")
+    many = [Dot("f", 8, k, "a", v, v, v, 20, "", (), True) for k, v in ((2, 0.1), (3, 0.2))]
+    assert "seeds" not in judge(claim("grows"), many, AXES).reason
+
+
+def test_averages_over_a_curve():
+    dots = curve(0.1, 0.2, 0.3) + curve(0.2, 0.2, 0.4, series="b")  # 0.5, 1, 0.75
+    for how, value in (("all points", 0.75), ("after the first", 0.875), ("sums", 0.75)):
+        asked = claim("average", how=how, low=value - 1e-9, high=value + 1e-9)
+        assert verdict(asked, dots) == HOLDS, how
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_not_there_is_not_judged(kind):
     dots = [Dot("f", 8, 2, "a", None, reason="the table census is not here")]
@@ -142,9 +199,10 @@ def test_what_is_not_there_is_not_judged(kind):
 def test_the_claims_of_the_papers_fit_their_plans(paper):
     study = read_study(paper)
     figures = {figure.id: figure for figure in study.figures}
-    claims = read_claims(HERE / paper / "claims.toml")
+    claims = read_claims(HERE / paper / "claims.toml", KINDS)
     assert len({each.id for each in claims}) == len(claims) >= 8
-    for each in claims:
+    readings = [reading for each in claims for reading in each.readings]
+    for each in [*claims, *readings]:
         for name in each.figures:
             assert {each.series, *each.others} <= set(figures[name].series)
             places = {figures[name].x: figures[name].xs, figures[name].panel: figures[name].panels}
@@ -156,7 +214,7 @@ def test_bad_claims_are_named_all_at_once(tmp_path: Path):
     path = tmp_path / "claims.toml"
     path.write_text('[[claims]]\nid = "x"\nkind = "gows"\ntolerence = 1\n')
     with pytest.raises(PlanError) as caught:
-        read_claims(path)
+        read_claims(path, KINDS)
     text = str(caught.value)
     assert "claim 'x' has an unknown key 'tolerence'. Did you mean 'tolerance'?" in text
     assert "is of the kind 'gows'; kinds are 'grows', 'falls'" in text

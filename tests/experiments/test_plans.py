@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import io
 import json
@@ -12,11 +13,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from experiments import PAPERS, fetching
-from experiments.caching import Store, key_of
+from experiments import PAPERS, caching, fetching
+from experiments.caching import Store, code_digest, key_of
 from experiments.measuring import emptied, frame_of
 from experiments.pages import check_folder
-from experiments.plans import NAMES, check_papers, read_study
+from experiments.plans import NAMES, check_papers, figures_called, read_study
 from experiments.sources import COLUMNS, Sources, builtin, find_sources, shared_folder
 from shoal.base.errors import InputError, OutputError, ParameterError, PlanError, SchemaError
 
@@ -48,10 +49,10 @@ def test_the_papers_of_a_word():
 def test_points_are_spelled_out():
     study = read_study("kaim")
     spots = [spot for spot in study.spots() if spot.figure == "loss-by-k"]
-    assert len(spots) == 9 * 3 * 3
+    assert len(spots) == 9 * 3 * 4
     point = next(s.point for s in spots if (s.panel, s.x, s.series) == (5, 10, "kaim-unit"))
     assert point["quasi"] == ["age", "workclass", "education", "marital-status", "occupation"]
-    assert (point["k"], point["repeats"], point["options"]) == (10, 3, {"weights": "unit"})
+    assert (point["k"], point["repeats"], point["options"]) == (10, 20, {"weights": "unit"})
     quick = next(read_study("kaim", quick=True).spots()).point
     assert (quick["at_most"], quick["repeats"]) == (5000, 2)
 
@@ -65,7 +66,7 @@ def test_a_query_has_no_more_columns_than_there_are():
 def test_a_plan_with_faults_is_refused(tmp_path: Path):
     text = (Path(fetching.__file__).parent / "kaim" / "plan.toml").read_text()
     text = text.replace('x = "vmr"', 'x = "vrm"', 1).replace(
-        '["kaim-20", "kaim-unit-20"]', '["kiam"]'
+        'series = ["k-member"]', 'series = ["kiam"]'
     )
     (tmp_path / "plan.toml").write_text(text)
     with pytest.raises(PlanError) as caught:
@@ -123,6 +124,49 @@ def test_question_marks_are_missing(tmp_path: Path):
     assert sources.frame("adult-complete").height == 0
 
 
+def test_twenty_seeds_are_behind_every_random_figure_of_the_papers():
+    for paper in PAPERS:
+        study = read_study(paper)
+        for spot in study.spots():
+            ours = spot.figure.startswith("ours") or spot.series.startswith("shoal")
+            if not ours and study.random(spot.series):
+                assert spot.point["repeats"] >= 20, (paper, spot.figure, spot.series)
+
+
+def test_rows_with_a_gap_anywhere_in_the_file():
+    frame = people(200)
+    point = {"quasi": ["age", "sex"], "incomplete": "file"}
+    found = frame_of(point, frame, 0)
+    assert found["age"].is_null().sum() == 200 - frame.drop_nulls().height > 0
+    assert found.drop("age").equals(frame.drop("age"))
+
+
+def test_figures_are_found_by_their_number_in_the_paper():
+    study = read_study("kaim")
+    assert figures_called(study, ["7b"]) == ("loss-by-missing",)
+    assert figures_called(study, ["4", "loss-by-k"]) == ("loss-by-k", "loss-by-k-text")
+    with pytest.raises(ParameterError, match=r"no figure '9' in 'kaim'\. Figures are loss-by-k"):
+        figures_called(study, ["9"])
+
+
+def test_the_digest_of_a_point_is_that_of_its_code(monkeypatch):
+    kaim = code_digest({"method": "kaim"})
+    assert kaim != code_digest({"method": "k-member"})
+    reached = caching._reached(caching._starts({"method": "kaim"}))
+    assert {"shoal.groupers.kaim", "shoal.kernels.space.grow", "experiments.measuring"} <= reached
+    assert not {name for name in reached if name.split(".")[1] in ("cli", "plan", "web", "report")}
+    assert "shoal.groupers.shoal" not in reached
+
+
+def test_comments_and_docstrings_are_no_code(monkeypatch):
+    texts = ['"""One."""\nx = 1\n', '"""Two."""\n# Why.\nx = 1\n', '"""One."""\nx = 2\n']
+    codes = []
+    for text in texts:
+        monkeypatch.setattr(caching, "_tree", lambda name, text=text: ast.parse(text))
+        codes.append(caching._code.__wrapped__("any"))
+    assert codes[0] == codes[1] != codes[2]
+
+
 def test_cells_are_emptied_up_to_a_share():
     frame = people(500)
     quasi = ["age", "workclass", "sex"]
@@ -149,7 +193,11 @@ def test_rare_values_are_emptied_more_readily():
 def test_the_census_in_the_papers_classes():
     sources = find_sources(shared=SHARED)
     assert sources.frame("census")["occupation"].n_unique() == 529
-    assert sources.frame("census-50")["occupation"].n_unique() == 50
+    for data in ("census-codes", "census-rows"):
+        occupation = sources.frame(data)["occupation"]
+        assert occupation.n_unique() == 50
+        # The paper draws all methods at l = 15.
+        assert occupation.value_counts()["count"].max() < len(occupation) / 15
     assert sources.frame("census-million").height == 1_000_000
 
 

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from experiments.caching import Store
-from experiments.judging import HOLDS, Claim
+from experiments.claims import Claim
+from experiments.judging import HOLDS
 from experiments.pages import write_paper, write_summary
 from experiments.plans import read_study
 from experiments.running import reproduce
@@ -134,7 +135,16 @@ def test_the_page_has_everything(place: Path, crew, tmp_path: Path):
     assert "Not measured: KAIM at 1 points (a sample of 5,000 rows needs as many" in page
     assert "5 of 5 were verified and lost exactly what the figure says" in page
     numbers = pl.read_csv(tmp_path / "kaim" / "by-k.csv")
-    assert numbers.columns == ["k", "method", "loss", "least", "greatest", "repeats", "reason"]
+    assert numbers.columns == [
+        "k",
+        "method",
+        "loss",
+        "least",
+        "greatest",
+        "repeats",
+        "values",
+        "reason",
+    ]
     assert numbers.height == 4
     assert (tmp_path / "kaim" / "by-k.svg").read_text().startswith("<?xml")
     record = json.loads((tmp_path / "kaim" / "verdicts.json").read_text())
@@ -148,6 +158,38 @@ def test_the_page_has_everything(place: Path, crew, tmp_path: Path):
     assert "| [Nobody 2026](kaim/index.md) | It grows. | figure 4 | **holds** |" in summary
     assert "Of 1 claims, 1 hold." in summary
     assert "| It grows. | it does | figure 4 | **holds** |" in summary
+
+
+def test_one_figure_is_measured_and_the_others_stay(place: Path, crew, tmp_path: Path):
+    found = run(place, crew)
+    write_paper(found, tmp_path)
+    study = read_study("kaim", folder=place)
+    sources = Sources(str(place / "adult.csv"))
+    asked = {"claims": [CLAIM], "published": tmp_path}
+    store = Store(place / "cache")
+    one = reproduce(study, sources, store, crew, only=["by-n"], **asked)
+    assert {(dot.figure, dot.series, dot.x) for dot in one.dots} == {
+        (dot.figure, dot.series, dot.x) for dot in found.dots
+    }
+    assert one.verdicts[0].verdict == HOLDS
+    none = reproduce(study, sources, store, crew, only=[], **asked)
+    assert none.measured_now == 0
+    means = [[dot.mean or 0.0 for dot in each.dots] for each in (none, found)]
+    assert means[0] == pytest.approx(means[1], rel=1e-5)
+    assert none.code == found.code == found.present
+    # What other code measured keeps the digest of that code.
+    mark = tmp_path / "kaim" / "verdicts.json"
+    mark.write_text(mark.read_text().replace(found.code["by-k"], "0" * 16, 1))
+    old = reproduce(study, sources, store, crew, only=["by-n"], **asked)
+    assert old.code["by-k"] == "0" * 16 != old.present["by-k"]
+    write_paper(old, tmp_path)
+    assert "Measured by earlier code: Loss against k." in (
+        (tmp_path / "kaim" / "index.md").read_text()
+    )
+    (tmp_path / "kaim" / "by-k.csv").unlink()
+    gone = reproduce(study, sources, store, crew, only=[], **asked)
+    assert gone.verdicts[0].verdict == "not measured"
+    assert gone.verdicts[0].reason == "not measured yet"
 
 
 def test_a_table_that_is_not_here(place: Path, crew, tmp_path: Path):
