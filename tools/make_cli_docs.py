@@ -19,14 +19,16 @@ ROOT = Path(__file__).parent.parent
 HEAD = """\
 # The command line
 
-Made from the commands themselves by `make docs`. Every command also answers to `--help`, in short,
-and to `--help-all`, with every option. `--quiet` (`-q`) leaves warnings and errors, `--verbose`
-(`-v`) tells what is done when and what it took. `-` in place of a table is what is piped in, in
-place of an output standard output; what is said of the run then goes to standard error. `shoal
---install-completion` lets your shell complete commands and options.
+This page lists every command with all its options. It is made from the commands themselves, so it
+says what `shoal COMMAND --help-all` says; `--help` shows the usual options only.
 
-Exit codes: 0 all is well; 1 `audit` or `hierarchy check` found something broken; 2 bad use, bad
-input or a promise that cannot be kept; 130 stopped by ctrl-C. With 2, nothing was written.
+`--quiet` (`-q`) shows warnings and errors only, `--verbose` (`-v`) what is done when and how long
+it took. `-` in place of a table reads standard input; in place of an output it writes to standard
+output, and messages go to standard error. `shoal --install-completion` lets your shell complete
+commands and options.
+
+Exit codes: 0 success; 1 `audit` or `hierarchy check` found a fault; 2 wrong use, wrong input or a
+rule that cannot be met (nothing was written); 130 stopped by ctrl-C.
 """
 COMMON = ("help", "help_all", "quiet", "verbose")
 START, END = "<!-- methods -->", "<!-- /methods -->"
