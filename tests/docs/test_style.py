@@ -65,3 +65,9 @@ def test_templates_are_in_plain_english() -> None:
     paths = [path for kind in ("*.html", "*.js") for path in SOURCE.rglob(kind)]
     assert paths
     assert [(path.name, met[0]) for path in paths if (met := NEVER.search(in_template(path)))] == []
+
+
+def test_pages_that_grew_before_stay_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+    for page in ("risk", "history", "how_it_works", "trust"):
+        assert len((ROOT / "docs" / f"{page}.md").read_bytes()) <= 8 * 1024, page
