@@ -76,6 +76,9 @@ def test_the_site_is_built_and_asks_no_other_host(tmp_path: Path) -> None:
         asked = [tag for tag in loaded.findall(page.read_text()) if 'rel="canonical"' not in tag]
         assert not asked, f"{page}: {asked[:3]}"
     assert (tmp_path / "tutorial.html").exists()
+    # What the search needs when the site is opened from a folder.
+    assert (tmp_path / "search" / "search_index.js").exists()
+    assert "assets/iframe-worker.js" in (tmp_path / "tutorial.html").read_text()
     for notebook in site.NOTEBOOKS:
         page = (tmp_path / "notebooks" / f"{notebook.stem}.html").read_text()
         cells = json.loads(notebook.read_text())["cells"]
