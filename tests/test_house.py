@@ -163,7 +163,7 @@ BUDGETS = {
     "catalog": 1_010,
     "privacy": 1_680,
     "plan": 1_780,
-    "tables": 8_050,
+    "tables": 8_250,
     "coding": 1_000,
     "groupers": 6_600,
     "releases": 6_350,

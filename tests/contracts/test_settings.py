@@ -37,7 +37,7 @@ def sample(table, key):
     if key in ("role", "kind"):
         return {"role": "person", "kind": "ordered"}[key]
     if "Literal" in text:
-        return next(word for word in ("together", "never", "codes") if word in text)
+        return next(word for word in ("together", "never", "codes", "skip") if word in text)
     if "tuple" in text:
         return ["", "-1"] if (table, key) == ("data", "missing") else ["low", "high"]
     if "bool" in text:

@@ -48,8 +48,9 @@ def test_of_several_sheets_one_is_asked_for(steward: Steward) -> None:  # noqa: 
     assert seen["head"] == "Which sheet of Study.XLSX is the table?"
     assert seen["text"].endswith("Choose the one that is the table.")
     assert "--sheet" not in seen["text"]
-    (control,) = seen["controls"]
+    control, hidden = seen["controls"]
     assert control["choices"] == ["", "Notes", "People"]
+    assert hidden["name"] == "hidden"
     page = steward.client.get(f"{place}/see", headers={"accept": "text/html"}).text
     assert '<option value="People">People</option>' in page
     steward.post(f"{place}/see", sheet="People", status=None)
@@ -57,6 +58,20 @@ def test_of_several_sheets_one_is_asked_for(steward: Steward) -> None:  # noqa: 
     assert seen["profile"]["rows"] == 30
     # What repeats the run says which sheet, too.
     assert "--sheet People" in steward.get(f"{place}/decide")["command"]
+    steward.post(f"{place}/close")
+
+
+def test_what_a_workbook_hides_is_decided_on_the_page(steward: Steward) -> None:  # noqa: F811
+    raw = io.BytesIO()
+    with xlsxwriter.Workbook(raw, {"in_memory": True}) as book:
+        PEOPLE.write_excel(book, worksheet="People", hidden_columns=["sex"])
+    place, seen = opened(steward, "Hidden.xlsx", raw.getvalue())
+    assert "1 column ('sex') cannot be seen" in seen["text"]
+    assert seen["text"].endswith("choose it under Hidden.")
+    steward.post(f"{place}/see", hidden="skip", status=None)
+    seen = steward.until(f"{place}/see", lambda seen: "profile" in seen)
+    assert [column["name"] for column in seen["profile"]["columns"]] == ["age", "disease"]
+    assert "--hidden skip" in steward.get(f"{place}/decide")["command"]
     steward.post(f"{place}/close")
 
 

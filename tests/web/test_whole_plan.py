@@ -58,7 +58,16 @@ def whole() -> dict[str, Any]:
         for table, part in TABLES.items()
         if table != "columns"
     }
-    for key in ("history", "hierarchies", "sheet", "labels", "dates", "decimal", "encoding"):
+    for key in (
+        "history",
+        "hierarchies",
+        "sheet",
+        "hidden",
+        "labels",
+        "dates",
+        "decimal",
+        "encoding",
+    ):
         del tree["data"][key]
     tree["data"] |= {"delimiter": ",", "encoding": "latin1", "dates": "off", "decimal": "point"}
     age = {key: sample("columns", key) for key in TABLES["columns"].model_fields}

@@ -38,6 +38,7 @@ class ReadAs(TypedDict, total=False):
     dates: str | None
     decimal: str | None
     sheet: str | None
+    hidden: str | None
     labels: str | None
 
 

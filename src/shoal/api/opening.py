@@ -111,7 +111,7 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
         Texts that mean missing, apart from the empty one, for instance ``["?", "NA"]``.
     delimiter
         Of a CSV file; found out when not given.
-    encoding, dates, decimal, sheet, labels
+    encoding, dates, decimal, sheet, hidden, labels
         How a file is read, as :func:`shoal.read_table` takes them.
     table, query
         What to read from a database: ``table="schema.table"``, or the text of a query.
@@ -232,9 +232,9 @@ def open_release(
         are the values in the sets.
     missing, delimiter
         Texts that mean missing in the original, apart from the empty one, and what parts its cells.
-    encoding, dates, decimal, sheet, labels
-        How the original's file is read, as :func:`shoal.read_table` takes them; encoding, sheet and
-        labels also the release's, as far as it is not UTF-8.
+    encoding, dates, decimal, sheet, hidden, labels
+        How the original's file is read, as :func:`shoal.read_table` takes them; encoding, sheet,
+        hidden and labels also the release's, as far as it is not UTF-8.
     notations
         Per column how another tool wrote its cells, when that cannot be told by itself: a pattern
         such as ``"LO to HI"``, or ``"exact"``.

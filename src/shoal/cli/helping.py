@@ -22,7 +22,7 @@ from shoal.cli.bar import BAR
 GROUPS = {
     "Input": "DATA ORIGINAL RELEASED FILE COLUMN PATH --plan --original --population --control "
     "--against --table --query: --query-file: --original-table: --st: --missing --delimiter "
-    "--encoding: --dates: --decimal: --sheet: --labels: "
+    "--encoding: --dates: --decimal: --sheet: --hidden: --labels: "
     "--notation: --max-unpacked: --trust-plan:",
     "This command": "",
     "Columns": "--quasi --known --sensitive --identifier --person --other --hierarchies --domain: "

@@ -75,6 +75,16 @@ class DataPart(Part):
     sheet: Annotated[
         str | None, Setting("Which sheet of an Excel file.", "NAME", group="Input", rare=True)
     ] = None
+    hidden: Annotated[
+        Literal["include", "skip"] | None,
+        Setting(
+            "What to do with hidden rows, columns and sheets of an Excel file: include, or skip; "
+            "without either they are refused.",
+            "WORD",
+            group="Input",
+            rare=True,
+        ),
+    ] = None
     labels: Annotated[
         Literal["texts", "codes"] | None,
         Setting(
@@ -95,7 +105,7 @@ class DataPart(Part):
     @property
     def how(self) -> dict[str, Any]:
         """How the file is read, by the names of :func:`shoal.read_table`."""
-        names = ("encoding", "dates", "decimal", "sheet", "labels")
+        names = ("encoding", "dates", "decimal", "sheet", "hidden", "labels")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 

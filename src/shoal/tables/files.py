@@ -45,6 +45,7 @@ def read_table(
     dates: str | None = None,
     decimal: str | None = None,
     sheet: str | None = None,
+    hidden: str | None = None,
     labels: str | None = None,
 ) -> pl.DataFrame:
     """Read a table from a file (CSV, Parquet, Arrow, Excel, Stata, SPSS, SAS) or from a database.
@@ -70,11 +71,13 @@ def read_table(
         decimals (``"comma"``, ``"point"``); found out when only one reading fits.
     sheet
         Of an Excel file; needed when there are several.
+    hidden
+        ``"include"`` or ``"skip"``: hidden rows, columns and sheets of an Excel file.
     labels
         ``"codes"``: of a Stata, SPSS or SAS file the codes, not what they are labelled.
     """
     how = {"encoding": encoding, "dates": dates, "decimal": decimal}
-    how |= {"sheet": sheet, "labels": labels}
+    how |= {"sheet": sheet, "hidden": hidden, "labels": labels}
     return read_file(place(path), missing, delimiter, text=text, quoted=quoted, **how)[0]
 
 
@@ -89,6 +92,7 @@ def read_file(
     dates: str | None = None,
     decimal: str | None = None,
     sheet: str | None = None,
+    hidden: str | None = None,
     labels: str | None = None,
 ) -> tuple[pl.DataFrame, str]:
     """Read a table as :func:`read_table` does, and return also the SHA-256 of what was read.
@@ -116,7 +120,7 @@ def read_file(
             raw = stream.read()
         digest = hashlib.sha256(raw).hexdigest()
         if (suffix := path.suffix.lower()) in (".xlsx", ".xlsm", ".xls", *READ):
-            frame = _of_program(path, raw, suffix, sheet, labels, encoding)
+            frame = _of_program(path, raw, suffix, sheet, hidden, labels, encoding)
         elif known is not None:
             frame = _binary(path, raw, known)
         else:
@@ -142,6 +146,7 @@ def _of_program(
     raw: bytes,
     suffix: str,
     sheet: str | None,
+    hidden: str | None,
     labels: str | None,
     encoding: str | None,
 ) -> pl.DataFrame:
@@ -159,7 +164,7 @@ def _of_program(
         )
     from shoal.tables.workbooks import read_workbook  # reads XML, which few runs need
 
-    return read_workbook(path, raw, sheet)
+    return read_workbook(path, raw, sheet, hidden)
 
 
 def _typed(

@@ -226,7 +226,9 @@ def load_released(
 
 def released_how(how: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what holds for a release too of what is said of the original's file."""
-    return {key: how[key] for key in ("encoding", "sheet", "labels") if how and key in how}
+    return {
+        key: how[key] for key in ("encoding", "sheet", "hidden", "labels") if how and key in how
+    }
 
 
 def _read(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -12,11 +13,12 @@ from xml.etree import ElementTree as Xml
 
 import polars as pl
 
-from shoal.base.errors import InputError, OutputError, listed, nearest
+from shoal.base.errors import InputError, OutputError, listed, nearest, warn
 from shoal.base.extras import needed
 from shoal.base.memory import most_unpacked, told
 from shoal.base.names import check_names, check_rows, check_twice
 from shoal.tables.cells import as_text
+from shoal.tables.hidden import HiddenParts, hidden_in
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -25,32 +27,72 @@ _FIRST_DAY = pl.date(1900, 3, 1)  # Excel counts a day that never was before it
 _BLOCK = 1 << 20
 
 
-def read_workbook(path: Path, raw: bytes, sheet: str | None) -> pl.DataFrame:
+def read_workbook(
+    path: Path, raw: bytes, sheet: str | None, hidden: str | None = None
+) -> pl.DataFrame:
     """Read one sheet of plain values; the first row has the names.
 
-    ``raw``: the bytes of the file. ``sheet``: its name; needed when there are several.
+    ``raw``: the bytes of the file. ``sheet``: its name; needed when there are several. ``hidden``:
+    ``"include"`` reads hidden rows, columns and sheets too, ``"skip"`` leaves them out; without
+    either a sheet that hides something is refused.
     """
+    if hidden not in (None, "include", "skip"):
+        raise InputError(f"--hidden (hidden=) takes include or skip. Got {hidden!r} instead.")
     fastexcel = needed("fastexcel", "an Excel file", "files")
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as box:
             check_size(path, box)
-            chosen, member = _sheet(path, box, sheet)
+            chosen, member = _sheet(path, box, sheet, hidden)
             _check_plain(path, box, chosen, member)
+            unseen = hidden_in(box, member, sheet=chosen not in _sheets(box, hidden=False))
         book = fastexcel.read_excel(raw)
-        grid = book.load_sheet(chosen, header_row=None, dtypes="string")
-        texts = grid.to_polars()
+        texts = book.load_sheet(chosen, header_row=None, dtypes="string").to_polars()
+        rows, columns = list(range(texts.height)), list(range(texts.width))
+        if unseen and hidden != "include":
+            _check_decided(path, chosen, unseen, hidden, _names(texts, columns))
+            book = fastexcel.read_excel(unseen.without_rows(raw, member))
+            texts = book.load_sheet(chosen, header_row=None, dtypes="string").to_polars()
+            rows, columns = unseen.left_over(texts.shape, path)
         if not texts.height:
             raise InputError(f"The sheet {chosen!r} of {path} is empty. It needs names and rows.")
-        names = ["" if name is None else str(name) for name in texts.row(0)]
+        names = _names(texts, columns)
         check_twice(names, path)
         check_names(names, path)
-        check_rows(texts.height - 1, names, path)
-        whole = book.load_sheet(chosen, header_row=0, schema_sample_rows=None)
-        typed: pl.DataFrame = whole.to_polars()
+        check_rows(len(rows) - 1, names, path)
+        whole = book.load_sheet(chosen, header_row=0, schema_sample_rows=None).to_polars()
+        typed: pl.DataFrame = whole[:, columns][[row - 1 for row in rows[1:]]]
     except (zipfile.BadZipFile, KeyError, Xml.ParseError, fastexcel.FastExcelError) as fault:
         raise InputError(f"{path} is a damaged Excel file ({fault}). Save it again.") from None
     typed.columns = names
     return typed.with_columns(days(column) for column in typed)
+
+
+def _names(texts: pl.DataFrame, columns: Sequence[int]) -> list[str]:
+    """Return the names of some columns, which stand in the first row."""
+    first = texts.row(0) if texts.height else ()
+    return ["" if first[at] is None else str(first[at]) for at in columns if at < len(first)]
+
+
+def _check_decided(
+    path: Path, sheet: str, unseen: HiddenParts, hidden: str | None, names: list[str]
+) -> None:
+    """Refuse a sheet that hides something, unless what is hidden is to be left out and can be."""
+    if hidden is None:
+        raise InputError(
+            f"In the sheet {sheet!r} of {path} {unseen.describe(names)} cannot be seen. Say what "
+            "becomes of what is hidden: read it like the rest with --hidden include, or leave it "
+            "out with --hidden skip (hidden=...; hidden under [data] of a plan)."
+        )
+    if unseen.sheet:
+        raise InputError(
+            f"The sheet {sheet!r} of {path} is hidden, and hidden sheets were to be skipped. Name "
+            "another, or read it with --hidden include (hidden='include')."
+        )
+    if unseen.everything:
+        raise InputError(
+            f"Everything in the sheet {sheet!r} of {path} is hidden. Read it with --hidden include "
+            "(hidden='include'), or give another file."
+        )
 
 
 def days(column: pl.Series) -> pl.Series:
@@ -102,9 +144,17 @@ def _sheets(box: zipfile.ZipFile, *, hidden: bool) -> dict[str, str]:
     }
 
 
-def _sheet(path: Path, box: zipfile.ZipFile, wanted: str | None) -> tuple[str, str]:
+def _sheet(
+    path: Path, box: zipfile.ZipFile, wanted: str | None, hidden: str | None
+) -> tuple[str, str]:
     """Return the name of the sheet to read and the part of the archive that holds it."""
-    sheets = _sheets(box, hidden=wanted is not None)
+    every, seen = _sheets(box, hidden=True), _sheets(box, hidden=False)
+    sheets = every if wanted is not None or hidden == "include" else seen
+    if hidden is None and (unseen := [name for name in every if name not in (*seen, wanted)]):
+        warn(
+            f"{path} has {len(unseen)} hidden sheet{'s' * (len(unseen) > 1)}, of which nothing is "
+            f"read: {listed(unseen)}. Name one with --sheet, or say --hidden skip (hidden='skip')."
+        )
     if wanted is None and len(sheets) != 1:
         raise InputError(
             f"{path} has {len(sheets)} sheets: {listed(sheets)}. Say which one is the table: "

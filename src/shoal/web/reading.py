@@ -19,9 +19,15 @@ _TEXT = {
     "decimal": ("Decimals", DECIMALS, "the sign before the decimals"),
 }
 _LABELS = {"labels": ("Labels", ("texts", "codes"), "of values: their texts, or their codes")}
+_HIDDEN = {
+    "hidden": ("Hidden", ("include", "skip"), "rows, columns and sheets: read them or leave them")
+}
 # What the command line says, and how it is said to somebody who sees the fields.
 _SAID = (
     (r"Say which one is the table: --sheet NAME .*", "Choose the one that is the table."),
+    (r"read it like the rest with --hidden include, or .*", "choose it under Hidden."),
+    (r"Name one with --sheet, or say --hidden skip .*", "Choose one under Sheet."),
+    (r"read it with --hidden include \(hidden='include'\)", "choose include under Hidden"),
     (r"Say what it is with --encoding, .*", "Choose how it is stored under Encoding."),
     (r"Say so with --encoding utf-16 \(encoding=...\)\.", "Choose utf-16 under Encoding."),
     (r"name another encoding with --encoding \(encoding=...\)\.", "choose another under Encoding."),
@@ -50,6 +56,7 @@ def fields(name: str, reading: Mapping[str, str], sheets: Sequence[str]) -> list
     offered: dict[str, tuple[str, Sequence[str], str]] = dict(_TEXT)
     if kind in WORKBOOKS:
         offered = {"sheet": ("Sheet", sheets, "which one is the table")} if sheets else {}
+        offered |= _HIDDEN
     elif kind:
         offered = {"encoding": _TEXT["encoding"], **_LABELS}
     return [
