@@ -336,7 +336,7 @@ def test_a_table_too_large_for_memory_is_refused_while_it_is_read(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(database, "t", pl.DataFrame({"a": ["a text"] * 1000}))
-    monkeypatch.setattr("shoal.base.memory.available", lambda: 1000)
+    monkeypatch.setattr("shoal.base.memory.free_memory", lambda: 1000)
     with pytest.raises(InputError, match=r"has 1,000 rows and more, and reading it takes"):
         get(database, "t")
 

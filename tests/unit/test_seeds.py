@@ -68,7 +68,8 @@ def test_trying_seeds_as_they_are_finds_nothing() -> None:
 def test_a_short_seed_is_warned_about_for_every_method(method: str) -> None:
     frame = PEOPLE.with_columns(pl.col("age").cast(pl.String), pl.col("zip").cast(pl.String))
     trees = {name: flat(sorted(set(frame[name])), name) for name in ("age", "zip")}
-    special = {"dummies": shoal.LDiversity(2, column="ill"), "simanony": ALPHA_K}
+    special = dict.fromkeys(("simanony", "singanony", "multianony"), ALPHA_K)
+    special["dummies"] = shoal.LDiversity(2, column="ill")
     rule = special.get(method, shoal.FrequencyLDiversity(2, column="ill"))
     for seed, said in ((LONG - 1, True), (LONG, False), (None, False)):
         with warnings.catch_warnings(record=True):

@@ -89,7 +89,8 @@ def test_only_the_name_differs(method):
     )
     promise = {"tp": {"l": 2, "l_kind": "frequency"}, "l-clustering": {"l": 2}}
     promise |= {"tp+": promise["tp"], "buckets": promise["tp"]}
-    promise |= {"l-incognito": {"l": 2}, "simanony": {"alpha": 0.8, "k": 3}}
+    promise |= {key: {"alpha": 0.8, "k": 3} for key in ("simanony", "singanony", "multianony")}
+    promise["l-incognito"] = {"l": 2}
     both = [
         shoal.anonymize(
             frame,
