@@ -28,7 +28,8 @@ output, and messages go to standard error. `shoal --install-completion` lets you
 commands and options.
 
 Exit codes: 0 success; 1 `audit` or `hierarchy check` found a fault; 2 wrong use, wrong input or a
-rule that cannot be met (nothing was written); 130 stopped by ctrl-C.
+rule that cannot be met (nothing was written); 3 `audit` cannot tell from the file; 130 stopped
+by ctrl-C.
 """
 COMMON = ("help", "help_all", "quiet", "verbose")
 START, END = "<!-- methods -->", "<!-- /methods -->"

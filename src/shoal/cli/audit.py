@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,9 @@ from shoal.plan.parts import LIMITS
 from shoal.tables.sources.source import Place, place
 
 if TYPE_CHECKING:
+    from shoal.api.release import Release
     from shoal.plan.plan import Plan
+    from shoal.releases.history.store import History
     from shoal.releases.verdict import Verdict
 
 
@@ -142,8 +144,9 @@ def command(
 
     Example: shoal audit release.csv --quasi age,sex,zip --k 5
 
-    Exit code 0 if every rule holds, 1 if not, or if that cannot be said because people were
-    promised and the file does not say whose row is whose; 2 on bad use. Works on any file.
+    Exit code 0 if every rule holds, 1 if not, 3 if the file cannot tell: people were promised and
+    it does not say whose row is whose, or only the history of its series shows that people keep
+    their values. 2 on bad use. Works on any file.
 
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place. With
     --again the seed is needed, which no manifest holds, and the plan of the run if that lists texts
@@ -179,7 +182,7 @@ def command(
         release = open_with_plan(released, full, st=st, original=original, **declared)
         earlier = [open_with_plan(where, full, **declared) for where in before]
     series, digest = history_of(history, key=history_key), release.here.digest
-    verdict = release.audit(against=earlier, history=series)
+    verdict = _judge(release, released, told, earlier, series)
     remade = None
     if told is not None and manifest is not None:
         if again:
@@ -205,7 +208,7 @@ def command(
     for flag, file in extras.items():
         keep(file, texts.get(flag, ""), force, inputs)
     if not verdict.holds:
-        raise typer.Exit(1)
+        raise typer.Exit(3 if verdict.unknown else 1)
 
 
 def _find(
@@ -228,6 +231,29 @@ def _find(
     if released is None:
         released = manifest.parent / released_name(made, manifest)
     return released, made, plan_of(made, own, manifest.parent)
+
+
+def _judge(
+    release: Release[Any],
+    released: Place,
+    told: Mapping[str, Any] | None,
+    earlier: Sequence[Release[Any]],
+    history: History | None,
+) -> Verdict:
+    """Audit a release; its manifest, named or beside it, may say that it is one of a series."""
+    from shoal.verbs.audit import audit
+    from shoal.verbs.manifest import claimed_m, manifest_beside
+
+    if told is None and isinstance(released, Path):
+        told = manifest_beside(released, release.here.digest)
+    return audit(
+        release.here,
+        release.plan,
+        original=release.original,
+        against=[one.here for one in earlier],
+        history=history,
+        claimed=None if told is None else claimed_m(told),
+    )
 
 
 def _check_attacked(tables: Sequence[Place], original: Place | None, to: str | None) -> None:

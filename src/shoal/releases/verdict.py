@@ -104,6 +104,8 @@ class Verdict:
         by one.
     faults
         Every reason not to trust the release, a sentence each.
+    untold
+        Those of the faults that say only what cannot be told from the release.
     models
         What the file reaches under every privacy model, asked for or not; only an audit fills it.
     people
@@ -123,9 +125,11 @@ class Verdict:
     models: dict[str, Any] = field(default_factory=dict)
     people: int | None = None
     stats: GroupStats | None = field(default=None, repr=False, compare=False)
+    untold: tuple[str, ...] = field(default=())
 
     def __repr__(self) -> str:
-        kept = "holds" if self.holds else f"broken, {len(self.faults)} faults"
+        broken = "unknown" if self.unknown else "broken"
+        kept = "holds" if self.holds else f"{broken}, {len(self.faults)} faults"
         told = f"{kept}; {self.rows:,} rows, {self.classes:,} classes"
         return f"Verdict({told}; reached: {reached(self.achieved)})"
 
@@ -139,17 +143,23 @@ class Verdict:
 
     @property
     def headline(self) -> str:
-        """What was found, in a sentence; of a promise about people rows alone say nothing."""
+        """What was found, in a sentence."""
         if self.holds:
             return "The promise is kept."
-        if self.faults == (self.models.get("uncounted"),):
-            return "Whether the promise is kept cannot be said: it counts people, not rows."
+        if self.unknown:
+            return "Cannot tell whether the promise is kept."
         return "The promise is broken."
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing speaks against the promise but what cannot be told from the release."""
+        return not self.holds and set(self.faults) <= set(self.untold)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything found as plain data; what has no bound is None."""
         verdict = {
             "holds": self.holds,
+            "unknown": self.unknown,
             "rows": self.rows,
             "classes": self.classes,
             "people": self.people,

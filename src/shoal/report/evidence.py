@@ -129,9 +129,9 @@ def _people(subject: Subject, verdict: Verdict) -> str:
 
 
 def _residual(highest: float, verdict: Verdict) -> str:
-    kept = "The promise holds. " if verdict.holds else "The promise is broken. "
+    kept = "The promise holds." if verdict.holds else verdict.headline
     return (
-        f"{kept}Somebody who knows every quasi-identifier of a person, and that the person is in "
+        f"{kept} Somebody who knows every quasi-identifier of a person, and that the person is in "
         f"the table, picks the right row with a probability of at most {say(highest, 'share')}. "
         "Not covered: somebody who knows more than these columns, other releases of the same "
         "people, and what a class tells of all its members."

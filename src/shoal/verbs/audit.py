@@ -21,7 +21,15 @@ from shoal.measures.readoff import read_off
 from shoal.measures.whose import Whose, whose
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
-from shoal.privacy import Rule, flatten
+from shoal.privacy import (
+    EntropyLDiversity,
+    FrequencyLDiversity,
+    KAnonymity,
+    LDiversity,
+    MInvariance,
+    Rule,
+    flatten,
+)
 from shoal.privacy.base import promised, weakest
 from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.history.check import check_history
@@ -40,6 +48,7 @@ def audit(
     original: pl.DataFrame | None = None,
     against: Sequence[Opened] = (),
     history: History | None = None,
+    claimed: int | None = None,
 ) -> Verdict:
     """Say what a release achieves, from its published cells alone.
 
@@ -58,6 +67,9 @@ def audit(
         Earlier releases of the same people: then the promise must hold over all of them.
     history
         Of the series that the release is one of: then people must hide among the same values.
+    claimed
+        The m of the m-invariant series that the release and the earlier ones are said to be of,
+        where the rules do not name it. It is not believed: what only it explains stays untold.
     """
     if not opened.quasi:
         raise SchemaError(
@@ -78,22 +90,27 @@ def audit(
         verdict = _at_least(verdict, rules, matched)
     if source is not None and verdict.people is None:
         verdict = replace(verdict, people=_one_row_each(opened, source))
+    said = [] if history is None else check_history(opened, history)
+    if history is not None and not said and verdict.people is None:
+        verdict = replace(verdict, people=_people_of(opened, history))
     measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if opened.names(Role.PERSON) and verdict.people is None:
         told = uncounted(opened.names(Role.PERSON)[0], compared=original is not None)
         measured["uncounted"] = told
         # What was promised of people is not kept because it holds of rows.
-        verdict = replace(verdict, holds=False, faults=(*verdict.faults, told))
+        faults = (*verdict.faults, told)
+        verdict = replace(verdict, holds=False, faults=faults, untold=(*verdict.untold, told))
     if exposed := exposure(opened.published, opened.sensitive, opened.names(Role.PERSON)):
         measured["exposure"] = exposed.to_dict()
     if certain := read_off(opened, original):
         measured["read_off"] = certain.to_dict()
     measured["cautions"] = cautions(opened)
-    if history is not None:
-        faults = (*verdict.faults, *check_history(opened, history))
-        verdict = replace(verdict, holds=verdict.holds and not faults, faults=faults)
+    if said:
+        verdict = replace(verdict, holds=False, faults=(*verdict.faults, *said))
     verdict = replace(verdict, models=measured)
-    return verdict if not against else _over_all(verdict, opened, against, rules)
+    if not against:
+        return verdict
+    return _over_all(verdict, opened, against, rules, claimed, history)
 
 
 def refuse_undone(
@@ -118,15 +135,101 @@ def refuse_undone(
 
 
 def _over_all(
-    verdict: Verdict, opened: Opened, against: Sequence[Opened], rules: Sequence[Rule]
+    verdict: Verdict,
+    opened: Opened,
+    against: Sequence[Opened],
+    rules: Sequence[Rule],
+    claimed: int | None,
+    history: History | None,
 ) -> Verdict:
-    """Return the verdict over this and earlier releases."""
+    """Return the verdict over this and earlier releases.
+
+    In an m-invariant series a row may have the cells of an earlier class and be of nobody who was
+    in it: people keep their values. Which rows these are only the history knows.
+    """
     check_against(opened, against)
-    columns = [earlier(opened, against, name, rules) for name in opened.sensitive]
-    told = {column.column: column.to_dict() for column in columns}
-    faults = (*verdict.faults, *(fault for column in columns for fault in column.faults))
-    models = {**verdict.models, "earlier": told}
-    return replace(verdict, models=models, faults=faults, holds=not faults)
+    faults, untold = list(verdict.faults), list(verdict.untold)
+    found = {}
+    for name in opened.sensitive:
+        column = earlier(opened, against, name, rules)
+        found[name] = column.to_dict()
+        lasting = _lasting(rules, claimed, name, (opened, *against))
+        kept = {promised(rule, "rows") for rule in rules if lasting and _follows(rule, lasting)}
+        crowds = [rule for rule in rules if lasting and isinstance(rule, KAnonymity)]
+        alone = {promised(rule, "rows") for rule in crowds}
+        known = bool(kept) and _in_history(history, (opened, *against))
+        if column.nobody:
+            untold.append(column.nobody)
+        proved = kept if known else set()
+        if not column.broken and column.uncertain(proved):
+            untold.append(column.beyond)
+        for promise, text in column.broken.items():
+            if promise in alone:
+                untold.append(text + _ALONE)
+            elif promise not in kept:
+                faults.append(text)
+            elif promise not in proved:
+                untold.append(text + _UNTOLD)
+    faults += [text for text in untold if text not in faults]
+    models = {**verdict.models, "earlier": found}
+    return replace(
+        verdict, models=models, faults=tuple(faults), untold=tuple(untold), holds=not faults
+    )
+
+
+_UNTOLD = (
+    " In an m-invariant series, which these are said to be, nobody of them was: people keep their "
+    "values. The cells cannot tell. With --history the audit can."
+)
+
+
+_ALONE = (
+    " In an m-invariant series, which these are said to be, classes have so many people in each "
+    "release by itself. How many of them were in the earlier ones the cells cannot tell."
+)
+
+
+def _lasting(
+    rules: Sequence[Rule], claimed: int | None, column: str, releases: Sequence[Opened]
+) -> MInvariance | None:
+    """Return the m-invariance that releases are said to keep, if each class of them can."""
+    own = [rule for rule in rules if isinstance(rule, MInvariance) and rule.column == column]
+    own = own or ([] if claimed is None else [MInvariance(claimed, column)])
+    if not own or any(opened.shape.exact or not opened.has(column) for opened in releases):
+        return None
+    able = all(opened.shape.check.check(opened, own[:1]).rules[0].holds for opened in releases)
+    return own[0] if able else None
+
+
+def _follows(rule: Rule, lasting: MInvariance) -> bool:
+    """Tell whether a rule holds of people who keep the m values, equally often, in all releases."""
+    if rule.column not in (None, lasting.column):
+        return False
+    counts = isinstance(rule, (LDiversity, EntropyLDiversity, FrequencyLDiversity, MInvariance))
+    return counts and rule.diversity is not None and rule.diversity <= lasting.m
+
+
+def _in_history(history: History | None, releases: Sequence[Opened]) -> bool:
+    """Tell whether releases are of one series, and what its history says of them."""
+    if history is None:
+        return False
+    return all(
+        history.number(opened.frame) is not None and not check_history(opened, history)
+        for opened in releases
+    )
+
+
+def _people_of(opened: Opened, history: History) -> int | None:
+    """Return how many people a release of an m-invariant series has, by the history it keeps.
+
+    Everybody has one row there, and the others are told to be counterfeits.
+    """
+    number = history.number(opened.frame)
+    if number is None or history.heads[number]["about"]["rule"] != MInvariance.name:
+        return None
+    false, wrong = false_rows(opened.published, opened.tables.get(COUNTERFEITS))
+    people = history.classes(number)["person"].n_unique()
+    return people if not wrong and opened.frame.height - int(false.sum()) == people else None
 
 
 def _one_row_each(opened: Opened, source: Original) -> int | None:

@@ -305,6 +305,23 @@ def beside_another(released: Path, digest: str) -> list[str]:
     ]
 
 
+def claimed_m(made: Mapping[str, Any]) -> int | None:
+    """Return the m of the m-invariant series that a release is one of, by its manifest."""
+    plan = made["plan"]
+    rules = plan.get("rules", []) if isinstance(plan, dict) else []
+    found = [rule.get("m") for rule in rules if isinstance(rule, dict)]
+    return next((m for m in found if isinstance(m, int) and m >= 2), None)
+
+
+def manifest_beside(released: Path, digest: str) -> dict[str, Any] | None:
+    """Return the manifest beside a file if it is of this file; ``digest``: of what was read."""
+    path = beside(released)
+    if path is None or not _ours(path) or beside_another(released, digest):
+        return None
+    made = read_manifest(path)
+    return made if digest and released.name in made["files"] else None
+
+
 def changed_figures(made: Mapping[str, Any], verdict: Verdict) -> list[str]:
     """Say what an audit found otherwise than the manifest tells."""
     figures = {rule.promise: dict(rule.achieved) for rule in verdict.rules}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -57,21 +57,31 @@ class Earlier:
         return "people" if self.linked == "persons" else "rows"
 
     @property
-    def faults(self) -> list[str]:
-        """Say which promises do not hold over all releases."""
-        if not self.in_all.rows:
-            return [
-                "Nobody of the release can have been in all of the earlier ones, so nothing was "
-                "checked over them: they are not about the same people, or their cells cannot be "
-                "compared (give --hierarchies)."
-            ]
-        return [
-            f"With the earlier releases, the promise that {promise} no longer holds for "
+    def nobody(self) -> str:
+        """Say that nothing was compared, if so."""
+        if self.in_all.rows:
+            return ""
+        return (
+            "Nobody of the release can have been in all of the earlier ones, so nothing was "
+            "checked over them: they are not about the same people, or their cells cannot be "
+            "compared (give --hierarchies)."
+        )
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Say which promises do not hold over all releases, by promise."""
+        return {
+            promise: f"With the earlier releases, the promise that {promise} no longer holds for "
             f"{many:,} of {self.in_all.rows:,} {self.unit} that can have been in all of them "
             f"({self.column!r})."
             for promise, many in self.in_all.broken.items()
             if many
-        ]
+        }
+
+    @property
+    def faults(self) -> list[str]:
+        """Say everything that speaks against a promise over all releases."""
+        return [text for text in (self.nobody, *self.broken.values()) if text]
 
     def describe(self) -> str:
         """Return the finding as a sentence."""
@@ -86,6 +96,13 @@ class Earlier:
             f"{known.worst_before:.4f}; {known.left.get(1, 0):,} of {known.rows:,} {self.unit} "
             "have one value left."
         )
+
+    def uncertain(self, proved: Collection[str] = ()) -> bool:
+        """Tell whether own quasi-identifiers could break a promise that the cells do not break."""
+        known = self.for_certain
+        if known is None or not self.in_all.rows:
+            return False
+        return any(many for promise, many in known.broken.items() if promise not in proved)
 
     @property
     def beyond(self) -> str:

@@ -23,7 +23,7 @@ _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _NUMERIC = rf"^(?:{_NUMBER}|\[{_NUMBER}-{_NUMBER}\]|{_NUMBER}\+|<={_NUMBER})$"
 _DATE = r"\d{4,}-\d\d-\d\d"
 _DATED = rf"^(?:{_DATE}|\[{_DATE}-{_DATE}\])$"
-_MOMENT = r"^\[?\d{4,}-\d\d-\d\d \d\d:"
+_MOMENT = rf"^\[?{_DATE}(?:-{_DATE})? \d\d:"
 _DENSE = 100_000  # whole numbers or days between the ends that are worth listing one by one
 _TOO_MANY = 50_000_000
 
@@ -106,7 +106,7 @@ def spread(
         values = pl.Series(order, dtype=pl.String)
     elif domain is not None and (shown.is_empty() or domain.dtype.is_temporal()):
         values = domain
-    elif len(shown) and shown.str.contains(_MOMENT).all():
+    elif _are_moments(shown):
         texts = _days(texts)
         values = _between(texts, pl.Date())
     elif dtype := _ordered(shown):
@@ -124,6 +124,12 @@ def spread(
             "of ordered texts, that the release was made with."
         )
     return Spread.of(side)
+
+
+def _are_moments(shown: pl.Series) -> bool:
+    """Tell whether cells are moments; those of a release whose ends are on midnight are days."""
+    moments = shown.str.contains(_MOMENT)
+    return bool(moments.any() and (moments | shown.str.contains(_DATED)).all())
 
 
 def _ordered(shown: pl.Series) -> pl.DataType | None:
