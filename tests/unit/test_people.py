@@ -267,7 +267,70 @@ def test_what_numbers_no_persons_is_not_told(name, codes):
     assert shoal.open(visits(name, codes), quasi=["age"]).warnings == ()
 
 
+SPLIT = {
+    "quasi": ["age"],
+    "identifier": ["name", "patient"],
+    "person": "visit",
+}
+
+
+def by_visit(visits, **more):
+    """The visits of fifteen patients, two each, with a column that was taken for the person's."""
+    return VISITS.with_columns(visit=pl.Series([f"v{v}" for v in visits]), **more)
+
+
+@pytest.mark.parametrize(
+    "visits",
+    [
+        range(30),  # a number of its own in every row
+        [0, *range(29)],  # in nearly every row
+    ],
+)
+def test_a_person_of_its_own_in_every_row_beside_an_identifier_that_repeats_is_refused(visits):
+    table, told = by_visit(visits), "persons 'visit' has a value of its own .* identifier 'patient'"
+    with pytest.raises(SchemaError, match=told):
+        shoal.anonymize(table, **SPLIT, k=3)
+    with pytest.raises(SchemaError, match=told):
+        shoal.compare(table, **SPLIT, k=[3])
+    with pytest.raises(SchemaError, match=told):
+        shoal.anonymize(table, **SPLIT, pseudonym=True, k=3)
+    # A name of no role is a warning still, and only the patient's own number is not.
+    with pytest.warns(ShoalWarning, match="1[45] of 15 values of .patient. stand beside"):
+        shoal.open(table, quasi=["age"], person="visit")
+    assert shoal.open(table, quasi=["age"], identifier=["visit"], person="patient").warnings == ()
+
+
+def test_a_rare_identifier_that_repeats_is_refused_too_and_its_gaps_are_no_value():
+    phone = pl.Series(["5551", "5551", "5552", *[None] * 27])
+    table = by_visit(range(30), phone=phone).drop("patient")
+    with pytest.raises(SchemaError, match="3 rows have 2 different values"):
+        shoal.open(table, quasi=["age"], identifier=["phone"], person="visit")
+    alone = table.with_columns(phone=pl.Series(["5551", "5552", *[None] * 28]))
+    assert "several" not in str(
+        shoal.open(
+            alone.with_columns(visit=pl.Series(VISITS["patient"])),
+            quasi=["age"],
+            identifier=["phone"],
+            person="visit",
+        ).warnings
+    )
+
+
+def test_a_person_that_repeats_beside_a_coarser_identifier_is_a_warning():
+    family = pl.Series([f"f{i // 6}" for i in range(30)])
+    table = VISITS.with_columns(family=family)
+    asked = {"quasi": ["age"], "identifier": ["family"], "person": "patient"}
+    told = "5 of 5 values of 'family' stand beside several different values"
+    with pytest.warns(ShoalWarning, match=told):
+        release = shoal.anonymize(table, **asked, k=3, seed=2**70)
+    assert any(told in text for text in release.warnings)
+    assert told in shoal.inspect(table, **asked).not_people
+    # A finer one is within the person's rows: more people are hidden than counted.
+    finer = {"quasi": ["age"], "identifier": ["patient"], "person": "family"}
+    assert shoal.open(table, **finer).warnings == ()
+
+
 def test_a_person_in_every_row_is_told():
-    rows = VISITS.with_columns(row=pl.int_range(30))
+    rows = VISITS.drop("patient").with_columns(row=pl.int_range(30))
     with pytest.warns(ShoalWarning, match="Every row is a different person: no two of the 30 rows"):
         shoal.open(rows, quasi=["age"], person="row")

@@ -132,6 +132,20 @@ def test_the_page_says_how_on_the_page(steward) -> None:
     assert "--person" not in said
 
 
+def test_the_page_refuses_a_person_that_counts_rows(steward) -> None:
+    rows = "visit_id,patient_id,age\n" + "\n".join(
+        f"V{i},P{i % 40},{20 + i % 9}" for i in range(120)
+    )
+    place = steward.open("visits.csv", rows.encode())
+    numbers = {row["name"]: row["number"] for row in steward.get(f"{place}/decide")["rows"]}
+    roles = {"visit_id": "person", "patient_id": "identifier", "age": "quasi"}
+    form = {f"role.{numbers[name]}": role for name, role in roles.items()}
+    form |= {"rule.0.name": "k-anonymity", "rule.0.k": "4", "method": "shoal"}
+    told = str(steward.post(f"{place}/decide", **form).json()) + str(steward.get(f"{place}/decide"))
+    assert "'visit_id' has a value of its own in 120 of 120 rows" in told
+    assert "identifier 'patient_id' repeats" in told and "give it the role 'person'" in told
+
+
 def test_limits_are_decided_on_the_page(steward, place) -> None:
     number = steward.get(f"{place}/decide")["rows"][0]["number"]
     form = {f"role.{number}": "quasi", f"within.{number}": "yes", "suppress": "1%"}

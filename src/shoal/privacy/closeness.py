@@ -45,7 +45,7 @@ class TCloseness:
     values are compared.
 
     Grows safely: the distance is convex, and a union's distribution is a mean of its parts'. With
-    missing values in an order it is quasi-convex, which is enough (docs/how_it_works.md).
+    missing values in an order it is quasi-convex, which is enough (docs/reference/missing.md).
     """
 
     t: float

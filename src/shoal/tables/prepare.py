@@ -24,7 +24,7 @@ from shoal.tables.files import read_file
 from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.grid import DEFAULT_GRID, OFF, kept_grid
 from shoal.tables.guessing import guess
-from shoal.tables.guessing.whose import not_people
+from shoal.tables.guessing.whose import check_persons, not_people
 from shoal.tables.limits import on_grid
 from shoal.tables.native import from_native
 from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
@@ -293,6 +293,7 @@ def resolve(
         for column, part in ((column, plan.columns[column.name]) for column in schema.columns)
     )
     Schema(columns).check(frame, taxonomies)
+    check_persons(Schema(columns), frame)
     schema = Schema(tuple(on_grid(column, frame[column.name], taxonomies) for column in columns))
     kinds = {c.name: c.kind for c in schema.columns if c.kind}
     pairs = zip(columns, schema.columns, strict=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from shoal.base.roles import Role
 from shoal.tables.cells import as_text
 from shoal.tables.schema import plain, textual
 from shoal.verbs.inspect import ColumnLook, Inspection
+from shoal.web.reading import on_the_page
 
 MARKS = ("?", "NA", "N/A", "n/a", "NULL", "null", "None", "none", "-", "--", ".", "#N/A")
 _BINS = 24
@@ -30,21 +30,12 @@ def profile(frame: pl.DataFrame, inspection: Inspection) -> dict[str, Any]:
         ],
         "sample": _sample(frame, inspection),
         "marks": _marks(frame),
-        "not_people": _on_the_page(inspection.not_people),
+        "not_people": on_the_page(inspection.not_people),
         "singling": inspection.singling.to_dict(),
         "unusable": [
             look.column.name for look in inspection.columns if not look.column.name.strip()
         ],
     }
-
-
-def _on_the_page(text: str) -> str:
-    """Say with the page's own means what a sentence says with an option of the command line."""
-    text = re.sub(r"Name it with --person \(.*\), and", "Give it the role 'person', and", text)
-    return text.replace(
-        "name the column that says whose row it is with --person",
-        "give the role 'person' to the column that tells whose row it is",
-    )
 
 
 def column(series: pl.Series, look: ColumnLook, number: int) -> dict[str, Any]:

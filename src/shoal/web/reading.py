@@ -24,6 +24,12 @@ _HIDDEN = {
 }
 # What the command line says, and how it is said to somebody who sees the fields.
 _SAID = (
+    (r"Name it with --person \(.*?\), and", "Give it the role 'person', and"),
+    (r"name it with --person \(.*?\)", "give it the role 'person'"),
+    (
+        "name the column that says whose row it is with --person",
+        "give the role 'person' to the column that tells whose row it is",
+    ),
     (r"Say which one is the table: --sheet NAME .*", "Choose the one that is the table."),
     (r"read it like the rest with --hidden include, or .*", "choose it under Hidden."),
     (r"Name one with --sheet, or say --hidden skip .*", "Choose one under Sheet."),

@@ -108,7 +108,7 @@ def check(
                     f"that are in {lacking['rows']:,} rows. Add them on its page."
                 )
     except SchemaError as error:
-        faults += error.faults
+        faults += map(on_the_page, error.faults)
     except ShoalError as error:
         faults.append(str(error))
     rules: list[dict[str, Any]] = []

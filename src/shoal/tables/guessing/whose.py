@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import polars as pl
 
+from shoal.base.errors import SchemaError
 from shoal.base.roles import Role
 from shoal.tables.cells import as_text
 from shoal.tables.guessing import names
@@ -24,11 +28,75 @@ def not_people(schema: Schema, frame: pl.DataFrame) -> str:
     Names without a digit repeat too, and different people bear them: they prove nothing.
     """
     if schema.person is not None:
-        return _all_different(schema, frame)
+        return _several_persons(schema, frame) or _all_different(schema, frame)
     people, worst = repeating(schema, frame)
     return worst and (
         f"People have several rows: {frame.height:,} rows of {people:,} different {worst!r}, and k "
         f"counts rows. Name it with --person (person={worst!r}), and people are counted."
+    )
+
+
+def check_persons(schema: Schema, frame: pl.DataFrame) -> None:
+    """Refuse a column of persons that counts rows while a declared identifier says who repeats.
+
+    It counts rows when it differs in every row, or when most rows have a person of their own and
+    most rows share their identifier with another person.
+    """
+    if schema.person is None or not schema.identifier:
+        return
+    persons = schema.whose(frame)
+    alone = frame.height - int(persons.is_duplicated().sum())
+    for split in _split(schema, frame, persons):
+        most = alone > frame.height / 2 and split.rows > frame.height / 2
+        if split.name in schema.identifier and (alone == frame.height or most):
+            raise SchemaError(
+                f"The column of the persons {schema.person!r} has a value of its own in {alone:,} "
+                f"of {frame.height:,} rows, and the identifier {split.name!r} repeats: "
+                f"{split.known:,} rows have {split.codes:,} different values. So rows would be "
+                f"counted, not people. If {split.name!r} says whose row it is, name it with "
+                f"--person (person={split.name!r}). If it does not, as an address of several "
+                f"people, give {split.name!r} no role: such columns are not released."
+            )
+
+
+@dataclass(frozen=True)
+class _Split:
+    """A column of numbers of which some stand beside several different persons.
+
+    ``known`` rows have one of ``codes`` numbers; ``rows`` have one of the ``several`` that do.
+    """
+
+    name: str
+    known: int
+    codes: int
+    rows: int
+    several: int
+
+
+def _split(schema: Schema, frame: pl.DataFrame, persons: pl.Series) -> list[_Split]:
+    found = []
+    for name, codes in _numbers(schema, frame):
+        if name == schema.person:
+            continue
+        rows = pl.DataFrame({"code": codes, "person": persons}).drop_nulls()
+        each = rows.group_by("code").agg(rows=pl.len(), persons=pl.col("person").n_unique())
+        several = each.filter(pl.col("persons") > 1)
+        if several.height:
+            many = int(several["rows"].sum())
+            found.append(_Split(name, rows.height, each.height, many, several.height))
+    return found
+
+
+def _several_persons(schema: Schema, frame: pl.DataFrame) -> str:
+    """Say that the same number stands beside several persons: it may be the person's."""
+    split = max(_split(schema, frame, schema.whose(frame)), key=lambda s: s.rows, default=None)
+    if split is None:
+        return ""
+    return (
+        f"One person may be counted as several: people are counted by {schema.person!r}, and "
+        f"{split.several:,} of {split.codes:,} values of {split.name!r} stand beside several "
+        f"different values of it. If {split.name!r} says whose row it is, name it with --person "
+        f"(person={split.name!r})."
     )
 
 
@@ -37,18 +105,28 @@ def repeating(schema: Schema, frame: pl.DataFrame) -> tuple[int, str]:
 
     Of several, the one with most.
     """
-    candidates: list[tuple[int, str]] = []
+    candidates = []
+    for name, codes in _numbers(schema, frame):
+        known = codes.drop_nulls()
+        if (people := known.n_unique()) < len(known):
+            candidates.append((people, name))
+    return max(candidates, default=(0, ""))
+
+
+def _numbers(schema: Schema, frame: pl.DataFrame) -> Iterator[tuple[str, pl.Series]]:
+    """Yield the columns that number people, null where a cell holds no number.
+
+    Of remarks most have none ("none", "see file 7"), so these columns are left out.
+    """
     for name in frame.columns:
         if not plain(frame[name].dtype):
             continue
-        known = frame[name].drop_nulls()
-        if name in schema.identifier or _of_a_person(name, known):
-            texts = as_text(known)
-            codes = texts.filter(texts.str.contains("[0-9@]"))
-            people = codes.n_unique()  # remarks repeat too: "none", "see file 7"
-            if people < len(codes) and people > texts.n_unique() / 2:
-                candidates.append((people, name))
-    return max(candidates, default=(0, ""))
+        column = schema[name].clean(frame[name]) if name in schema else frame[name]
+        if name in schema.identifier or _of_a_person(name, column.drop_nulls()):
+            texts = as_text(column)
+            codes = texts.set(~texts.str.contains("[0-9@]").fill_null(value=False), None)
+            if codes.drop_nulls().n_unique() > texts.drop_nulls().n_unique() / 2:
+                yield name, codes
 
 
 def _of_a_person(name: str, known: pl.Series) -> bool:
