@@ -81,6 +81,7 @@ check-pages: $(VENV)/.stamp
 # The pages that are made from the code, the outputs they show, and the site (build/site).
 docs: $(VENV)/.stamp-docs
 	$(BIN)/python tools/make_cli_docs.py
+	$(BIN)/python -m tools.make_arguments
 	$(BIN)/python -m tools.draw_house
 	$(BIN)/python -m tools.draw_before_after
 	$(BIN)/python tools/run_docs.py

@@ -176,7 +176,8 @@ BUDGETS = {
     "web": 4_250,
     "cli": 5_100,
 }
-OURS = 186  # of our modules that a run with k alone loads, on a column of numbers
+GENERATED = ("shoal.api.setting_arguments",)  # counts in no budget
+OURS = 188  # of our modules that a run with k alone loads, on a column of numbers
 
 
 @pytest.mark.parametrize("layer", FLOORS)
@@ -184,7 +185,8 @@ def test_a_layer_keeps_its_budget(layer: str) -> None:
     lines = sum(
         len(path.read_text().splitlines())
         for name, path in MODULES.items()
-        if name.startswith(f"shoal.{layer}.") or name == f"shoal.{layer}"
+        if (name.startswith(f"shoal.{layer}.") or name == f"shoal.{layer}")
+        and name not in GENERATED
     )
     assert lines <= BUDGETS[layer]
 

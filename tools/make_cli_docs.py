@@ -1,4 +1,4 @@
-"""Write docs/cli.md and the table of methods in README.md from the commands and the catalog.
+"""Write docs/cli.md, and the tables of README.md and docs/reference/plan.md, from declarations.
 
 Run `make docs` after a change of a command; a test fails while the files are out of date.
 """
@@ -12,8 +12,11 @@ from typing import Any
 
 import typer
 
+from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
 from shoal.cli.app import COMMANDS, build
+from shoal.plan.parts import TABLES
+from shoal.plan.setting import declared
 
 ROOT = Path(__file__).parent.parent
 HEAD = """\
@@ -32,6 +35,7 @@ rule that cannot be met (nothing was written); 3 `audit` cannot tell from the fi
 by ctrl-C.
 """
 COMMON = ("help", "help_all", "quiet", "verbose")
+PLAN_PAGE = ROOT / "docs" / "reference" / "plan.md"
 START, END = "<!-- methods -->", "<!-- /methods -->"
 
 
@@ -95,18 +99,50 @@ def methods_table() -> str:
     return "\n".join([*lines, "", f"Rules: {rules}."])
 
 
+def settings_table() -> str:
+    """Return the table of all keys of a plan, each with its flag."""
+    lines = ["| table | key | flag | means |", "|---|---|---|---|"]
+    lines.append("| | `seed` | `--seed` | repeats a run byte for byte; keep it to yourself |")
+    for table, part in TABLES.items():
+        name = f"`[{table}{'.NAME' * (table == 'columns')}]`"
+        if table == "columns":
+            roles = ", ".join(f"`{role}`" for role in Role)
+            lines.append(f"| {name} | `role` | `--quasi`, ... | {roles} |")
+        for key, setting in declared(part).items():
+            # A bare stroke would start the next cell of the table, a star the next cell's weight.
+            meaning = setting.meaning.replace("|", "\\|").replace("*", "\\*").replace("<", "\\<")
+            flag = f"`{setting.flag.partition('/')[0]}`" if setting.flag else ""
+            lines.append(f"| {name} | `{key}` | {flag} | {meaning} |")
+    lines += [
+        "| `[method]` | `name` | `--method` | see `shoal methods`; options stand beside it |",
+        "| `[[rules]]` | `name`, `column` | `--k`, ... | a promise, its parameters beside it; "
+        "repeat the table for more |",
+    ]
+    return "\n".join(lines)
+
+
+def renewed(text: str, table: str, start: str = START, end: str = END) -> str:
+    """Return a page with the table between two marks renewed."""
+    before, _, rest = text.partition(start)
+    _, _, after = rest.partition(end)
+    return f"{before}{start}\n{table}\n{end}{after}"
+
+
 def readme(text: str) -> str:
     """Return the README with its table of methods renewed."""
-    before, _, rest = text.partition(START)
-    _, _, after = rest.partition(END)
-    return f"{before}{START}\n{methods_table()}\n{END}{after}"
+    return renewed(text, methods_table())
+
+
+def plan_page(text: str) -> str:
+    """Return the reference of plans with its table of keys renewed."""
+    return renewed(text, settings_table(), "<!-- settings -->", "<!-- /settings -->")
 
 
 def main() -> None:
-    """Write both files."""
+    """Write the files."""
     (ROOT / "docs" / "cli.md").write_text(page())
-    path = ROOT / "README.md"
-    path.write_text(readme(path.read_text()))
+    for path, made in ((ROOT / "README.md", readme), (PLAN_PAGE, plan_page)):
+        path.write_text(made(path.read_text()))
 
 
 if __name__ == "__main__":

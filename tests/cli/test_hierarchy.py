@@ -8,7 +8,7 @@ from tests.cli.conftest import Run
 
 
 def test_make_shows_before_it_writes(shoal: Run, folder: Path) -> None:
-    shown = shoal("hierarchy", "make", "people.csv", "age", "--how", "ages", "--top", "45")
+    shown = shoal("hierarchy", "make", "people.csv", "age", "--how", "ages", "--top-age", "45")
     assert shown.returncode == 0, shown.stderr
     assert "*  40 rows" in shown.stdout
     assert "45+" in shown.stdout

@@ -4,6 +4,7 @@ What a key may hold is read off its declaration, so that a new one is walked by 
 """
 
 import contextlib
+import inspect
 import shlex
 from typing import get_args
 
@@ -15,6 +16,7 @@ from shoal.api.table import Table
 from shoal.base.errors import ShoalError
 from shoal.catalog import RULES
 from shoal.cli import anonymize as anonymize_command
+from shoal.plan.changing import arguments, promise_arguments
 from shoal.plan.command import alike, arguments_of, to_command
 from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
@@ -167,3 +169,29 @@ def test_python_takes_every_flag_of_every_rule(entry, flag, monkeypatch) -> None
     assert any(names[asked] in spec for spec in rules), (given, rules)
     with contextlib.suppress(ShoalError):  # a table that was not anonymized, without a history
         shoal.audit(FRAME, quasi=["age"], sensitive=["ill"], **given)
+
+
+def test_signatures_write_every_argument_out() -> None:
+    from shoal.verbs import attack, compare
+
+    shown = inspect.signature(shoal.anonymize).parameters
+    for name in (*arguments(), *promise_arguments(), "quasi", "method", "seed", "strict"):
+        assert name in shown, name
+    assert "sets" not in inspect.signature(Table.anonymize).parameters  # settled when it was opened
+    for function, verb in ((shoal.compare, compare.compare), (shoal.attack, attack.attack)):
+        real = inspect.signature(verb).parameters
+        for name, parameter in inspect.signature(function).parameters.items():
+            if name in real and name not in ("plan", "original", "keep"):
+                assert parameter.default == real[name].default, name
+    for function in (shoal.open, shoal.open_release, shoal.audit, shoal.risk, shoal.compare):
+        kinds = {p.kind for p in inspect.signature(function).parameters.values()}
+        assert inspect.Parameter.VAR_KEYWORD not in kinds
+        for name, parameter in inspect.signature(function).parameters.items():
+            wanted = parameter.annotation == "Any" or "None" in parameter.annotation
+            assert parameter.default is not None or wanted, name
+
+
+@pytest.mark.parametrize("function", [shoal.anonymize, shoal.compare, shoal.audit, shoal.open])
+def test_an_unknown_argument_is_refused(function) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'quassi'"):
+        function(FRAME, quassi=["age"])

@@ -18,7 +18,7 @@ from shoal.cli.app import COMMANDS
 from shoal.tables import demo
 from tests import inprocess
 from tests.test_house import FLOORS
-from tools import draw_house
+from tools import draw_house, make_arguments
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -28,6 +28,9 @@ MAKER = runpy.run_path(str(ROOT / "tools" / "make_cli_docs.py"))
 def test_generated_pages_are_current() -> None:
     assert (ROOT / "docs" / "cli.md").read_text() == MAKER["page"](), "run: make docs"
     assert MAKER["readme"](README) == README, "run: make docs"
+    plan = MAKER["PLAN_PAGE"].read_text()
+    assert MAKER["plan_page"](plan) == plan, "run: make docs"
+    assert make_arguments.TARGET.read_text() == make_arguments.module(), "run: make docs"
 
 
 @pytest.mark.slow

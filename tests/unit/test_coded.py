@@ -27,12 +27,12 @@ def test_ages_stop_at_the_top() -> None:
     assert way(tree, "42") == ["42", "[40-44]", "[40-49]", "[40-59]", "*"]
     assert way(tree, "104") == ["104", "90+", "90+", "90+", "*"]
     assert way(tree, "90")[1] == "90+"
-    assert way(ages(pl.Series([3, 80, 81]), top=[80]), "81")[1] == "80+"
+    assert way(ages(pl.Series([3, 80, 81]), top_age=[80]), "81")[1] == "80+"
     assert way(ages(pl.Series([95, 99])), "95") == ["95", "*"], "one group says nothing more than *"
     late = ages(pl.Series([70, 83, 88, 91]))
     assert way(late, "88")[1:4] == ["[85-89]", "[80-89]", "[80-89]"], "no label reaches over 90+"
     with pytest.raises(ParameterError, match="one age"):
-        ages(pl.Series([3]), top=[80, 90])
+        ages(pl.Series([3]), top_age=[80, 90])
 
 
 def test_weeks_follow_iso_years() -> None:
@@ -134,8 +134,8 @@ def test_a_tree_is_drawn_with_its_rows() -> None:
 
 def test_every_way_has_a_story_and_a_wrong_number_is_refused() -> None:
     assert all(way.story for way in MAKERS.values())
-    with pytest.raises(ParameterError, match="--top does not go with --how flat"):
-        make("flat", pl.Series(["a"]), "x", {"top": "90"})
+    with pytest.raises(ParameterError, match="--top-age does not go with --how flat"):
+        make("flat", pl.Series(["a"]), "x", {"top-age": "90"})
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from shoal.api.setting_arguments import (
+    ColumnArguments,
+    LimitArguments,
+    PromiseArguments,
+    ReadingArguments,
+    ReleaseArguments,
+)
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind
-from shoal.plan.changing import promise_arguments
 from shoal.plan.plan import Plan
 from shoal.tables.gathering import is_path
 from shoal.tables.sources.source import place
@@ -16,7 +22,6 @@ from shoal.tables.sources.source import place
 if TYPE_CHECKING:
     from shoal.engines.spark.settings import Spark
     from shoal.privacy import Rule
-    from shoal.tables.gathering import Hierarchies
     from shoal.tables.prepare import Domains, Names
     from shoal.verbs.anonymize import Progress
 
@@ -31,86 +36,27 @@ class Roles(TypedDict, total=False):
     person: str | None
 
 
-class ReadAs(TypedDict, total=False):
-    """How a file is read, by the keys of a plan."""
-
-    encoding: str | None
-    dates: str | None
-    decimal: str | None
-    sheet: str | None
-    hidden: str | None
-    labels: str | None
-
-
-class Limited(TypedDict, total=False):
-    """What bounds how cells may be published."""
-
-    within: Names | None
-    coarsest: Mapping[str, float | str] | None
-    finest: Mapping[str, float | str] | None
-    top: Mapping[str, float] | None
-    bottom: Mapping[str, float] | None
-
-
-class Bounded(Limited, total=False):
-    """Limits, and how many rows may be left out."""
-
-    suppress: float | str | None
-
-
-READING = ("missing", "delimiter", *ReadAs.__annotations__)
-
-
-class Declared(Roles, ReadAs, Limited, total=False):
+class Declared(Roles, ReadingArguments, ColumnArguments, total=False):
     """What :func:`shoal.open` takes after the table."""
 
-    hierarchies: Hierarchies | None
     plan: Plan | str | Path | None
-    kinds: Mapping[str, Kind | str] | None
-    importance: Mapping[str, float] | None
-    order: Mapping[str, Sequence[str] | str] | None
-    grids: Mapping[str, str | float] | None
-    sets: str | Mapping[str, str] | None
-    allow_labels: Mapping[str, Names] | None
-    domains: Domains | None
-    missing: Names | None
-    delimiter: str | None
     table: str | None
     query: str | None
 
 
-class Promised(TypedDict, total=False):
+class Promised(PromiseArguments, total=False):
     """The promise, as flags of the command line and as rules."""
 
-    k: int | None
-    l: float | None  # noqa: E741 -- the papers' letter
-    l_kind: str | None
-    c: float | None
-    alpha: float | None
-    alpha_value: Names | None
-    t: float | None
-    t_distance: str | None
-    beta: float | None
-    beta_enhanced: bool | None
-    m: int | None
     rules: Sequence[Rule] | Rule | None
 
 
-class Asked(Promised, total=False):
+class Asked(Promised, ReleaseArguments, total=False):
     """What a run is to do, as a plan holds it."""
 
     method: str | None
     options: Mapping[str, Any] | None
     effort: str | None
     seed: int | None
-    typed: bool | None
-    mid: bool | None
-    csv_safe: bool | None
-    slack: float | None
-    person_rows: str | None
-    pseudonym: bool | None
-    suppress: float | str | None
-    as_in_paper: bool | None
 
 
 class Anonymized(Declared, Asked, total=False):
@@ -155,27 +101,25 @@ class Compared(Declared, Weighed, total=False):
     keep: bool
 
 
-class _Released(ReadAs, total=False):
+class _Released(ReadingArguments, total=False):
     """What is said of a release, whatever is asked of it."""
 
     sensitive: Names | None
     person: str | None
     plan: Plan | str | Path | None
     st: Any
-    hierarchies: Hierarchies | None
     domains: Domains | None
-    missing: Names | None
-    delimiter: str | None
     notations: Mapping[str, str] | None
 
 
-class Opening(_Released, Bounded, total=False):
+class Opening(_Released, LimitArguments, total=False):
     """What :func:`shoal.open_release` takes after the release."""
 
     quasi: Names | None
     identifier: Names | None
     original: Any
     kinds: Mapping[str, Kind | str] | None
+    suppress: float | str | None
 
 
 class Audited(Opening, Promised, total=False):
@@ -216,32 +160,16 @@ class Tried(TypedDict, total=False):
     seed: int | None
 
 
+TRIED: dict[str, Any] = {"noise": 0.0, "gaps": 0.0, "rule_out": 1, "belief": 0.9}
+TRIED |= {"against": (), "against_original": ()}
+"""The defaults of an attack."""
+
+
 class Attacked(_Released, Tried, total=False):
     """What :func:`attack` takes after the release and the original."""
 
     known: Names | None
     control: Any
-
-
-def names_of(of: Any) -> frozenset[str]:
-    """Return the names of declared arguments, with the flags of all rules if it has promises."""
-    own: frozenset[str] = of.__optional_keys__
-    return own | {*promise_arguments()} if own >= Promised.__optional_keys__ else own
-
-
-def check_known(arguments: Mapping[str, Any], *of: Any) -> None:
-    """Refuse an argument that nobody declared, as Python does where they are written out."""
-    if unknown := sorted(arguments.keys() - frozenset[str]().union(*map(names_of, of))):
-        raise TypeError(f"got an unexpected keyword argument {unknown[0]!r}")
-
-
-def parted(arguments: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Part arguments into those of opening and those of the verb."""
-    opening = names_of(of)
-    return (
-        {key: value for key, value in arguments.items() if key in opening},
-        {key: value for key, value in arguments.items() if key not in opening},
-    )
 
 
 def several(value: Any) -> list[Any]:

@@ -11,7 +11,6 @@ import polars as pl
 
 from shoal.api.arguments import (
     AGAIN,
-    READING,
     Anonymized,
     Asked,
     Attacked,
@@ -23,7 +22,6 @@ from shoal.api.arguments import (
     check_again,
     check_named_once,
     grid_of,
-    parted,
     refuse_history,
     refuse_strict,
     several,
@@ -35,6 +33,9 @@ from shoal.api.opening import (
     open_release,
 )
 from shoal.api.release import Release
+from shoal.api.setting_arguments import ReadingArguments
+from shoal.api.signatures import check_known, names_of, parted, signed
+from shoal.api.table import Table
 from shoal.base.errors import ParameterError
 from shoal.engines.spark.settings import Spark, is_spark_frame
 from shoal.tables.gathering import Hierarchies, is_path
@@ -70,6 +71,7 @@ def anonymize(
 ) -> Release[pl.DataFrame]: ...
 @overload
 def anonymize(data: FrameT, **given: Unpack[Anonymized]) -> Release[FrameT]: ...
+@signed(Anonymized, like=Table.anonymize)
 def anonymize(data: Any = None, **given: Any) -> Release[Any]:
     """Anonymize a table and check the release before handing it over.
 
@@ -117,11 +119,13 @@ def _on_spark(
     return anonymize_on_spark(data, full, hierarchies, extra, engine, progress)
 
 
+@signed(Declared)
 def inspect(data: Any = None, **declared: Unpack[Declared]) -> Inspection:
     """Look at a table and suggest roles, with reasons; takes what :func:`shoal.open` does."""
     return look(data, **declared).inspect()
 
 
+@signed(Declared, Compared, like=Table.compare)
 def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
     """Run methods and settings side by side on one table and recommend one of them.
 
@@ -130,6 +134,7 @@ def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
     """
     from shoal.verbs.compare.choices import choices
 
+    check_known(given, Compared)
     declared, asked = parted(given, Declared)
     # Whatever is wrong with the settings is said before the table is read.
     methods, grid = asked.get("methods"), grid_of(asked.get("k"), asked.get("l"), asked.get("grid"))
@@ -137,6 +142,7 @@ def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
     return open(data, **declared).compare(**asked)
 
 
+@signed(Audited, like=Release.audit, again=False)
 def audit(released: Any = None, **given: Unpack[Audited]) -> Verdict:
     """Say what a release achieves, from its published cells alone.
 
@@ -193,7 +199,7 @@ def _beside_manifest(
     if again:
         from shoal.api.again import remake
 
-        as_then = {k: opening[k] for k in ("hierarchies", *READING) if k in opening}
+        as_then = {k: opening[k] for k in names_of(ReadingArguments) if k in opening}
         how |= as_then | {"seed": how.get("seed"), "history": promise.get("history")}
         more, verified = remake(manifest, data, plan=own, **how)
         others = promise.keys() - {"against", "history"}  # promises that are not those of the run
@@ -208,6 +214,7 @@ def _beside_manifest(
     return compared(told, manifest.parent, where, verdict, remade, digest=release.here.digest)
 
 
+@signed(Risked, like=Release.risk)
 def risk(released: Any, **given: Unpack[Risked]) -> Risks:
     """Measure how likely people are found in a table, and what is then believed of them.
 
@@ -217,6 +224,7 @@ def risk(released: Any, **given: Unpack[Risked]) -> Risks:
     return _released(released, opening).risk(**asked)
 
 
+@signed(Attacked, like=Release.attack)
 def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attacks:
     """Attack some people of the original through the release, and say how often that succeeds.
 
@@ -233,6 +241,7 @@ def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attack
     return _released(released, opening).attack(known=known, kinds=kinds, against=before, **asked)
 
 
+@signed(Opening)
 def estimate(
     released: Any,
     of: str,

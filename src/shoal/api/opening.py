@@ -11,13 +11,11 @@ from typing import Any, TypeVar, Unpack, overload
 import polars as pl
 
 from shoal.api.arguments import (
-    Bounded,
     Declared,
     Opening,
-    ReadAs,
-    check_known,
 )
 from shoal.api.release import Release
+from shoal.api.signatures import check_known, signed
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind, Role
@@ -64,6 +62,7 @@ def open(  # noqa: A001 -- shoal.open
 ) -> Table[pl.DataFrame]: ...
 @overload
 def open(data: FrameT, **declared: Unpack[Declared]) -> Table[FrameT]: ...  # noqa: A001
+@signed(Declared)
 def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoal.open
     """Open a table with personal data: read, cleaned, typed and declared, once.
 
@@ -182,6 +181,7 @@ def open_release(
 ) -> Release[pl.DataFrame]: ...
 @overload
 def open_release(released: FrameT, **opening: Unpack[Opening]) -> Release[FrameT]: ...
+@signed(Opening)
 def open_release(
     released: Any,
     *,
@@ -241,7 +241,7 @@ def open_release(
     within, coarsest, finest, top, bottom, suppress
         Limits that its cells and rows are to keep, as :func:`shoal.anonymize` takes them.
     """
-    check_known(more, Bounded, ReadAs)
+    check_known(more, Opening)
     declared = getattr(original, "taken", None)
     if plan is None and declared is not None:
         plan = declared.plan

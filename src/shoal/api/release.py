@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 
 import polars as pl
 
-from shoal.api.arguments import Promised, Tried, check_known, several
+from shoal.api.arguments import TRIED, Promised, Tried, several
+from shoal.api.signatures import check_known, signed
 from shoal.base.errors import ShoalError
 from shoal.base.partition import Ints
 from shoal.base.plain import as_json
@@ -169,6 +170,7 @@ class Release(Generic[FrameT]):
         """Return the rows of a table, read as the plan says."""
         return data.frame if hasattr(data, "taken") else load(data, self.plan)
 
+    @signed(Promised)
     def audit(
         self, *, against: Sequence[Any] = (), history: Any = None, **promise: Unpack[Promised]
     ) -> Verdict:
@@ -223,6 +225,7 @@ class Release(Generic[FrameT]):
         limits: dict[str, Any] = {"threshold": threshold, "belief": belief, "stats": stats}
         return risk(self.here, original=self.original, population=people, **limits)
 
+    @signed(Tried, **TRIED)
     def attack(
         self, *, known: Names | None = None, control: Any = None, **tried: Unpack[Tried]
     ) -> Attacks:
@@ -231,7 +234,7 @@ class Release(Generic[FrameT]):
         Parameters
         ----------
         known
-            Columns that the attacker knows of his targets; the quasi-identifiers by default.
+            Columns that the attacker knows; the quasi-identifiers by default.
         kinds
             Of ``linkage``, ``homogeneity``, ``inference``, ``background``, all by default (linkage
             alone without a sensitive column), of ``readoff`` and ``downcoding``, and, with earlier
@@ -239,8 +242,7 @@ class Release(Generic[FrameT]):
         targets
             How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
         noise, gaps
-            Shares of what is known that are wrong (the value of a random other row instead), and
-            that the attacker does not know after all.
+            Shares of what is known that are wrong (a random other row's value), and missing.
         rule_out, belief
             How many values he can rule out, the likeliest false ones; counted are also people whose
             true value is then believed more.

@@ -14,7 +14,6 @@ import polars as pl
 from shoal.api.arguments import (
     Asked,
     Weighed,
-    check_known,
     check_named_once,
     grid_of,
     refuse_history,
@@ -23,6 +22,7 @@ from shoal.api.arguments import (
 )
 from shoal.api.on_spark import anonymize_on_spark
 from shoal.api.release import Release
+from shoal.api.signatures import check_known, signed
 from shoal.base.errors import warn
 from shoal.base.plain import table_html
 from shoal.base.pseudonyms import read_key
@@ -118,6 +118,7 @@ class Table(Generic[FrameT]):
         """What the reader should know of how it was taken in."""
         return self._settled[1]
 
+    @signed(Asked)
     def anonymize(
         self,
         *,
@@ -294,6 +295,7 @@ class Table(Generic[FrameT]):
 
         return inspect(self.frame, self.plan, self.taxonomies, only=self.only)
 
+    @signed(Weighed, repeats=1, threshold=0.2, prove=False)
     def compare(
         self,
         *,

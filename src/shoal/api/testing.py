@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 from shoal.api.arguments import Audited, Promised
 from shoal.api.functions import audit
+from shoal.api.signatures import names_of
 from shoal.base.address import hide
 from shoal.base.errors import ParameterError
 from shoal.privacy.base import reached
@@ -43,7 +44,7 @@ def assert_release(released: Any, **given: Unpack[Audited]) -> Verdict:
     """
     __tracebackhide__ = True  # the line of the test is of interest, not this one
     asked: dict[str, Any] = dict(given)
-    if all(asked.get(name) is None for name in (*Promised.__annotations__, "plan", "manifest")):
+    if all(asked.get(name) is None for name in (*names_of(Promised), "plan", "manifest")):
         raise ParameterError(
             "assert_release was given no promise to check. Say what is to hold, such as k=5 and "
             "l=2, or give the plan of the run with plan=... ."

@@ -49,8 +49,8 @@ def command(
     ] = 0.95,
     st: opt.SecondTable = None,
     max_unpacked: opt.MaxUnpacked = None,
-    top: Annotated[
-        int, opt.flag("--top", "INT", "Values to show for each combination.", min=1)
+    values: Annotated[
+        int, opt.flag("--values", "INT", "Values to show for each combination.", min=1)
     ] = 10,
     json: opt.JsonFile = None,
     plot: Annotated[
@@ -90,7 +90,7 @@ def command(
     split = opt.split_names(by, ()) or ()
     how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
     estimates = release.estimate(of, split, method=method, **how)
-    report(estimates, top)
+    report(estimates, values)
     keep(json, estimates.to_json(), force, [released])
     if plot is not None:
         estimates_chart(estimates.counts).save(plot, force=force)
@@ -122,4 +122,4 @@ def report(estimates: Estimates, top: int) -> None:
     say.table((*counts.by, counts.of, "count", "interval", "share"), rows)
     hidden = len(counts.values) - top
     if hidden > 0:
-        say.line(f"{hidden:,} rarer values a combination are not shown; see --top and --json.")
+        say.line(f"{hidden:,} rarer values a combination are not shown; see --values and --json.")

@@ -18,21 +18,19 @@ from shoal.cli import say
 from shoal.cli.bar import BAR
 
 # Which options belong together, in the order in which they are shown; what stands nowhere here is
-# peculiar to its command and comes right after its input. A colon marks what few people need.
+# peculiar to its command and comes right after its input. A colon marks what few people need, a
+# star where the settings of a plan stand that are declared for the group.
 GROUPS = {
     "Input": "DATA ORIGINAL RELEASED FILE COLUMN PATH --plan --original --population --control "
-    "--against --table --query: --query-file: --original-table: --st: --missing --delimiter "
-    "--encoding: --dates: --decimal: --sheet: --hidden: --labels: "
+    "--against --table --query: --query-file: --original-table: --st: * "
     "--notation: --max-unpacked: --trust-plan:",
     "This command": "",
-    "Columns": "--quasi --known --sensitive --identifier --person --other --hierarchies --domain: "
-    "--person-rows: --pseudonym: --pseudonym-key: --grid: --sets: --slack: --within --suppress "
-    "--coarsest: --finest: --bottom:",
+    "Columns": "--quasi --known --sensitive --identifier --person --other * --pseudonym-key:",
     "Promise": "--history --history-key:",
-    "Method": "--method --methods --option: --as-in-paper --effort --time-limit --prove: --repeats "
+    "Method": "--method --methods --option: * --effort --time-limit --prove: --repeats "
     "--seed: --seed-file:",
-    "Output": "--out --typed --mid: --report --audience: --json --csv --plot --dictionary --into: "
-    "--csv-safe: --force --strict:",
+    "Output": "--out * --report --audience: --json --csv --plot --dictionary --into: "
+    "--force --strict:",
     "Engine": "--threads --engine --master: --driver-tuples:",
     "Help": "--quiet --verbose --version --help --help-all",
 }
@@ -41,12 +39,23 @@ _LEFT = 23  # where the explanation of an option starts
 _WIDEST = 100
 
 
-def _placed() -> dict[str, tuple[str, bool]]:
-    """Return the group of every option that has one, and whether few people need it."""
+def _placed(*, settings: bool) -> dict[str, tuple[str, bool]]:
+    """Return the group of every option that has one, and whether few people need it.
+
+    ``settings``: the options may be those of settings of a plan, which take a moment to load.
+    """
+    declared: dict[str, list[str]] = {}
+    if settings:
+        from shoal.plan.changing import arguments
+    for tables in arguments().values() if settings else ():
+        setting = next(iter(tables.values()))[1]
+        flag = str(setting.flag).partition("/")[0]
+        declared.setdefault(setting.group, []).append(f"{flag}{':' * setting.rare}")
     places = {
         word.rstrip(":"): (group, word.endswith(":"))
         for group, words in GROUPS.items()
-        for word in words.split()
+        for listed in words.split()
+        for word in (declared.get(group, []) if listed == "*" else [listed])
     }
     for rule in RULES.values():
         # The first flag of a rule calls for it, the others refine it.
@@ -172,7 +181,7 @@ def text(command: Any, ctx: Any, *, rare: bool) -> str:
         pairs = [(name, member.get_short_help_str(limit=999)) for name, member in members.items()]
         lines += [*_pairs(pairs, width, 4 + max(map(len, members))), ""]
     hidden = 0
-    for group, params in _grouped(command.get_params(ctx)).items():
+    for group, params in _grouped(command.get_params(ctx), settings=not members).items():
         shown = [param for param, seldom in params if rare or not seldom]
         hidden += len(params) - len(shown)
         if shown:
@@ -200,9 +209,9 @@ def _usage(command: Any, ctx: Any) -> str:
     return " ".join([ctx.command_path, *words, "[OPTIONS]"])
 
 
-def _grouped(params: Iterable[Any]) -> dict[str, list[tuple[Any, bool]]]:
+def _grouped(params: Iterable[Any], *, settings: bool) -> dict[str, list[tuple[Any, bool]]]:
     """Return every parameter in its group, each with whether few people need it."""
-    places = _placed()
+    places = _placed(settings=settings)
     order = {word: at for at, word in enumerate(places)}
     by_group: dict[str, list[tuple[Any, bool]]] = {group: [] for group in GROUPS}
     rest = len(order)

@@ -60,8 +60,8 @@ def make(
     drop: Annotated[
         str | None, opt.flag("--drop", "NUMBERS", "prefixes: characters hidden, level by level.")
     ] = None,
-    top: Annotated[
-        str | None, opt.flag("--top", "AGE", "ages: everybody from here on together (90+).")
+    top_age: Annotated[
+        str | None, opt.flag("--top-age", "AGE", "ages: everybody from here on together (90+).")
     ] = None,
     at_least: Annotated[
         str | None,
@@ -106,7 +106,8 @@ def make(
             raise SchemaError(unknown_column(name, frame.columns))
     if person is not None:
         frame = frame.unique([person, column], maintain_order=True)
-    numbers = {"widths": widths, "steps": steps, "drop": drop, "top": top, "at-least": at_least}
+    numbers = {"widths": widths, "steps": steps, "drop": drop, "at-least": at_least}
+    numbers["top-age"] = top_age
     taxonomy = make_hierarchy(how, frame[column], column, numbers)
     _tree(taxonomy, frame, column, PREVIEW)
     if out is None:

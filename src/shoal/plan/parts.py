@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD
-from shoal.plan.setting import Setting, limit_of, missing_texts, ordered_texts, share_of
+from shoal.plan.setting import Setting, declared, limit_of, missing_texts, ordered_texts, share_of
 
 Sets = Literal["allowed", "never"]
 LIMITS = ("within", "coarsest", "finest", "top", "bottom")
@@ -19,6 +19,8 @@ _SETS = Setting(
     "allowed, or never (one value or *); of all columns, or of one, repeated.",
     "[COLUMN=]WORD",
     rare=True,
+    in_file="whether names without a hierarchy may be published as a set of values, which all "
+    "occur: allowed, or never (one value or *)",
 )
 
 
@@ -43,6 +45,7 @@ class DataPart(Part):
             "TEXT",
             group="Input",
             read=missing_texts,
+            in_file="texts that mean missing, the empty one always",
         ),
     ] = ("",)
     delimiter: Annotated[
@@ -105,8 +108,9 @@ class DataPart(Part):
     @property
     def how(self) -> dict[str, Any]:
         """How the file is read, by the names of :func:`shoal.read_table`."""
-        names = ("encoding", "dates", "decimal", "sheet", "hidden", "labels")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+        own = {key for key, setting in declared(type(self)).items() if setting.group == "Input"}
+        names = own - {"missing", "delimiter"}
+        return {n: value for n in sorted(names) if (value := getattr(self, n)) is not None}
 
 
 class ColumnPart(Part):
@@ -133,6 +137,7 @@ class ColumnPart(Part):
             "The values of an ordered column of texts, lowest first, with commas; may be repeated.",
             "COLUMN=TEXTS",
             rare=True,
+            in_file="the values of an ordered column of texts, lowest first",
             read=ordered_texts,
         ),
     ] = ()
@@ -144,6 +149,7 @@ class ColumnPart(Part):
             "NAME=FILE",
             argument="domains",
             rare=True,
+            in_file="every value that a sensitive column can have; dummy values are drawn from it",
         ),
     ] = None
     importance: Annotated[
@@ -174,6 +180,7 @@ class ColumnPart(Part):
             "Columns that are published as they are, comma-separated: every promise holds inside "
             "each of their values.",
             "NAMES",
+            in_file="true: published as it is, and every promise holds inside each of its values",
         ),
     ] = None
     coarsest: Annotated[
@@ -191,6 +198,7 @@ class ColumnPart(Part):
         Setting(
             "No cell of a column is finer: a level, or a width, as of --coarsest; may be repeated.",
             "COLUMN=LIMIT",
+            in_file="no cell is finer: a level, or a width, as of coarsest",
             rare=True,
             read=limit_of,
         ),
@@ -330,6 +338,8 @@ class ReleasePart(Part):
             "NAME",
             rare=True,
             role=Role.PERSON,
+            in_file="true: a keyed pseudonym in place of the column of persons, and all rows of a "
+            "person together",
         ),
     ] = None
     suppress: Annotated[

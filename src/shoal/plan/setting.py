@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +25,8 @@ class Setting:
     it has neither flag nor argument. ``argument``: its name in Python if that is not its key.
     ``group``: where the help of a command lists it, among what few people need if it is ``rare``.
     ``read``: turns what a call gives into what the plan holds. ``role``: its flag takes the name of
-    a column, which gets this role.
+    a column, which gets this role. ``in_file``: its help where the key stands in a plan, if that of
+    the flag is about the flag.
     """
 
     help: str
@@ -35,6 +37,14 @@ class Setting:
     rare: bool = False
     read: Callable[[Any], Any] | None = None
     role: Role | None = None
+    in_file: str = ""
+
+    @property
+    def meaning(self) -> str:
+        """What its key means in a plan and on the page."""
+        text = self.in_file or re.sub(r"(; may be repeated| \[default: .*\])?\.?$", "", self.help)
+        first = text[0] if text[1:2].isupper() else text[0].lower()
+        return f"{first}{text[1:].rstrip('.')}"
 
     def named(self, key: str) -> Setting:
         """Return it with its names written out."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import textwrap
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from shoal.plan.parts import TABLES
+from shoal.plan.setting import declared
 
 _HEAD = """\
 # A Shoal plan: everything that repeats a run.
@@ -16,7 +20,7 @@ _SEED = """
 # to yourself, and take a long one: short ones can be found by trying. Better than here it stands in
 # a file of yours (--seed-file). Without a seed, randomness comes from the operating system.
 """
-_DATA = "\n# How the table is read.\n"
+_DATA = "\n# How the table is read:\n"
 _COLUMNS = """
 # Columns that are not listed are not released. Roles:
 #   identifier  names a person (name, patient number): never released
@@ -26,39 +30,42 @@ _COLUMNS = """
 #   other       harmless: released as it is
 #   undecided   nobody has decided yet: not released; change it to one of the others
 # Kinds of a quasi-identifier: taxonomy (has a hierarchy), ordered (numbers, dates), set (names).
-# Its limits: within = true (as it is, every promise inside each value), coarsest and finest (a
-# level of the hierarchy, or a width: 10, "month"), top = 90, bottom = 18.
-
+# Other keys of a column:
 """
 _METHOD = "\n# How classes are formed; its options stand next to the name (see: shoal methods).\n"
 _RULES = "\n# What every class has to promise; repeat the table for more rules.\n"
-_RELEASE = """
-# typed: intervals as two columns x_lo, x_hi. mid: and x_mid. shuffle: hide the order of the input.
-# csv_safe: an apostrophe before texts of a CSV file that a spreadsheet would run as formulas.
-# person_rows = "together": all rows of a person with the same quasi-identifiers.
-# pseudonym = true: a keyed pseudonym in place of the column of the persons; needs the former.
-# suppress = 0.01: the share of the rows that may be left out, counted as loss.
-# as_in_paper = true: the method exactly as its paper has it (see: shoal methods).
-# sets = "never": names without a hierarchy as one value or *, never as a set; also of one column.
-"""
-_EVIDENCE = """
-# For the report that is signed; no run depends on it:
-#   [evidence]  purpose = "...", recipient, legal_basis, decided_by, why (this promise)
-"""
+_RELEASE = "\n# How the release is made:\n"
+_EVIDENCE = "\n# For the report that is signed; no run depends on it ([evidence]):\n"
+
+
+def _keys(table: str) -> str:
+    """Say in comments what the keys of a table mean."""
+    return "".join(
+        textwrap.fill(
+            f"{key}: {setting.meaning}",
+            100,
+            initial_indent="#   ",
+            subsequent_indent="#     ",
+        )
+        + "\n"
+        for key, setting in declared(TABLES[table]).items()
+    )
 
 
 def write(tree: Mapping[str, Any], reasons: Mapping[str, str]) -> str:
     """Write a plan's plain data as TOML with comments."""
     seed = f"seed = {tree['seed']}\n" if "seed" in tree else "# seed = 1\n"
-    parts = [_HEAD, _SEED, seed, _DATA, _table("data", tree["data"]), _COLUMNS]
+    parts = [_HEAD, _SEED, seed, _DATA, _keys("data"), _table("data", tree["data"])]
+    parts += [_COLUMNS, _keys("columns"), "\n"]
     for name, column in tree["columns"].items():
         reason = reasons.get(name)
         comment = f"# {_one_line(reason)}\n" if reason else ""
         parts += [comment, _table(f"columns.{_key(name)}", column)]
     parts += [_METHOD, _table("method", tree["method"]), _RULES]
     parts += [_table("rules", rule, array=True) for rule in tree["rules"]]
-    parts += [_RELEASE, _table("release", tree["release"])]
-    parts += [_EVIDENCE, _table("evidence", tree["evidence"]) if "evidence" in tree else ""]
+    parts += [_RELEASE, _keys("release"), _table("release", tree["release"])]
+    parts += [_EVIDENCE, _keys("evidence")]
+    parts += [_table("evidence", tree["evidence"]) if "evidence" in tree else ""]
     return "".join(parts).replace("\n\n\n", "\n\n").rstrip() + "\n"
 
 

@@ -34,13 +34,16 @@ _TOGETHER = 3  # names in the group of rare ones: of two that are published as o
 _LACK = 5  # values without a code that are told
 
 
-def ages(values: Values, column: str = "values", *, top: Sequence[float] = (_TOP,)) -> Taxonomy:
-    """Group ages by 5, 10 and 20 years, everybody from ``top`` on together: ``90+``."""
-    if len(top) != 1 or top[0] <= 0:
-        raise ParameterError(f"top takes one age from which on all are together. Got {list(top)}.")
+def ages(values: Values, column: str = "values", *, top_age: Sequence[float] = (_TOP,)) -> Taxonomy:
+    """Group ages by 5, 10 and 20 years, everybody from ``top_age`` on together: ``90+``."""
+    (top,) = top_age if len(top_age) == 1 else (0,)
+    if top <= 0:
+        raise ParameterError(
+            f"top-age takes one age from which on all are together. Got {list(top_age)}."
+        )
     texts, points, _ = measured(values, column)
-    old = pl.Series(points >= top[0])
-    word = f"{top[0]:g}+"
+    old = pl.Series(points >= top)
+    word = f"{top:g}+"
     young = pl.Series(points).filter(~old)
     levels = [texts, texts.zip_with(~old, pl.Series([word] * len(texts)))] if old.any() else [texts]
     if len(young):
@@ -50,7 +53,7 @@ def ages(values: Values, column: str = "values", *, top: Sequence[float] = (_TOP
         middle = tree.levels[1:-1]
         levels = [texts] if len(middle) else levels
         for level in middle:
-            labels = iter([_below(tree.labels[level[spot]], top[0]) for spot in spots.to_list()])
+            labels = iter([_below(tree.labels[level[spot]], top) for spot in spots.to_list()])
             levels.append(pl.Series([word if is_old else next(labels) for is_old in old]))
     return build(levels, column)
 

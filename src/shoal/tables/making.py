@@ -57,7 +57,9 @@ MAKERS = {
     "dates": Maker("dates, into months, quarters and years", dates),
     "weeks": Maker("dates, into weeks and years as ISO 8601 counts them", weeks),
     "decades": Maker("dates or years, into years, decades and centuries", decades),
-    "ages": Maker("ages, into 5, 10 and 20 years; the oldest together (90+)", ages, ("top",), "90"),
+    "ages": Maker(
+        "ages, into 5, 10 and 20 years; the oldest together (90+)", ages, ("top-age",), "90"
+    ),
     "frequency": Maker(
         "names, those of about equal frequency together", _frequencies, ("k",), str(COMMON)
     ),

@@ -1,0 +1,91 @@
+"""Which arguments a function takes: those that are declared, and those of settings and rules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from shoal.api.setting_arguments import (
+    ColumnArguments,
+    PromiseArguments,
+    ReadingArguments,
+    ReleaseArguments,
+)
+from shoal.plan.changing import arguments, promise_arguments
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_TABLES: dict[Any, str] = {
+    ReadingArguments: "data",
+    ColumnArguments: "columns",
+    ReleaseArguments: "release",
+}
+
+
+def names_of(*of: Any) -> dict[str, str]:
+    """Return the arguments of some classes by name, each with its type as it is written.
+
+    With all arguments of a table of the plan go those that the table has by now, and with those of
+    the promise the flags of every rule.
+    """
+    found: dict[str, str] = {}
+    for each in of:
+        types = {n: getattr(own, "__forward_arg__", own) for n, own in each.__annotations__.items()}
+        more = [
+            name
+            for part, table in _TABLES.items()
+            if types.keys() >= part.__annotations__.keys()
+            for name, tables in arguments().items()
+            if next(iter(tables)) == table
+        ]
+        if types.keys() >= PromiseArguments.__annotations__.keys():
+            more += promise_arguments()
+        found |= dict.fromkeys(more, "Any") | types
+    return found
+
+
+def check_known(given: Mapping[str, Any], *of: Any) -> None:
+    """Refuse an argument that nobody declared, as Python does where they are written out."""
+    if unknown := sorted(given.keys() - names_of(*of).keys()):
+        raise TypeError(f"got an unexpected keyword argument {unknown[0]!r}")
+
+
+def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Part arguments into those of opening and those of the verb."""
+    opening = names_of(of)
+    return (
+        {key: value for key, value in given.items() if key in opening},
+        {key: value for key, value in given.items() if key not in opening},
+    )
+
+
+def signed(
+    *of: Any, like: Callable[..., Any] | None = None, **defaults: Any
+) -> Callable[[Function], Function]:
+    """Give a function a signature that writes out its ``**given``, for help() and editors.
+
+    ``of``: the classes of its arguments. ``like``: a function that it hands them on to, whose own
+    are written out, too. ``defaults``: of arguments whose default is not None.
+    """
+
+    def sign(function: Function) -> Function:
+        own = inspect.signature(function).parameters
+        handed = {} if like is None else inspect.signature(like).parameters
+        known = [p for p in own.values() if p.kind is not p.VAR_KEYWORD]
+        known += [p for n, p in handed.items() if p.kind is p.KEYWORD_ONLY and n not in own]
+        names = {parameter.name for parameter in known}
+        known += [
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=own
+            )
+            for name, own in names_of(*of).items()
+            if name not in names
+        ]
+        returned = inspect.signature(function).return_annotation
+        function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            known, return_annotation=returned
+        )
+        return function
+
+    return sign
