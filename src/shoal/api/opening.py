@@ -66,6 +66,8 @@ def open(data: FrameT, **declared: Unpack[Declared]) -> Table[FrameT]: ...  # no
 def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoal.open
     """Open a table with personal data: read, cleaned, typed and declared, once.
 
+    ``hierarchies`` may also be taxonomies, or their files, by column.
+
     Parameters
     ----------
     data
@@ -78,40 +80,10 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
     person
         The column that says whose row it is: then classes are counted in different people, not in
         rows. It is never released.
-    hierarchies
-        A folder of ``COLUMN.csv`` files, or taxonomies (or their files) by column.
     plan
         A plan or its file; the other arguments override it.
-    kinds, importance
-        Per quasi-identifier how it is generalized (``ordered``, ``taxonomy``, ``set``), and how
-        much its loss counts while rows are grouped (1 for an ordinary column).
-    grids
-        Per ordered quasi-identifier what the ends of its intervals are multiples of: a step
-        (``5``, ``"month"``), ``"auto"``, or ``"off"`` for ends that are values of the table.
-    sets
-        Whether names without a hierarchy may be published as sets of values: ``"allowed"``, or
-        ``"never"`` (one value or ``*``); of all columns, or by column.
-    allow_labels
-        Per column the labels of its hierarchy that are released although they spell out a value
-        that fewer than k people have.
-    within
-        Columns that are published as they are: every promise holds inside each of their values.
-    coarsest, finest
-        Per quasi-identifier the level of its hierarchy, or the width of an interval, that no cell
-        exceeds, or falls below: ``{"zip": 2, "age": 10, "day": "month"}``.
-    top, bottom
-        Per quasi-identifier of numbers: those from there on (``90+``), or up to there (``<=18``),
-        are published as one.
-    domains
-        Per sensitive column every value that it can have, those that nobody has included: a list,
-        or a text file with one a line. Dummy values are drawn from it; by default from the values
-        of the table.
-    missing
-        Texts that mean missing, apart from the empty one, for instance ``["?", "NA"]``.
-    delimiter
-        Of a CSV file; found out when not given.
-    encoding, dates, decimal, sheet, hidden, labels
-        How a file is read, as :func:`shoal.read_table` takes them.
+    {columns}
+    {data}
     table, query
         What to read from a database: ``table="schema.table"``, or the text of a query.
     """

@@ -1,7 +1,6 @@
 """A release: made here, or opened; ready to be asked. It does not hold the original.
 
-Whatever compares with the original takes a release that was put beside it:
-``release.beside(table)``, or ``open_release(..., original=table)``.
+What compares with the original takes ``release.beside(table)``.
 """
 
 from __future__ import annotations
@@ -52,8 +51,7 @@ class Release(Generic[FrameT]):
     Parameters
     ----------
     opened
-        The published tables as they were read; None on Spark, where they stay unless the engine
-        was told to bring them.
+        The published tables as they were read; None on Spark unless the engine brings them.
     run
         How it was made; None when it was opened.
     kind

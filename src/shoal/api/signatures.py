@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -13,6 +15,7 @@ from shoal.api.setting_arguments import (
     ReleaseArguments,
 )
 from shoal.plan.changing import arguments, promise_arguments
+from shoal.plan.setting import Setting
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -60,6 +63,32 @@ def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str,
     )
 
 
+def _described(text: str) -> str:
+    """Put what the settings of a table mean where a docstring names it in braces."""
+
+    def meant(match: re.Match[str]) -> str:
+        margin, table = match.groups()
+        return "".join(
+            textwrap.indent(f"{name}\n{_filled(table, tables[table][1])}\n", margin)
+            for name, tables in arguments().items()
+            if table in tables and next(iter(tables)) == table
+        )
+
+    return re.sub(r"^( *)\{(\w+)\}\n", meant, text, flags=re.MULTILINE)
+
+
+def _filled(table: str, setting: Setting) -> str:
+    """Return what a setting means, as the text of a parameter."""
+    text = setting.meaning
+    if setting.takes == "NAMES":
+        text = setting.help.replace(", comma-separated", "").rstrip(".")
+    elif table == "columns":
+        text = f"By column: {text}"
+    if not re.match(r"\w+:", text):
+        text = f"{text[0].upper()}{text[1:]}"
+    return textwrap.fill(f"{text}.", 92, initial_indent="    ", subsequent_indent="    ")
+
+
 def signed(
     *of: Any, like: Callable[..., Any] | None = None, **defaults: Any
 ) -> Callable[[Function], Function]:
@@ -82,6 +111,7 @@ def signed(
             for name, own in names_of(*of).items()
             if name not in names
         ]
+        function.__doc__ = _described(function.__doc__ or "")
         returned = inspect.signature(function).return_annotation
         function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             known, return_annotation=returned

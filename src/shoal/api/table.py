@@ -150,24 +150,9 @@ class Table(Generic[FrameT]):
             Share the work by so many threads. The release is the same for every number.
         seed
             Repeats the run byte for byte. Keep it secret: it also tells the order of the rows.
-        typed
-            Publish ordered columns, and those whose hierarchy is of numbers and intervals, as two
-            columns ``x_lo`` and ``x_hi``.
-        mid
-            And as a third, ``x_mid``, half-way between the two.
-        csv_safe
-            Written as CSV, put an apostrophe before texts that a spreadsheet would run.
-        slack, suppress
-            How likely a cell is published wider than it need be, so that it does not prove its
-            ends, and the share of the rows that may be left out (``"1%"``); 0 by default.
-        as_in_paper
-            Run the method exactly as its paper has it; :func:`shoal.methods` says how.
-        person_rows
-            ``"together"``: all rows of a person are published with the same quasi-identifiers,
-            which must not differ between them.
-        pseudonym, pseudonym_key
-            Publish a keyed pseudonym in place of the column ``person``; all rows of a person are
-            together then. The key: a file that only you can read, or bytes; without one it is made
+        {release}
+        pseudonym_key
+            The key of pseudonyms: a file that only you can read, or bytes; without one it is made
             and forgotten. It is in no plan, figure or release.
         history
             The folder that says what earlier releases published of whom, which m-invariance needs;
