@@ -32,6 +32,8 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.filterwarnings("ignore:::pyspark"))
         item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"))
         item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+        # What sets name is not counted on Spark, which every run with sets says.
+        item.add_marker(pytest.mark.filterwarnings("ignore:Columns that may be published as sets"))
         # Small made-up tables give nearly everybody away by what is released as it is.
         item.add_marker(pytest.mark.filterwarnings("ignore:With .* released as:UserWarning"))
 

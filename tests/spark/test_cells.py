@@ -56,3 +56,22 @@ def test_slack_widens_on_spark_too(spark):
 def test_the_middle_is_refused_by_name(spark):
     with pytest.raises(shoal.ShoalError, match=r"ends of intervals and not their middle.*--mid"):
         shoal.anonymize(to_spark(spark, people(50)), **GIVEN, mid=True)
+
+
+@pytest.mark.parametrize("most", [1_000_000, 20])
+def test_labels_that_name_a_rare_value_are_refused_there_too(spark, most):
+    frame = people()
+    ages = sorted(frame["age"].unique().to_list())
+    rare = frame["age"].value_counts(sort=True)["age"][-1]
+    rows = [(str(age), f"old, {rare}, 7 and 8" if age >= rare else "young", "*") for age in ages]
+    given = {**GIVEN, "k": 50, "hierarchies": {"age": shoal.Taxonomy.from_rows(rows, "age")}}
+    with pytest.raises(shoal.ShoalError, match="1 label spells out a value that fewer than 50"):
+        shoal.anonymize(to_spark(spark, frame), **given, engine=shoal.Spark(driver_tuples=most))
+
+
+@pytest.mark.filterwarnings("ignore::shoal.base.errors.ShoalWarning")
+def test_sets_whose_rare_values_nobody_counts_are_named(spark):
+    made = shoal.anonymize(to_spark(spark, people()), **GIVEN)
+    assert any("On Spark, Shoal does not count" in text for text in made.warnings)
+    never = shoal.anonymize(to_spark(spark, people()), **{**GIVEN, "sets": "never"})
+    assert not any("On Spark, Shoal does not count" in text for text in never.warnings)

@@ -38,6 +38,7 @@ GIVEN = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:The sets of values in column")
 def test_csv_is_read_and_written_as_the_local_engine_does(spark, tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()

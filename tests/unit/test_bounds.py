@@ -131,3 +131,21 @@ def test_a_plan_and_the_page_keep_limits():
     assert Plan.from_toml(plan.to_toml()) == plan
     words = drafts.command(plan, profile, "x.csv")
     assert "--coarsest age=10" in words and "--top age=90" in words and "--suppress 0.01" in words
+
+
+@pytest.mark.parametrize(
+    ("limits", "cell"),
+    [
+        ({"top": 9}, "9+"),
+        ({"top": 10}, "10+"),
+        ({"bottom": 95}, "<=95"),
+        ({"bottom": 89}, "<=89"),
+        ({"top": 8, "bottom": 5}, "8+"),
+    ],
+)
+def test_a_top_or_bottom_that_everybody_reaches(limits, cell) -> None:
+    table = pl.DataFrame({"age": [*range(10, 90)], "ill": ["a", "b"] * 40})
+    asked = {key: {"age": end} for key, end in limits.items()}
+    release = shoal.anonymize(table, quasi="age", sensitive="ill", k=5, **asked)
+    assert release.frame["age"].unique().to_list() == [cell]
+    assert release.beside(shoal.open(table, plan=release.plan)).audit().holds

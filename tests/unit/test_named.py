@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import shoal
 from shoal.base.errors import SchemaError
+from shoal.tables.guessing.hierarchies import guess_hierarchy
 from shoal.tables.hierarchy import write_hierarchy
 from tests.inprocess import shoal as command
 
@@ -188,3 +190,49 @@ def test_start_and_init_make_no_set_and_no_label_that_names_somebody(tmp_path: P
     for town, many in counts.items():
         groups = [line.split(";")[1:] for line in tree.splitlines()]
         assert many >= 10 or not any(town in label for path in groups for label in path)
+
+
+def words(text: str) -> str:
+    return " " + " ".join(re.findall(r"[^\W_]+", text.lower())) + " "
+
+
+def names(kind: str, many: int) -> list[str]:
+    whole = range(many)
+    letters = [chr(97 + i % 26) + chr(97 + i // 26) for i in whole]
+    return {
+        "towns": [f"Stadt{own}" for own in letters],
+        "long": [f"Institut fuer {own}ologie der Universitaet {own}heim" for own in letters],
+        "parts": ["Bad " * (i % 3 == 0) + f"Nord{i // 6}" + " West" * (i % 4 == 0) for i in whole],
+        "codes": [f"{'EFGH'[i % 4]}{10 + i}.{i % 10}" for i in whole],
+        "signs": [f"a{i}, b{i}" if i % 2 else f"[x {i}]" for i in whole],
+        "moments": [f"{1 + i % 28:02d}.06.2023 04:{i % 60:02d} h" for i in whole],
+    }[kind]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["towns", "long", "parts", "codes", "signs", "moments"])
+@pytest.mark.parametrize("seed", range(3))
+def test_guessed_hierarchies_publish_no_rare_value(kind: str, seed: int) -> None:
+    """Asked of the cells by their words alone, with nothing that makers or checks use."""
+    rng = np.random.default_rng(seed)
+    values = list(dict.fromkeys(names(kind, int(rng.integers(5, 50)))))
+    share = rng.dirichlet(np.full(len(values), rng.choice([0.1, 0.5, 3.0])))
+    rows, k = int(rng.integers(100, 500)), int(rng.choice([3, 5, 10]))
+    frame = pl.DataFrame(
+        {
+            "name": rng.choice(values, rows, p=share).tolist(),
+            "age": rng.integers(18, 90, rows),
+            "ill": rng.choice(list("abc"), rows),
+        }
+    )
+    made = guess_hierarchy(frame["name"], "name", k)
+    given = {} if made is None else {"hierarchies": {"name": made[0]}}
+    asked = {"quasi": ["name", "age"], "sensitive": "ill", "k": k, "sets": "never"}
+    release = shoal.anonymize(frame, **asked, **given)
+    counts = dict(frame["name"].value_counts().iter_rows())
+    often = sorted((words(name) for name, many in counts.items() if many >= k), key=len)
+    for cell in release.frame["name"].unique():
+        rest = words(cell)
+        for name in reversed(often):
+            rest = rest.replace(name, "  ")
+        assert not [name for name, many in counts.items() if many < k and words(name) in rest]

@@ -129,8 +129,8 @@ def _roomy(column: Column, domain: Ordered, codes: Codes) -> tuple[Ordered, Code
         ends(values, step) if step not in (OFF, None) and len(values) > 1 else None,
         domain.extent,
         domain.usual,
-        _place(points, column.bottom),
-        _place(points, column.top),
+        _place(points, column.bottom, 1, points.size - 1),
+        _place(points, column.top, 0, points.size - 2),
     )
     moved = np.append(np.searchsorted(points, domain.points), points.size).astype(np.int32)
     return roomy, moved[codes]
@@ -141,12 +141,12 @@ def _apart(number: float) -> float:
     return max(1.0, abs(number) * 2.0**-40)
 
 
-def _place(points: npt.NDArray[np.float64], end: float | None) -> int | None:
+def _place(points: npt.NDArray[np.float64], end: float | None, first: int, last: int) -> int | None:
     """Return the position of a top or a bottom, None where nothing lies beyond it."""
     if end is None:
         return None
     place = int(np.searchsorted(points, end))
-    return place if 0 < place < points.size - 1 else None
+    return place if first <= place <= last else None
 
 
 def _of_order(column: Column, domain: Domain) -> Floor:

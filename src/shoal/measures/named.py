@@ -70,7 +70,7 @@ def check_labels(
         allowed = set(plan.columns[name].allow_labels) if name in plan.columns else set()
         refused = [one for one in found if one.label not in allowed]
         if refused:
-            faults.append(_fault(name, refused, f"fewer than {few} {unit} have"))
+            faults.append(_fault(name, refused, few, unit))
         elif found:
             many = len({one.label for one in found})
             texts.append(
@@ -83,7 +83,7 @@ def check_labels(
     return texts
 
 
-def _fault(name: str, found: Sequence[Naming], rare: str) -> str:
+def _fault(name: str, found: Sequence[Naming], few: int, unit: str) -> str:
     values: dict[str, str] = {}
     for one in found:
         values.setdefault(one.label, one.value)
@@ -95,11 +95,11 @@ def _fault(name: str, found: Sequence[Naming], rare: str) -> str:
     csv.writer(quoted, lineterminator="").writerow([first])
     allowed = shlex.quote(f"{name}={quoted.getvalue()}")
     return (
-        f"In the hierarchy of column {name!r} {count} out a value that {rare}. A cell with such a "
-        f"label would publish the value: {shown}{more}. Give these groups labels that name no "
-        "rare value ('shoal hierarchy make' with --how frequency, rare or prefixes does). If a "
-        "label reveals nothing, for instance because it stands in an official list, allow it by "
-        f"its text: --allow-labels {allowed} (allow_labels={{{name!r}: [{first!r}]}})."
+        f"In the hierarchy of column {name!r} {count} out a value that fewer than {few} {unit} "
+        f"have. A cell with such a label would publish the value: {shown}{more}. Give these groups "
+        f"labels that name no rare value ('shoal hierarchy make' with --how frequency --k {few} "
+        "does). If a label reveals nothing, for instance because it stands in an official list, "
+        f"allow it by its text: --allow-labels {allowed} (allow_labels={{{name!r}: [{first!r}]}})."
     )
 
 
