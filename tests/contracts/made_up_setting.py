@@ -56,5 +56,5 @@ if __name__ == "__main__":
     check()
     import pytest
 
-    options = ["-q", "-x", "-p", "no:cacheprovider", "-k", "loudness or every_key or everything"]
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-k", "loudness or every_key or every_setting"]
     sys.exit(pytest.main([*WALKS, *options]))

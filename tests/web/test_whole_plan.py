@@ -153,3 +153,31 @@ def test_what_the_page_cannot_carry_is_refused_by_name(steward: Steward) -> None
     assert "klingon" in upload(steward, place, unread, 422).json()["text"]
     steward.until(f"{place}/see", lambda seen: "profile" in seen)
     assert plan_of(steward, place).tree() == before
+
+
+def test_every_setting_of_the_release_and_of_columns_is_on_the_page(steward: Steward) -> None:  # noqa: F811
+    place = steward.open("people.csv", TABLE)
+    columns = {"age": {"role": "quasi", "kind": "ordered"}, "ill": {"role": "sensitive"}}
+    upload(steward, place, Plan().replaced(columns=columns))
+    form = Form(steward.client.get(f"{place}/decide").text).fields
+    for key in TABLES["release"].model_fields:
+        assert key in form, key
+    for key in TABLES["columns"].model_fields:
+        number = 2 if key == "domain" else 0
+        assert f"{key}.{number}" in form or key == "hierarchy", key
+    said = {"slack": "0.25", "sets": "never", "person_rows": "together", "shuffle": ""}
+    said |= {"sets.0": "allowed", "domain.2": "x,y,z", "evidence.why": "a board asked"}
+    said |= {"missing.0": "-1,-2", "csv_safe": "yes", "suppress": "5%"}
+    steward.post(f"{place}/decide", **form | said)
+    plan = plan_of(steward, place)
+    assert (plan.release.slack, plan.release.sets, plan.release.shuffle) == (0.25, "never", False)
+    assert (plan.release.person_rows, plan.release.csv_safe) == ("together", True)
+    assert plan.release.suppress == 0.05
+    assert plan.columns["age"].missing == ("-1", "-2")
+    assert plan.columns["age"].sets == "allowed"
+    assert plan.columns["ill"].domain == ("x", "y", "z")
+    assert plan.evidence.why == "a board asked"
+    again = Form(steward.client.get(f"{place}/decide").text).fields
+    steward.post(f"{place}/decide", **again | {"sets": "", "evidence.why": "", "shuffle": "yes"})
+    plan = plan_of(steward, place)
+    assert (plan.release.sets, plan.evidence.why, plan.release.shuffle) == (None, None, True)

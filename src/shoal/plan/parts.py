@@ -129,7 +129,8 @@ class ColumnPart(Part):
     ] = None
     hierarchy: Annotated[str | None, Setting("The file of its hierarchy.", flag=None)] = None
     missing: Annotated[
-        tuple[str, ...], Setting("Texts that mean missing in this column only.", flag=None)
+        tuple[str, ...],
+        Setting("Texts that mean missing in this column only.", flag=None, of=tuple(Role)),
     ] = ()
     order: Annotated[
         tuple[str, ...],
@@ -138,6 +139,7 @@ class ColumnPart(Part):
             "COLUMN=TEXTS",
             rare=True,
             in_file="the values of an ordered column of texts, lowest first",
+            of=tuple(Role),
             read=ordered_texts,
         ),
     ] = ()
@@ -150,6 +152,7 @@ class ColumnPart(Part):
             argument="domains",
             rare=True,
             in_file="every value that a sensitive column can have; dummy values are drawn from it",
+            of=(Role.SENSITIVE,),
         ),
     ] = None
     importance: Annotated[

@@ -26,7 +26,7 @@ class Setting:
     ``group``: where the help of a command lists it, among what few people need if it is ``rare``.
     ``read``: turns what a call gives into what the plan holds. ``role``: its flag takes the name of
     a column, which gets this role. ``in_file``: its help where the key stands in a plan, if that of
-    the flag is about the flag.
+    the flag is about the flag. ``of``: of a column, the roles that it is about.
     """
 
     help: str
@@ -38,6 +38,7 @@ class Setting:
     read: Callable[[Any], Any] | None = None
     role: Role | None = None
     in_file: str = ""
+    of: tuple[Role, ...] = (Role.QUASI,)
 
     @property
     def meaning(self) -> str:

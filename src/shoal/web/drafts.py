@@ -7,23 +7,23 @@ field as it was typed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from shoal.base.errors import ParameterError, ShoalError, listed
+from shoal.base.errors import ShoalError, listed
 from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
 from shoal.plan.command import to_command
-from shoal.plan.parts import LIMITS
+from shoal.plan.parts import EvidencePart, ReleasePart
 from shoal.plan.plan import Plan
-from shoal.plan.setting import limit_of, share_of
+from shoal.plan.setting import declared
+from shoal.web import fields
 
 Draft = dict[str, Any]
 
+RELEASE, EVIDENCE = tuple(declared(ReleasePart)), tuple(declared(EvidencePart))
 LEFT_OUT = "left out"
-_ANY_ROLE = ("role", "missing", "order")  # of what is decided about a column
-_TICKED = ("typed", "mid", "csv_safe")
 ROLES = {
     Role.QUASI.value: "others may know it of a person (age, place, job): made less exact",
     Role.SENSITIVE.value: "nobody should learn it about a person: promises protect it",
@@ -63,9 +63,9 @@ def defaults(params: Sequence[Param]) -> dict[str, Any]:
 def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -> Draft:
     """Read the form of the Decide page; what it does not show stays as it was.
 
-    Fields: ``role.3``, ``kind.3``, ``importance.3``, ``grid.3`` by the number of the column;
-    ``rule.0.name``, ``rule.0.k`` by the place of the rule; ``method``, ``option.effort``;
-    ``prove``; ``typed``, ``csv_safe``, ``seed``.
+    Fields: ``role.3``, ``kind.3`` and other settings by the number of the column; ``rule.0.name``,
+    ``rule.0.k`` by the place of the rule; ``method``, ``option.effort``; ``prove``, ``seed``; those
+    of the release by their keys; ``evidence.why``.
     """
     columns: dict[str, dict[str, Any]] = {}
     for column in profile["columns"]:
@@ -77,55 +77,35 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
         "columns": columns,
         "rules": _rules(form, [n for n, part in columns.items() if part["role"] == "sensitive"]),
         "method": _method(form, old),
-        "release": _changed(old["release"], form, dict.fromkeys(_TICKED, bool), ""),
+        "release": fields.read("release", old["release"], RELEASE, form),
     }
-    draft["release"] = _changed(draft["release"], form, {"suppress": _share}, "")
-    return _changed(draft, form, {"prove": bool, "seed": lambda text: number_of(text, int)}, "")
-
-
-def _changed(
-    old: Mapping[str, Any],
-    form: Mapping[str, str],
-    fields: Mapping[str, Callable[[str], Any]],
-    end: str,
-) -> dict[str, Any]:
-    """Return settings with those that the form shows as they are there; empty: not set."""
-    kept = {key: value for key, value in old.items() if key not in fields or key + end not in form}
-    said = {key: form.get(key + end, "").strip() for key in fields}
-    return kept | {key: fields[key](text) for key, text in said.items() if text}
+    evidence = fields.read("evidence", old.get("evidence", {}), EVIDENCE, form, "evidence.")
+    other: dict[str, Any] = {"evidence": evidence or None}
+    if "prove" in form:
+        other["prove"] = bool(form["prove"]) or None
+    if "seed" in form:
+        other["seed"] = number_of(form["seed"].strip(), int) if form["seed"].strip() else None
+    return {key: part for key, part in {**draft, **other}.items() if part is not None}
 
 
 def _column(
     form: Mapping[str, str], column: Mapping[str, Any], role: str, old: Draft
 ) -> dict[str, Any]:
-    """Return what is decided about a column; limits that are no numbers the plan refuses."""
-    decided, end = old["columns"].get(column["name"], {}), f".{column['number']}"
-    if decided.get("role") != role:
-        decided = {k: value for k, value in decided.items() if k in (*_ANY_ROLE, "hierarchy")}
-    decided = {**decided, "role": role}
-    if role != Role.QUASI.value:
-        decided.pop("hierarchy", None)
-        return decided
-    fields: dict[str, Callable[[str], Any]] = {"kind": str, "importance": _weight}
-    fields |= {"within": bool, **dict.fromkeys(("grid", *LIMITS[1:]), limit_of)}
-    decided = _changed(decided, form, fields, end)
-    decided.setdefault("kind", column["kind"] or usual_kind(column))
-    if decided["kind"] != Kind.ORDERED.value:
+    """Return what is decided about a column; what is wrong with it the plan says."""
+    keys = fields.keys_of(role)
+    decided = _kept(old["columns"].get(column["name"], {}), role)
+    decided = fields.read("columns", decided, keys, form, after=f".{column['number']}")
+    if role == Role.QUASI.value:
+        decided.setdefault("kind", column["kind"] or usual_kind(column))
+    if decided.get("kind") != Kind.ORDERED.value:
         decided.pop("grid", None)
-    if decided.get("importance") == 1:
-        del decided["importance"]
     return decided
 
 
-def _weight(text: str) -> Any:
-    return number_of(text, float)
-
-
-def _share(text: str) -> Any:
-    try:
-        return share_of(text)
-    except ParameterError:
-        return text  # the plan says what is wrong with it
+def _kept(decided: Mapping[str, Any], role: str) -> dict[str, Any]:
+    """Return what is decided about a column as far as it is about columns of a role."""
+    keys = fields.keys_of(role)
+    return {**{key: value for key, value in decided.items() if key in keys}, "role": role}
 
 
 def usual_kind(column: Mapping[str, Any]) -> str:
@@ -143,11 +123,9 @@ def with_roles(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) 
         role = form.get(f"role.{column['number']}", decided.get("role", LEFT_OUT))
         if role not in ROLES or role == LEFT_OUT:
             continue
-        columns[name] = {**decided, "role": role}
+        columns[name] = _kept(decided, role)
         if role == Role.QUASI.value:
             columns[name].setdefault("kind", column["kind"] or usual_kind(column))
-        else:
-            columns[name] = {k: v for k, v in columns[name].items() if k in _ANY_ROLE}
     return {**old, "columns": columns}
 
 

@@ -10,7 +10,8 @@ from shoal.base.params import Param
 from shoal.base.roles import Role
 from shoal.catalog import METHODS, RULES
 from shoal.plan.parts import LIMITS
-from shoal.web.drafts import KINDS, ROLES, Draft, addable, roles_of
+from shoal.web import fields
+from shoal.web.drafts import EVIDENCE, KINDS, RELEASE, ROLES, Draft, addable, roles_of
 
 
 def field(param: Param, value: Any, prefix: str) -> dict[str, Any]:
@@ -110,6 +111,14 @@ def column_rows(profile: Mapping[str, Any], draft: Draft) -> list[dict[str, Any]
                 "grid": decided.get("grid", ""),
                 "limits": {key: decided[key] for key in LIMITS if key in decided},
                 "hierarchy": decided.get("hierarchy"),
+                "more": fields.controls(
+                    "columns",
+                    decided,
+                    [key for key in fields.keys_of(role) if key not in fields.LAID_OUT],
+                    after=f".{column['number']}",
+                )
+                if (role := decided.get("role"))
+                else [],
             }
         )
     return rows
@@ -121,3 +130,13 @@ def choices() -> dict[str, Any]:
         "roles": [{"value": value, "meaning": meaning} for value, meaning in ROLES.items()],
         "kinds": [{"value": value, "meaning": meaning} for value, meaning in KINDS.items()],
     }
+
+
+def release_fields(draft: Draft) -> list[dict[str, Any]]:
+    """Describe how the release is made, all but what limits it."""
+    return fields.controls("release", draft["release"], [k for k in RELEASE if k != "suppress"])
+
+
+def evidence_fields(draft: Draft) -> list[dict[str, Any]]:
+    """Describe what the report says beyond figures."""
+    return fields.controls("evidence", draft.get("evidence", {}), EVIDENCE, "evidence.")

@@ -302,6 +302,8 @@ def _decisions(
         "sensitive": _named(table, "sensitive"),
         "method": forms.method_box(table.draft),
         "release": table.draft["release"],
+        "release_fields": forms.release_fields(table.draft),
+        "evidence_fields": forms.evidence_fields(table.draft),
         "prove": table.draft.get("prove", False),
         "seed": table.draft.get("seed", ""),
         "faults": said["faults"],
