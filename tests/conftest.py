@@ -20,6 +20,8 @@ hashlib.scrypt = cache(hashlib.scrypt)
 # more of them would tell no more from the second run on.
 settings.register_profile("shoal", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("shoal")
+# The deep tests look at other examples each time; a failure prints how to repeat it.
+settings.register_profile("fresh", deadline=None, print_blob=True, max_examples=50)
 
 HERE = Path(__file__).parent
 # Folders whose tests start the real command, a server, a browser or Spark: slow by nature. In the
@@ -44,6 +46,12 @@ TOGETHER = ("spark", "db")  # one session, one server for all files of the folde
 # The contract of methods comes first, in two halves that call different kernels: two workers that
 # start with nothing compiled compile each kernel once for both, instead of both of them.
 FIRST = "contracts/test_groupers.py"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw new examples in ``make test-deep``."""
+    if config.option.markexpr == "deep":
+        settings.load_profile("fresh")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
