@@ -170,7 +170,7 @@ BUDGETS = {
     "measures": 5_350,
     "show": 2_200,
     "engines": 3_550,
-    "verbs": 3_950,
+    "verbs": 4_050,
     "report": 1_300,
     "api": 2_270,
     "web": 4_250,
