@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import inprocess
+from tests.stages import without
 
 SHOAL = str(Path(sys.executable).with_name("shoal"))
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -60,7 +61,7 @@ def shoal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     Without starting again on small tables: how much is lost is not what these tests ask.
     """
-    monkeypatch.setattr("shoal.groupers.shoal.FEW", 0)
+    without(monkeypatch, "restarts")
     monkeypatch.chdir(folder)
     return partial(inprocess.shoal, folder)
 

@@ -1,15 +1,16 @@
 """Nodes that prices name are opened as in plain Python; chains are combined by component."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from shoal.coding.tuples import entries
-from shoal.groupers import shoal
 from shoal.groupers.boxes import make_boxes
-from shoal.groupers.conditions import conditions_of
-from shoal.groupers.patterns import make_ladders
-from shoal.groupers.prices import chains
-from shoal.groupers.refinement import renumbered
+from shoal.groupers.shoal import chains
+from shoal.groupers.shoal.efforts import EFFORTS
+from shoal.groupers.shoal.task import make_task
+from shoal.groupers.shoal.trials import renumbered
 from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.prices import reopen
 from shoal.privacy import KAnonymity
@@ -23,11 +24,13 @@ def a_table(seed, rows=36):
     rng = np.random.default_rng(seed)
     data = encoded(rng, rows, ["tot", "tt", "ot"][seed % 3], missing=0.1 * (seed % 2))
     boxes = make_boxes(data, rng.uniform(0.5, 1.5, len(data.domains)))  # nothing costs the same
-    return data, boxes, rng.permutation(rows) // (K + 1), rng
+    task = replace(make_task(data, KAnonymity(K), EFFORTS["max"]), boxes=boxes)
+    return task, rng.permutation(rows) // (K + 1), rng
 
 
-def a_node(data, boxes, rng):
+def a_node(task, rng):
     """Some rows with what their join costs a row, missing cells included."""
+    data, boxes = task.data, task.boxes
     rows = rng.permutation(data.rows)[: rng.integers(K, 9)]
     state = start_state(boxes, data.codes[rows], np.zeros(rows.size, np.int64))
     gaps = data.codes[rows] == boxes.size
@@ -36,15 +39,16 @@ def a_node(data, boxes, rng):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_opening_a_node_equals_its_twin(seed):
-    data, boxes, labels, rng = a_table(seed)
-    shard, room = chains.make_shard(data, K, conditions_of(data, KAnonymity(K))[1], boxes, labels)
+    task, labels, rng = a_table(seed)
+    data, boxes = task.data, task.boxes
+    shard, room = chains.open_shard(task, labels)
     group, stayed = shard.state.chains.group, 0
 
     def measure(rows):
         return float(start_state(boxes, data.codes[rows], np.zeros(len(rows), np.int64)).cost.sum())
 
     for _ in range(60):
-        rows, cost = a_node(data, boxes, rng)
+        rows, cost = a_node(task, rng)
         cost *= rng.uniform(0.3, 1.0)
         chains.look_everywhere(shard, room)
         before, new = group.tolist(), int(shard.state.free[shard.state.live[0] - 1])
@@ -64,11 +68,11 @@ def test_opening_a_node_equals_its_twin(seed):
 
 
 def test_a_warm_node_may_lose_but_no_group_gets_too_small():
-    data, boxes, labels, rng = a_table(2, rows=120)
-    shard, room = chains.make_shard(data, K, conditions_of(data, KAnonymity(K))[1], boxes, labels)
+    task, labels, rng = a_table(2, rows=120)
+    shard, room = chains.open_shard(task, labels)
     before, changes = shard.state.cost.sum(), []
     for _ in range(200):
-        rows, cost = a_node(data, boxes, rng)
+        rows, cost = a_node(task, rng)
         nodes = reopen.NodeRows(np.array([0, rows.size]), rows, np.array([cost]))
         chains.look_everywhere(shard, room)
         changes.append(reopen.open_nodes(shard, nodes, np.zeros(1, np.int64), room, 0.5)[0])
@@ -78,34 +82,37 @@ def test_a_warm_node_may_lose_but_no_group_gets_too_small():
     assert min(changes) < 0.0 < max(changes)
 
 
+def loss(task, rows, labels):
+    """What some rows lose in their groups."""
+    own = np.zeros(len(rows), np.int64) + renumbered(labels[rows])
+    return float(start_state(task.boxes, task.data.codes[rows], own).cost.sum())
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_cheaper_side_of_every_component_is_taken(seed):
-    data, boxes, _, rng = a_table(seed, rows=60)
+    task, _, rng = a_table(seed, rows=60)
+    data = task.data
     alike = entries(data.codes)[1]
     sides = []
     for _ in range(2):  # pieces of the table that both divide by themselves, in their own ways
         pieces = [rng.permutation(12) // 4 + 3 * piece for piece in range(5)]
         sides.append(np.concatenate(pieces))
-    best = chains.combined(data, boxes, np.arange(60), sides)
-    loss = 0.0
+    best = chains.combined(task, np.arange(60), sides)
+    total = 0.0
     for rows in naive.components(*(side.tolist() for side in sides)):
         inside = sorted(rows)
-        loss += min(shoal.cost(data.take(inside), boxes, renumbered(s[inside])) for s in sides)
-    assert shoal.cost(data, boxes, best) == pytest.approx(loss)
+        total += min(loss(task, inside, s) for s in sides)
+    assert task.loss(best) == pytest.approx(total)
     # Rows that are the same may change places: there are more components then, and never fewer.
-    assert shoal.cost(data, boxes, chains.combined(data, boxes, alike, sides)) <= loss + 1e-9
+    assert task.loss(chains.combined(task, alike, sides)) <= total + 1e-9
 
 
-def test_chains_lose_no_more_than_their_start_and_end_when_told(monkeypatch):
-    data, _, labels, rng = a_table(3, rows=150)
-    monkeypatch.setattr(chains, "ROUNDS", 2)
-    boxes = make_boxes(data, data.weights)
-    conditions = conditions_of(data, KAnonymity(K))[1]
-    shape = (K, conditions, boxes, make_ladders(data, data.weights, K, 0.0))
+def test_chains_lose_no_more_than_their_start_and_end_when_stopped():
+    task, labels, rng = a_table(3, rows=150)
+    task = replace(make_task(task.data, KAnonymity(K), replace(EFFORTS["max"], chains=2)))
     nodes = reopen.NodeRows(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    effort = shoal.EFFORTS["max"]
-    found = chains.chained(data, shape, labels, nodes, effort, rng)
+    found = chains.chained(task, labels, nodes, rng)
     assert np.bincount(found).min() >= K
-    assert shoal.cost(data, boxes, found) < shoal.cost(data, boxes, labels)
-    same = chains.chained(data, shape, labels, nodes, effort, rng, lambda: True)
+    assert task.loss(found) < task.loss(labels)
+    same = chains.chained(replace(task, stop=lambda: True), labels, nodes, rng)
     assert (same == labels).all()

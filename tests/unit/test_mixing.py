@@ -7,10 +7,12 @@ import pytest
 
 from shoal.base.partition import Partition
 from shoal.coding.space import make_space
-from shoal.groupers import k_member, mixing, mondrian, shoal
-from shoal.groupers.boxes import make_boxes
+from shoal.groupers import conditions, k_member, mondrian, shoal
 from shoal.groupers.growth import grow_members
 from shoal.groupers.limits import limits_of
+from shoal.groupers.shoal import mix
+from shoal.groupers.shoal.efforts import EFFORTS
+from shoal.groupers.shoal.task import make_task
 from shoal.kernels import limits as kernel
 from shoal.kernels.limits import new_tally
 from shoal.measures.losses.ncp import iloss
@@ -53,7 +55,7 @@ def test_a_row_is_banned_only_when_no_way_to_the_target_is_left(distance, gaps, 
     data, rule = table(1), TCloseness(0.25, "s0", distance)
     data.sensitive["s0"][np.random.default_rng(7).random(data.rows) < gaps] = -1
     values = 5 if gaps else 4
-    quota = mixing.shares(data, rule.reading)
+    quota = conditions.shares(data, rule.reading)
     limits, _ = limits_of(data, rule, 6, {rule.reading: quota})
     rng, ended = np.random.default_rng(2), 0
     for _ in range(200):
@@ -77,15 +79,15 @@ def test_a_row_is_banned_only_when_no_way_to_the_target_is_left(distance, gaps, 
 @pytest.mark.parametrize("distance", ["equal", "ordered"])
 def test_grown_groups_are_near_the_table_before_any_repair(distance):
     data, rule = table(3), All((KAnonymity(3), TCloseness(0.2, "s0", distance)))
-    for size in mixing._sizes(data, rule, 3):
+    for size in mix._sizes(data, rule, 3):
         reading = rule.rules[1].reading
-        limits, tags = limits_of(data, rule, size, {reading: mixing.shares(data, reading)})
+        limits, tags = limits_of(data, rule, size, {reading: conditions.shares(data, reading)})
         rows = np.random.default_rng(0).permutation(data.rows)
         members = grow_members(data, make_space(data), limits, tags, rows)
         assert members.shape[0] >= min(4, data.rows // (2 * size))
         for group in members:
             counts = np.bincount(data.sensitive["s0"][group], minlength=4)
-            quota = mixing.shares(data, "s0")
+            quota = conditions.shares(data, "s0")
             assert far_from(counts, quota, distance == "ordered") <= 0.2 + 1e-9
 
 
@@ -94,14 +96,14 @@ def test_rare_values_wait_for_a_group_that_can_hide_them(enhanced):
     data, rule = table(3, 400), BetaLikeness(0.7, "s0", enhanced)
     codes = data.sensitive["s0"]
     codes[:] = np.repeat([0, 1, 2, 3], [200, 130, 66, 4])[np.random.default_rng(4).permutation(400)]
-    quota = {rule.reading: mixing.shares(data, rule.reading)}
+    quota = {rule.reading: conditions.shares(data, rule.reading)}
     most = [q * (1 + min(0.7, -np.log(q) if enhanced else 0.7)) for q in (0.5, 0.325, 0.165, 0.01)]
     assert np.allclose(rule.mix(quota[rule.reading]).most[:4], most)
-    asked = mixing.asking(data, rule)
-    size = mixing.least_size(asked)
+    asked = conditions.asked_mixes(data, rule)
+    size = conditions.least_size(asked)
     assert sum(int(share * size + 1e-9) for share in most) >= size
     assert sum(int(share * (size - 1) + 1e-9) for share in most) < size - 1
-    rare, needed = mixing._rare(data, asked, np.arange(400), 8)
+    rare, needed = mix._rare(data, asked, np.arange(400), 8)
     assert (rare == (codes == 3)).all() and needed == np.ceil(4 / most[3] - 1e-9)
     limits, tags = limits_of(data.take(np.flatnonzero(~rare)), rule, 8, quota)
     kept = data.take(np.flatnonzero(~rare))
@@ -114,11 +116,11 @@ def test_rare_values_wait_for_a_group_that_can_hide_them(enhanced):
 
 def test_of_too_many_groups_the_cheapest_stay():
     data = table(5)
-    boxes, members = make_boxes(data, data.weights, "ncp"), np.arange(60).reshape(12, 5)
+    task, members = make_task(data, KAnonymity(2), EFFORTS["fast"]), np.arange(60).reshape(12, 5)
     lost = [iloss(data.take(rows), Partition.one(5)).rate for rows in members]
-    kept = mixing._cheapest(data, boxes, members, 7)
+    kept = mix._cheapest(task, members, 7)
     assert {tuple(group) for group in kept} == {tuple(members[i]) for i in np.argsort(lost)[:7]}
-    assert (mixing._cheapest(data, boxes, members, 12) == members).all()
+    assert (mix._cheapest(task, members, 12) == members).all()
 
 
 RULES = [

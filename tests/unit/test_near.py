@@ -1,5 +1,7 @@
 """Nodes near a release are those that gain at its prices; a start from them is refined to less."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,11 +12,14 @@ from shoal.groupers.boxes import make_boxes
 from shoal.groupers.prices import near
 from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.nodes import make_problem, price_found
+from shoal.groupers.shoal.efforts import EFFORTS
 from shoal.kernels.boxes.candidate_groups import bit_place
+from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.prices.lists import price_lists
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from tests.naive import prices as naive
+from tests.stages import without
 from tests.tables import encoded
 
 
@@ -78,16 +83,19 @@ def test_a_start_from_near_nodes_is_refined_to_less(monkeypatch):
     assert sizes[sizes > 0].min() >= 5
     for v in range(0, nodes.cost.size, 37):  # no row under a node would cost more there
         rows = nodes.rows[nodes.start[v] : nodes.start[v + 1]]
-        assert shoal.cost(table.take(rows), boxes, 0 * rows) <= rows.size * nodes.cost[v] + 1e-6
-    plain = shoal.group(table, KAnonymity(5), np.random.default_rng(2))
-    monkeypatch.setattr(shoal, "NEAR", (100, 1_000, 30))
+        state = start_state(boxes, table.codes[rows], 0 * rows)
+        assert state.cost.sum() <= rows.size * nodes.cost[v] + 1e-6
     found = []
     for threads in ("1", "3"):
         monkeypatch.setenv("SHOAL_THREADS", threads)
         found.append(shoal.group(table, KAnonymity(5), np.random.default_rng(2)))
     assert (found[0].labels() == found[1].labels()).all()
+    without(monkeypatch, "prices")
+    plain = shoal.group(table, KAnonymity(5), np.random.default_rng(2))
     assert iloss(table, found[0]).rate < iloss(table, plain).rate
-    monkeypatch.setattr(near, "LOOKS", 0)  # without prices it is what it was
+    monkeypatch.undo()
+    none = replace(EFFORTS["normal"], prices=1)  # too many nodes: it is as without prices
+    monkeypatch.setitem(EFFORTS, "normal", none)
     same = shoal.group(table, KAnonymity(5), np.random.default_rng(2))
     assert (same.labels() == plain.labels()).all()
 

@@ -8,15 +8,19 @@ import pytest
 
 from shoal.base.partition import Partition
 from shoal.coding.tuples import entries
-from shoal.groupers import opening, shoal
+from shoal.groupers import shoal
 from shoal.groupers.boxes import make_boxes
-from shoal.groupers.patterns import make_ladders
 from shoal.groupers.prices import near
+from shoal.groupers.shoal import node_search as opening
+from shoal.groupers.shoal.efforts import EFFORTS, NodeSearch
+from shoal.groupers.shoal.levels import make_ladders
+from shoal.groupers.shoal.task import make_task
 from shoal.kernels.boxes.classes import new_hashed
 from shoal.kernels.boxes.opening import Listed, new_trial, reopen, reopen_listed
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from tests.naive.opening import Nodes
+from tests.stages import without
 from tests.tables import encoded
 
 
@@ -56,7 +60,8 @@ def test_equals_its_twin(seed):
     rng, k = np.random.default_rng(seed), 4
     data = encoded(rng, 40, ["tot", "tt", "ot"][seed % 3], missing=0.1 * (seed % 2))
     weights = rng.uniform(0.5, 1.5, len(data.domains))  # no two ways cost the same
-    boxes, ladders = make_boxes(data, weights), make_ladders(data, weights, k, 0.0)
+    boxes, ladders = make_boxes(data, weights), make_ladders(data, k, merge=0.0)
+    ladders = ladders._replace(width=ladders.width * weights[:, None])
     distinct, _, count = entries(data.codes)
     codes = np.ascontiguousarray(distinct.T)
     open_ = opening.one_node(count, ladders, data.rows // k + 2)
@@ -87,20 +92,20 @@ def test_equals_its_twin(seed):
 def test_groups_have_k_rows_at_any_heat_and_stopping_is_heard(priced, monkeypatch):
     monkeypatch.setattr(near, "CHOICE", 0)
     data = encoded(np.random.default_rng(3), 300, "tot" if not priced else "ttt", missing=0.1)
-    boxes, ladders = make_boxes(data, data.weights), make_ladders(data, data.weights, 20, 0.0)
-    shape = (data, 20, boxes, ladders)
+    whole = make_task(data, KAnonymity(20), EFFORTS["normal"])
 
     def labels(search, stop=None):
-        rng = np.random.default_rng(1)
-        return opening.opened(*shape, search, rng, stop, priced=priced)
+        effort = replace(whole.effort, nodes=search)
+        task = replace(whole, effort=effort, stop=stop, equal_weights=priced)
+        return opening.opened(task, np.random.default_rng(1))
 
     asked = iter([False, True])
     for rounds, heat in ((3, 0.3), (2, 0.0)):
         for passes in (0, 20):
-            search = opening.OpeningEffort(rounds, heat, 1, passes, 600)
+            search = NodeSearch(rounds, heat, 1, passes, 600)
             assert np.bincount(labels(search)).min() >= 20
             assert (labels(search) == labels(search)).all()
-    search = opening.OpeningEffort(9, 0.1, 9, 0, 600)
+    search = NodeSearch(9, 0.1, 9, 0, 600)
     assert np.bincount(labels(search, lambda: next(asked, True))).min() >= 20
     assert next(asked, None) is None
 
@@ -108,9 +113,9 @@ def test_groups_have_k_rows_at_any_heat_and_stopping_is_heard(priced, monkeypatc
 def test_whole_nodes_lose_less_than_trials_on_rows(monkeypatch):
     data = encoded(np.random.default_rng(5), 2_000, "tott")
     rule, losses = KAnonymity(100), []
-    for large in (100, 101):
-        monkeypatch.setattr(shoal, "LARGE", large)
+    for _ in range(2):
         part = shoal.group(data, rule, np.random.default_rng(1), effort="fast")
         assert rule.holds(data.stats(part)).all()
         losses.append(iloss(data, part).rate)
+        without(monkeypatch, "whole nodes")
     assert losses[0] < losses[1]

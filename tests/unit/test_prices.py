@@ -11,19 +11,18 @@ from hypothesis import strategies as st
 from shoal.base.errors import ParameterError
 from shoal.catalog import find_method
 from shoal.groupers import k_member, shoal
-from shoal.groupers.boxes import make_boxes
-from shoal.groupers.prices import chains
 from shoal.groupers.prices import nodes as module
 from shoal.groupers.prices.ascent import ascend, best_prices, proved
-from shoal.groupers.prices.greedy import named_groups
 from shoal.groupers.prices.levels import UNIT, _depth, column_levels, make_levels
 from shoal.groupers.prices.nodes import make_nodes, make_problem, price_found, price_kept, value
+from shoal.groupers.shoal.efforts import EFFORTS
 from shoal.kernels.prices.greedy import Members, greedy
 from shoal.measures.losses.ncp import iloss
 from shoal.measures.proof import Bound, Proof, check_provable, crowd, lower_bound
 from shoal.privacy import KAnonymity, LDiversity, TCloseness
 from shoal.tables.domain import Ordered, Taxonomy
 from tests.naive import prices as naive
+from tests.stages import without
 from tests.tables import encoded
 
 SMALL = settings(max_examples=25, deadline=None)
@@ -213,29 +212,15 @@ def test_groups_from_prices_are_those_of_a_plain_loop(table):
 
 
 @pytest.mark.slow
-def test_a_start_from_prices_is_refined_to_less(table, monkeypatch):
-    labels, nodes = named_groups(table, 5)
-    sizes = np.bincount(labels[labels >= 0])
-    assert sizes[sizes > 0].min() >= 5
-    assert (labels >= 0).mean() > 0.8
-    for v in range(0, nodes.cost.size, 97):  # no row under a node would cost more there
-        rows = nodes.rows[nodes.start[v] : nodes.start[v + 1]]
-        boxes = make_boxes(table, table.weights)
-        assert shoal.cost(table.take(rows), boxes, 0 * rows) <= rows.size * nodes.cost[v] + 1e-6
-    small = replace(shoal.EFFORTS["max"], trials=20.0)
-    monkeypatch.setitem(shoal.EFFORTS, "max", small)
-    monkeypatch.setattr(chains, "ROUNDS", 2)
+def test_chains_lose_less_than_trials(table, monkeypatch):
+    monkeypatch.setitem(EFFORTS, "max", replace(EFFORTS["max"], trials=20.0, chains=2))
     found = []
     for threads in ("1", "3"):
         monkeypatch.setenv("SHOAL_THREADS", threads)
         part = shoal.group(table, KAnonymity(5), np.random.default_rng(2), effort="max")
         found.append(part.labels())
     assert (found[0] == found[1]).all()
-    monkeypatch.setattr("shoal.groupers.prices.greedy.named_groups", lambda *_: None)
-    without = shoal.group(table, KAnonymity(5), np.random.default_rng(2), effort="max")
-    assert iloss(table, part).rate < 1.01 * iloss(table, without).rate
+    without(monkeypatch, "chains")
+    plain = shoal.group(table, KAnonymity(5), np.random.default_rng(2), effort="max")
+    assert iloss(table, part).rate < iloss(table, plain).rate
     assert iloss(table, part).rate >= lower_bound(table, 5).rate
-
-
-def test_no_start_from_prices_without_nodes():
-    assert named_groups(encoded(np.random.default_rng(2), 60, "ts"), 3) is None

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from shoal.base.partition import Partition
-from shoal.groupers import k_member, patterns, peeling, shoal
+from shoal.groupers import k_member, shoal
 from shoal.groupers.boxes import make_boxes
-from shoal.groupers.conditions import conditions_of
-from shoal.groupers.patterns import make_ladders
-from shoal.groupers.refinement import Effort, refine
+from shoal.groupers.shoal import levels as module
+from shoal.groupers.shoal import peel
+from shoal.groupers.shoal.efforts import EFFORTS, Effort
+from shoal.groupers.shoal.levels import make_ladders
+from shoal.groupers.shoal.task import make_task
+from shoal.groupers.shoal.trials import Trials, refine, refined
 from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.boxes.lattice import Frontier
 from shoal.measures.losses.ncp import iloss
@@ -29,12 +32,6 @@ from shoal.tables.domain import Taxonomy
 from tests.naive import joins
 from tests.naive import peel as naive
 from tests.tables import encoded
-
-
-def effort(**changes):
-    how = {"merge": 0.5, "visits": 1e6, "trials": 10, "heat": 0.0, "shard": 10_000, "passes": 1}
-    return Effort(**{**how, **changes})
-
 
 RULES = [
     KAnonymity(4),
@@ -103,7 +100,7 @@ def walk(ladders):
 @pytest.mark.parametrize("seed", range(5))
 def test_patterns_come_cheapest_first_and_each_once(seed):
     data = table(seed, kinds="tot")
-    ladders = make_ladders(data, data.weights, 3, 0.0)
+    ladders = make_ladders(data, 3, merge=0.0)
     met = walk(ladders)
     everything = set(itertools.product(*(range(count) for count in ladders.levels)))
     assert len(met) == len(set(met))
@@ -116,7 +113,7 @@ def test_a_level_with_nodes_of_all_widths_is_not_lost():
     # 45 nodes of 1 to 45 leaves, one level of the hierarchy: no width is far from the next one.
     paths = [(f"{size}-{i}", f"node {size}", "*") for size in range(1, 46) for i in range(size)]
     domain = Taxonomy.from_rows(paths, "x")
-    levels, width = patterns._tree_levels(domain, domain.width, 0.5)
+    levels, width = module._tree_levels(domain, domain.width, 0.5)
     assert len(levels) == width.size
     assert width[0] == 0.0
     assert width[-1] == 1.0
@@ -129,12 +126,9 @@ def test_a_level_with_nodes_of_all_widths_is_not_lost():
 @pytest.mark.parametrize("seed", range(3))
 def test_peel_equals_its_twin(rule, seed):
     data = table(seed, n=30, kinds=["tot", "ts", "oo"][seed], gaps=0.15)
-    k, conditions = conditions_of(data, rule)
-    ladders = make_ladders(data, data.weights, k, 0.0)
-    boxes = make_boxes(data, data.weights)
-    rng = np.random.default_rng(0)
-    got = shoal.peel_off(data, rule, k, conditions, boxes, ladders, 1e9, rng)
-    expected = naive.peel(data, rule, ladders, walk(ladders))
+    task = make_task(data, rule, EFFORTS["normal"])
+    got = peel.peel_off(task, np.random.default_rng(0), 1e9)
+    expected = naive.peel(data, rule, task.ladders, walk(task.ladders))
     assert classes(got) == classes(np.array(expected))
 
 
@@ -144,7 +138,7 @@ def test_refinement_keeps_the_rule_and_lowers_the_loss(rule, monkeypatch):
     data = table(8, n=500, kinds="ttos")  # smaller ones start again until nothing improves
     losses = []
     for trials in (0.1, 20):
-        monkeypatch.setitem(shoal.EFFORTS, "test", effort(trials=trials))
+        monkeypatch.setitem(EFFORTS, "test", Effort(0.0, trials, passes=1))
         part = shoal.group(data, rule, np.random.default_rng(2), effort="test")
         assert rule.holds(data.stats(part)).all()
         assert sorted(part.rows.tolist()) == list(range(data.rows))
@@ -157,14 +151,12 @@ def test_the_state_stays_true_while_it_changes(seed):
     """After many trials the sizes, boxes and costs are those of the groups there are."""
     data = table(seed, n=400, kinds="ttos")
     rule = All((KAnonymity(3), LDiversity(2, "s0")))
-    k, conditions = conditions_of(data, rule)
-    ladders = make_ladders(data, data.weights, k, 0.5)
-    boxes = make_boxes(data, data.weights)
+    task = make_task(data, rule, EFFORTS["normal"])
+    boxes = task.boxes
     labels = k_member.group(data, rule, np.random.default_rng(seed)).labels()
     state = start_state(boxes, data.codes, labels)
     rng = np.random.default_rng(seed)
-    how = effort(trials=25, heat=0.5 * seed)
-    refine(data, k, conditions, boxes, ladders, state, how, 0, rng)
+    refine(task, state, Trials(25, heat=0.5 * seed), 0, rng)
     fresh = start_state(boxes, data.codes, state.chains.group)
     used = state.size > 0
     groups = np.flatnonzero(used)
@@ -184,12 +176,14 @@ def test_it_loses_less_than_greedy_growth():
 
 
 @pytest.mark.slow
-def test_a_spent_budget_leaves_the_rest_to_growth(monkeypatch):
+def test_a_spent_budget_leaves_the_rest_to_growth():
     data = table(4, n=300)
-    monkeypatch.setitem(shoal.EFFORTS, "test", effort(visits=0, trials=0))
-    part = shoal.group(data, KAnonymity(5), np.random.default_rng(0), effort="test")
-    assert part.sizes.min() >= 5
-    assert part.groups > 10
+    task, rng = make_task(data, KAnonymity(5), EFFORTS["normal"]), np.random.default_rng(0)
+    labels = peel.peel_off(task, rng, 0)
+    assert (labels < 0).all()
+    sizes = np.bincount(peel.place_rest(task, labels, rng))
+    assert sizes[sizes > 0].min() >= 5
+    assert sizes.size > 10
 
 
 @pytest.mark.slow
@@ -225,21 +219,21 @@ def test_it_stops_when_told():
 
 
 def test_shards_and_threads_change_nothing_but_time(monkeypatch):
-    data = table(2, n=500)
-    monkeypatch.setitem(shoal.EFFORTS, "test", effort(shard=100, passes=2))
-    parts = []
+    data, found = table(2, n=500), []
+    task = make_task(data, KAnonymity(4), EFFORTS["normal"])
     for threads in (1, 2):
         monkeypatch.setenv("SHOAL_THREADS", str(threads))
-        parts.append(shoal.group(data, KAnonymity(4), np.random.default_rng(3), effort="test"))
-    assert (parts[0].labels() == parts[1].labels()).all()
-    assert parts[0].sizes.min() >= 4
+        wanted = Trials(10, passes=2, shard=100)
+        found.append(refined(task, np.arange(500) // 5, wanted, np.random.default_rng(3)))
+    assert (found[0] == found[1]).all()
+    assert np.bincount(found[0]).min() >= 4
 
 
 @pytest.mark.slow
 def test_a_lattice_too_large_to_walk_is_asked_of_the_rows(monkeypatch):
     data = table(9, n=400, kinds="ttoo")
-    monkeypatch.setattr(peeling, "LATTICE", 1)
-    monkeypatch.setattr(peeling, "WALK", 1)
+    monkeypatch.setattr(peel, "LATTICE", 1)
+    monkeypatch.setattr(peel, "WALK", 1)
     asked = shoal.group(data, KAnonymity(4), np.random.default_rng(0))
     greedy = k_member.group(data, KAnonymity(4), np.random.default_rng(0))
     assert asked.sizes.min() >= 4

@@ -5,14 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.base.partition import in_order
+from shoal.base.partition import Partition, in_order
 from shoal.base.people import People
 from shoal.coding.tuples import entries
-from shoal.groupers import refinement
 from shoal.groupers import shoal as method
-from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import conditions_of, sensitive_of
-from shoal.groupers.patterns import make_ladders
+from shoal.groupers.repair import repair
+from shoal.groupers.shoal import trials as module
+from shoal.groupers.shoal.efforts import EFFORTS
+from shoal.groupers.shoal.task import make_task
+from shoal.groupers.shoal.trials import Trials, refined
 from shoal.kernels.boxes import conditions as kernel
 from shoal.kernels.boxes import regrow
 from shoal.kernels.boxes.candidate_groups import YES
@@ -59,9 +61,9 @@ def counted(data, labels, groups):
 
 @pytest.mark.parametrize("rule", RULES, ids=["t", "entropy and beta"])
 def test_the_count_is_right_after_every_round_and_the_rule_holds(rule, monkeypatch, request):
-    data, trials, rounds = table(1), refinement.trials, []
+    data, trials, rounds = table(1), module.trials, []
     said = []
-    k, conditions = conditions_of(data, rule)
+    task = make_task(data, rule, EFFORTS["normal"])
 
     def watched(shard, *rest):
         gain, stayed = trials(shard, *rest)
@@ -76,23 +78,18 @@ def test_the_count_is_right_after_every_round_and_the_rule_holds(rule, monkeypat
         rounds.append(stayed)
         return gain, stayed
 
-    monkeypatch.setattr(refinement, "trials", watched)
-    boxes = make_boxes(data, data.weights, "ncp")
-    ladders = make_ladders(data, data.weights, k, 0.35, "ncp")
-    start = method.repair(data, method.Partition.from_labels(np.arange(240) // 12), rule).labels()
-    before = method.cost(data, boxes, start)
-    effort = replace(method.EFFORTS["normal"], trials=20)
-    shape, rng = (k, conditions, boxes, ladders), np.random.default_rng(0)
-    labels = refinement.refined(data, *shape, start.copy(), effort, rng)
+    monkeypatch.setattr(module, "trials", watched)
+    start = repair(data, Partition.from_labels(np.arange(240) // 12), rule).labels()
+    labels = refined(task, start, Trials(20, passes=2), np.random.default_rng(0))
     request.getfixturevalue("in_python")  # not before: kernels must not be compiled of it
     for *asked, yes in said:
-        assert kernel.passes_with.py_func(conditions, *asked) == yes
-    assert sum(rounds) > 0 and method.cost(data, boxes, labels) < before
-    assert rule.holds(data.stats(method.Partition.from_labels(labels))).all()
+        assert kernel.passes_with.py_func(task.conditions, *asked) == yes
+    assert sum(rounds) > 0 and task.loss(labels) < task.loss(start)
+    assert rule.holds(data.stats(Partition.from_labels(labels))).all()
 
 
 def test_without_room_for_the_count_nothing_is_counted_and_the_rule_holds(monkeypatch):
-    monkeypatch.setattr(refinement, "TALLIED", 10)
+    monkeypatch.setattr(module, "TALLIED", 10)
     data = table(2)
     made = method.group(data, RULES[0], np.random.default_rng(0), effort="fast")
     assert RULES[0].holds(data.stats(made)).all()
@@ -112,7 +109,7 @@ def test_a_row_may_join_or_leave_when_the_group_keeps_the_rule_with_the_change(r
             labels = np.ones(240, np.int64)
             labels[group] = 0
             labels[row] = 1 - labels[row]
-            stats = data.stats(method.Partition.from_labels(labels))
+            stats = data.stats(Partition.from_labels(labels))
             assert good == All(rule.rules[1:]).holds(stats)[0]
             assert (hist == kept).all()
             answers.append(good)
@@ -165,7 +162,7 @@ def test_kernels_count_missing_values_as_the_rule_does(rule, persons, in_python)
             kernel.add(conditions, sens, row, 1, hist)
         labels = np.ones(240, np.int64)
         labels[group] = 0
-        holds = rule.holds(data.stats(method.Partition.from_labels(labels)))[0]
+        holds = rule.holds(data.stats(Partition.from_labels(labels)))[0]
         assert (kernel.shortfall(conditions, hist) == 0.0) == holds
         answers.append(holds)
     assert 2 < sum(answers) < 58

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from shoal.coding.space import make_space
-from shoal.groupers import k_member, l_clustering, peeling, shoal
-from shoal.groupers.boxes import make_boxes
-from shoal.groupers.conditions import conditions_of
+from shoal.groupers import k_member, l_clustering
 from shoal.groupers.growth import grow_groups, grow_members, settle_rows
 from shoal.groupers.limits import limits_of
-from shoal.groupers.patterns import make_ladders
-from shoal.groupers.refinement import refined
 from shoal.groupers.repair import partners
+from shoal.groupers.shoal import peel
+from shoal.groupers.shoal.efforts import EFFORTS
+from shoal.groupers.shoal.levels import make_ladders
+from shoal.groupers.shoal.task import make_task
+from shoal.groupers.shoal.trials import Trials, refined
 from shoal.privacy import AlphaK, KAnonymity, LDiversity
 from tests.tables import encoded
 
@@ -30,23 +31,19 @@ def tight(data):
     return replace(data, sensitive={"s0": values.astype(np.int32)})
 
 
-def started(data, effort):
-    k, conditions = conditions_of(data, KAnonymity(10))
-    boxes = make_boxes(data, data.weights, "ncp")
-    return k, conditions, boxes, make_ladders(data, data.weights, k, effort.merge, "ncp")
+def started(data):
+    return make_task(data, KAnonymity(10), EFFORTS["normal"])
 
 
 @pytest.mark.slow
 def test_peel_looks_under_roofs_first(monkeypatch):
     """Without roofs every entry that is left is looked at under every pattern, to the same end."""
     data = encoded(np.random.default_rng(3), 300, "tttttoo", missing=0.02)
-    effort, found = shoal.EFFORTS["max"], []
-    k, conditions, boxes, ladders = started(data, effort)
-    for blocks in ((1, 1), peeling.BLOCKS):
-        monkeypatch.setattr(peeling, "BLOCKS", blocks)
+    task, found = replace(started(data), ladders=make_ladders(data, 10, merge=0.0)), []
+    for blocks in ((1, 1), peel.BLOCKS):
+        monkeypatch.setattr(peel, "BLOCKS", blocks)
         seen, rng = np.zeros(1, np.int64), np.random.default_rng(0)
-        args = (data, KAnonymity(10), k, conditions, boxes, ladders, 8000, rng, seen)
-        found.append((peeling.peel_off(*args), seen[0] / data.rows))
+        found.append((peel.peel_off(task, rng, 8000, seen), seen[0] / data.rows))
     (plain, most), (roofed, seen) = found
     assert np.array_equal(plain, roofed)
     assert 0 < seen < 0.6 * most, (seen, most)
@@ -54,12 +51,9 @@ def test_peel_looks_under_roofs_first(monkeypatch):
 
 def test_a_trial_prices_a_few_groups_and_rows(data):
     """Without the bit sets every group would be priced for every row that a trial frees."""
-    effort, seen = shoal.EFFORTS["normal"], np.zeros(1, np.int64)
-    k, conditions, boxes, ladders = started(data, effort)
-    labels = np.arange(data.rows) // 10
-    args = (data, k, conditions, boxes, ladders, labels, effort)
-    refined(*args, np.random.default_rng(0), visits=seen)
-    trials = effort.trials * data.rows / k
+    wanted, seen, labels = Trials(8, passes=2), np.zeros(1, np.int64), np.arange(data.rows) // 10
+    refined(started(data), labels, wanted, np.random.default_rng(0), seen)
+    trials = wanted.count * data.rows / 10
     assert 0 < seen[0] / trials < 340
 
 

@@ -11,11 +11,9 @@ import numpy as np
 import polars as pl
 
 from shoal.coding.encode import encode
-from shoal.groupers.boxes import make_boxes
-from shoal.groupers.conditions import conditions_of
-from shoal.groupers.patterns import make_ladders
-from shoal.groupers.refinement import refined
-from shoal.groupers.shoal import EFFORTS
+from shoal.groupers.shoal.efforts import EFFORTS
+from shoal.groupers.shoal.task import make_task
+from shoal.groupers.shoal.trials import Trials, refined
 from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.tables.schema import declare
 
@@ -26,12 +24,9 @@ def compile_refinement(*, diverse: bool) -> None:
     frame = pl.DataFrame({"age": place % 7, "city": place % 5, "ill": place % 3})
     data = encode(frame, declare(frame, quasi=["age", "city"], sensitive=["ill"]))
     k = KAnonymity(2)
-    size, conditions = conditions_of(data, All((k, LDiversity(2, column="ill"))) if diverse else k)
-    effort = EFFORTS["fast"]
-    ladders = make_ladders(data, data.weights, size, effort.merge, "ncp")
-    boxes = make_boxes(data, data.weights, "ncp")
-    rng = np.random.default_rng(1)
-    refined(data, size, conditions, boxes, ladders, place // 4, effort, rng)
+    rule = All((k, LDiversity(2, column="ill"))) if diverse else k
+    task = make_task(data, rule, EFFORTS["fast"])
+    refined(task, place // 4, Trials(2), np.random.default_rng(1))
 
 
 def _compile(_progress: object, *, diverse: bool) -> None:

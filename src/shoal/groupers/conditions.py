@@ -9,9 +9,14 @@ from shoal.base.partition import with_missing
 from shoal.coding.encode import Encoded
 from shoal.kernels.boxes import conditions as kernel
 from shoal.kernels.boxes.conditions import Conditions
-from shoal.privacy import Rule, flatten
+from shoal.privacy import Mix, Rule, flatten
 
 Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Asked = tuple[str, Floats, Mix]
+
+LARGEST = 4_096
+"""Rows of a group up to which the least size that can keep the mix is looked for."""
 
 # What a rule calls a condition, as the kernels number it.
 _CODES = {
@@ -91,6 +96,12 @@ def _readings(data: Encoded, rule: Rule) -> list[str]:
     return [*columns, *complete] if gaps and asked.intersection(complete) else columns
 
 
+def kernels_can_judge(data: Encoded, rule: Rule) -> bool:
+    """Say whether kernels can check all that a rule asks for."""
+    named = [(part, data.sensitive_names.get(part.column or "", ())) for part in flatten([rule])]
+    return all(part.caps() is not None or part.conditions(names) for part, names in named)
+
+
 def sensitive_of(data: Encoded, conditions: Conditions) -> Codes:
     """Return the sensitive columns side by side, none when no condition speaks of them.
 
@@ -107,3 +118,60 @@ def sensitive_of(data: Encoded, conditions: Conditions) -> Codes:
         holders = [np.where(values >= 0, people.codes, -1) for values in hidden]
         hidden = [*pairs, *holders, people.codes]
     return np.column_stack(hidden).astype(np.int32)
+
+
+def asked_mixes(data: Encoded, rule: Rule) -> list[Asked]:
+    """Return the parts of a rule that ask for the table's mix: column, its shares, how near.
+
+    The column as the part reads it: with missing values where they count.
+    """
+    columns = [(part, part.reading) for part in flatten([rule]) if part.reading is not None]
+    quota = [(part, column, shares(data, column)) for part, column in columns]
+    return [(name, share, mix) for part, name, share in quota if (mix := part.mix(share))]
+
+
+def shares(data: Encoded, column: str) -> Floats:
+    """Return the share of each value that counts in the table."""
+    whole = data.whole().read(column).whole[: len(data.names_read(column))]
+    return np.asarray(whole / max(int(whole.sum()), 1))
+
+
+def least_size(asked: list[Asked]) -> int:
+    """Return the least size of a group that can have the mix that is asked for."""
+    size = 1
+    for _, share, mix in asked:
+        while size < LARGEST and not _possible(mix, share, size):
+            size += 1
+    return size
+
+
+def _possible(mix: Mix, share: Floats, size: int) -> bool:
+    """Say whether so many rows can be as near to the table's shares as is asked."""
+    there = share > 0
+    if np.floor(mix.most[there] * size + 1e-9).sum() < size:
+        return False
+    if mix.far == np.inf:
+        return True
+    apart = bool(mix.ordered and mix.missing and share[-1] > 0)
+    return _best(share[there], size, mix.ordered, apart) <= mix.far + 1e-9
+
+
+def _best(share: Floats, size: int, ordered: bool, apart: bool = False) -> float:
+    """Return the least distance from the shares that so many rows can have.
+
+    Values equally far apart: each count is its part rounded down, and the largest rests get one row
+    more. In their order: running counts are rounded. ``apart``: the last one is the missing value,
+    whose rows are taken out of the order at distance 1.
+    """
+    if apart:
+        gaps, rest = round(float(share[-1] * size)), float(1.0 - share[-1])
+        off = abs(gaps / size - float(share[-1]))
+        if gaps == size:
+            return off
+        return off + min(1.0 - gaps / size, rest) * _best(share[:-1] / rest, size - gaps, True)
+    if ordered:
+        running = np.cumsum(share) * size
+        return float(np.abs(np.round(running) - running).sum() / (max(share.size - 1, 1) * size))
+    over = share * size - np.floor(share * size)
+    more = round(float(over.sum()))
+    return float((1.0 - np.sort(over)[over.size - more :]).sum() / size)

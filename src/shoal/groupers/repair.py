@@ -17,7 +17,7 @@ from shoal.coding.encode import Encoded
 from shoal.coding.joins import joins
 from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
-from shoal.groupers.conditions import conditions_of, sensitive_of
+from shoal.groupers.conditions import conditions_of, kernels_can_judge, sensitive_of
 from shoal.kernels.boxes.conditions import Conditions, room, stated
 from shoal.kernels.space.build_tree import build_tree
 from shoal.kernels.space.cluster_index import ClusterIndex, add_all, new_index
@@ -27,7 +27,7 @@ from shoal.kernels.space.mending import Mended, mend
 from shoal.kernels.space.partners import find_partners
 from shoal.kernels.space.search import new_search
 from shoal.kernels.space.tree import Tree
-from shoal.privacy import Rule, flatten
+from shoal.privacy import Rule
 
 Ints = npt.NDArray[np.int64]
 
@@ -49,15 +49,9 @@ def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
     """
     tally = data.tally(partition)
     failing = np.flatnonzero(~rule.holds(data.judged(tally)))
-    if failing.size and partition.groups > 1 and _told(data, rule):
+    if failing.size and partition.groups > 1 and kernels_can_judge(data, rule):
         partition = _mended(data, partition, rule, failing)
     return _in_rounds(data, partition, rule)
-
-
-def _told(data: Encoded, rule: Rule) -> bool:
-    """Say whether kernels can judge all that a rule asks for."""
-    named = [(part, data.sensitive_names.get(part.column or "", ())) for part in flatten([rule])]
-    return all(part.caps() is not None or part.conditions(names) for part, names in named)
 
 
 def _mended(data: Encoded, partition: Partition, rule: Rule, failing: Ints) -> Partition:

@@ -16,19 +16,18 @@ from shoal.base.partition import Bools, Codes, Ints
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.groupers.prices.ascent import Prices, climb
-from shoal.groupers.prices.greedy import node_rows, priced_groups
 from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.nodes import FAR, Pass, Problem, make_problem
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import start_state
-from shoal.kernels.prices.greedy import Members, losses_per_row
+from shoal.kernels.prices.greedy import Members, greedy, losses_per_row
 from shoal.kernels.prices.lists import cheapest_list, list_entries, mark_bits, price_lists
 from shoal.kernels.prices.near import near
 from shoal.kernels.prices.number import new_depths
 from shoal.kernels.prices.reopen import NodeRows
 
 LOOKS = 250_000_000
-"""Entries times patterns up to which nodes are looked for."""
+"""Pairs of an entry and a pattern up to which nodes are looked for, unless an effort says more."""
 BITS = 8_000_000
 """Words of bits, 64 each, that say which entries lie under the nodes of every column."""
 NEAR = 0.1
@@ -39,6 +38,8 @@ SHORT, LONG = 4, 8
 """Rows of a node, per k, that it is priced with, and that it is opened with."""
 PASSES, LAST = 20, 0.04
 """Passes over the nodes, and the last step of them."""
+ROWS = 8
+"""Different rows, per k, that a node is tried with."""
 WORTH = 0.3
 """How much of the mean price a row may cost more than it is worth, for its node to be opened."""
 LAST_MANY, WORTH_MANY = 0.02, 0.03
@@ -74,9 +75,12 @@ class NearProblem:
     many: int
 
 
-def near_problem(data: Encoded, k: int) -> NearProblem | None:
-    """Return what is to be priced; None where nodes are too many, cannot be listed or are free."""
-    problem = make_problem(data, k, LOOKS)
+def near_problem(data: Encoded, k: int, work: int = LOOKS) -> NearProblem | None:
+    """Return what is to be priced; None where nodes are too many, cannot be listed or are free.
+
+    ``work``: pairs of an entry and a pattern up to which nodes are looked for.
+    """
+    problem = make_problem(data, k, work)
     if problem is None or problem.free.all():
         return None
     number, many = _bit_rows(problem)
@@ -104,6 +108,43 @@ def near_groups(
     nodes = node_rows(problem, members)
     nodes = nodes._replace(cost=nodes.cost * data.weights.max())  # one weight for all columns
     return priced_groups(problem, members, prices), nodes
+
+
+def node_rows(problem: Problem, members: Members) -> NodeRows:
+    """Return the dearest rows under nodes, and what a node costs a row."""
+    size = np.minimum(np.diff(members.start), ROWS * problem.k)
+    first = members.start[:-1]
+    entry = members.entry[np.repeat(first - np.cumsum(size) + size, size) + np.arange(size.sum())]
+    count = problem.count[entry]
+    begin = np.cumsum(problem.count) - problem.count
+    places = np.repeat(begin[entry] - np.cumsum(count) + count, count) + np.arange(count.sum())
+    ends = np.append(0, np.cumsum(count))[np.append(0, np.cumsum(size))]
+    rows = np.argsort(problem.entry, kind="stable")[places]
+    return NodeRows(ends, rows, members.cost / UNIT)
+
+
+def priced_groups(problem: Problem, members: Members, prices: Ints) -> Ints:
+    """Return the group of every row, -1 for rows that no group took."""
+    # An entry that is a class by itself lends the rows that it can spare.
+    left = np.where(problem.free, problem.count - problem.k, problem.count)
+    spare = left.copy()
+    room = np.empty((int(problem.count.sum()), 3), np.int64)
+    heap, key = np.empty(members.cost.size, np.int64), np.empty(members.cost.size)
+    groups, told = greedy(members, prices, spare, problem.k, heap, key, room)
+    made = room[:told]
+    out = np.full(problem.entry.size, -1, np.int64)
+    by_entry = np.argsort(problem.entry, kind="stable")
+    begin = np.cumsum(problem.count) - problem.count
+    turn = np.argsort(made[:, 1], kind="stable")
+    group, entry, rows = made[turn].T
+    before = np.cumsum(rows) - rows
+    fresh = np.append(True, entry[1:] != entry[:-1])[: entry.size]
+    offset = before - np.maximum.accumulate(np.where(fresh, before, 0))
+    places = np.repeat(begin[entry] + offset - before, rows) + np.arange(int(rows.sum()))
+    out[by_entry[places]] = np.repeat(group, rows)
+    alone = problem.free[problem.entry] & (out < 0)
+    out[alone] = groups + problem.entry[alone]
+    return out
 
 
 def near_nodes(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
 from shoal.kernels.boxes.geometry import Codes, Floats, Ints
 from shoal.kernels.boxes.lattice import sift_down
-from shoal.kernels.prices.number import NONE
 
 
 class Members(NamedTuple):
@@ -19,32 +17,6 @@ class Members(NamedTuple):
     start: Ints
     entry: Codes
     cost: Ints
-
-
-@kernel
-def gather(
-    ids: npt.NDArray[np.uint16],
-    first: Ints,
-    wanted: Codes,
-    order: Codes,
-    size: Ints,
-    start: Ints,
-    entry: Codes,
-) -> None:
-    """Count the entries of wanted nodes in ``size``; once ``start`` is known, list them.
-
-    ``wanted``: the number that a node of these patterns goes by, -1 if it is not wanted. With an
-    empty ``entry`` entries are only counted.
-    """
-    for p in range(len(ids)):
-        for i in range(len(order)):
-            c = ids[p, order[i]]
-            if c == NONE or wanted[first[p] + c] < 0:
-                continue
-            node = wanted[first[p] + c]
-            if len(entry):
-                entry[start[node] + size[node]] = order[i]
-            size[node] += 1
 
 
 @kernel

@@ -47,7 +47,7 @@ class Score:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class PredictionTask:
     """What is to be predicted, and on which rows it is tested.
 
     Parameters
@@ -111,7 +111,9 @@ def choose_target(schema: Schema, wanted: str | None) -> str | None:
     return wanted
 
 
-def make_task(frame: pl.DataFrame, schema: Schema, target: str, seed: int = 0) -> Task | str:
+def make_task(
+    frame: pl.DataFrame, schema: Schema, target: str, seed: int = 0
+) -> PredictionTask | str:
     """Part the rows and sort the values of the target into classes, or say why it cannot be done.
 
     A number of more than a few values becomes four classes of about equal frequency; of other
@@ -145,7 +147,7 @@ def make_task(frame: pl.DataFrame, schema: Schema, target: str, seed: int = 0) -
         return f"{target!r} has one value only"
     if not any(column.role in (Role.QUASI, Role.OTHER) for column in schema.columns):
         return "there is no column to predict from"
-    return Task(target, names, of_value, truth, held, tested, seed)
+    return PredictionTask(target, names, of_value, truth, held, tested, seed)
 
 
 def _aligned(values: pl.Series, counts: pl.DataFrame, name: str) -> Ints:
@@ -182,7 +184,7 @@ def _codes(texts: pl.Series, of_value: Mapping[str, int]) -> Ints:
     return codes.fill_null(-1).to_numpy()
 
 
-def majority(task: Task) -> Score:
+def majority(task: PredictionTask) -> Score:
     """Always say the class that is most frequent in the training rows."""
     learnt = task.truth[~task.held]
     guess = int(np.bincount(learnt[learnt >= 0]).argmax())
@@ -190,7 +192,7 @@ def majority(task: Task) -> Score:
 
 
 def on_original(
-    task: Task, original: pl.DataFrame, schema: Schema, taxonomies: Mapping[str, Taxonomy]
+    task: PredictionTask, original: pl.DataFrame, schema: Schema, taxonomies: Mapping[str, Taxonomy]
 ) -> Score:
     """Train on the original rows themselves: what can be reached without any anonymization."""
     reading = read_beside(original, original, schema, taxonomies, exact=True)
@@ -199,7 +201,7 @@ def on_original(
 
 
 def on_release(
-    task: Task,
+    task: PredictionTask,
     reading: PairedCells,
     order: Ints,
     original: pl.DataFrame,
@@ -237,7 +239,7 @@ def on_release(
     return _fit(task, reading, original, schema, taxonomies, weights, rows)
 
 
-def training_rows(task: Task, order: Ints) -> Ints:
+def training_rows(task: PredictionTask, order: Ints) -> Ints:
     """Return the released rows that do not come from a row held out."""
     return np.flatnonzero(~task.held[order])
 
@@ -249,14 +251,14 @@ def _certain(codes: Ints, many: int) -> Floats:
     return weights
 
 
-def _sample(task: Task, rows: Ints) -> Ints:
+def _sample(task: PredictionTask, rows: Ints) -> Ints:
     if rows.size <= MOST_LEARNT:
         return rows
     return np.sort(np.random.default_rng([task.seed, 2]).choice(rows, MOST_LEARNT, replace=False))
 
 
 def _fit(
-    task: Task,
+    task: PredictionTask,
     reading: PairedCells,
     original: pl.DataFrame,
     schema: Schema,
@@ -296,7 +298,7 @@ def _fit(
     return _score(task, guess, time.perf_counter() - start)
 
 
-def _score(task: Task, guess: npt.NDArray[np.integer], seconds: float = 0.0) -> Score:
+def _score(task: PredictionTask, guess: npt.NDArray[np.integer], seconds: float = 0.0) -> Score:
     truth = task.truth[task.tested]
     right = guess == truth
     sizes = np.bincount(truth)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.base.partition import GroupStats, Ints
 from shoal.catalog import LOSSES
 from shoal.measures.losses import classifier
-from shoal.measures.losses.classifier import Score, Task
+from shoal.measures.losses.classifier import PredictionTask, Score
 from shoal.measures.losses.features import PairedCells, read_beside
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.measures.readoff import read_off
@@ -84,7 +82,7 @@ class Yardstick:
     threshold: float
     queries: tuple[Query, ...] = ()
     truth: Truth | None = None
-    task: Task | None = None
+    task: PredictionTask | None = None
     baselines: Mapping[str, Score] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -116,8 +114,7 @@ class Yardstick:
             )
             beside = opened.beside(reading.sides)
             views = {of: beside.view(of) for of in self.schema.sensitive}
-            labels = opened.published.labels
-            figures |= self._beliefs(views, run.verdict.stats, labels) | self._answers(views)
+            figures |= self._beliefs(views) | self._answers(views)
             figures |= self._learn(made, reading)
         return {name: float(value) for name, value in figures.items()} | {
             "measuring_seconds": time.perf_counter() - start
@@ -133,12 +130,9 @@ class Yardstick:
                 shares.append(float(counts.to_numpy().max() / len(known)))
         return max(shares)
 
-    def _beliefs(
-        self, views: Mapping[str, View], stats: GroupStats | None, labels: Ints
-    ) -> dict[str, float]:
+    def _beliefs(self, views: Mapping[str, View]) -> dict[str, float]:
         """Return the strongest and the mean belief, of the sensitive column that has it worst."""
-        counted: dict[str, Any] = {"stats": stats, "labels": labels}
-        risks = [attribute_risk(view, of, **counted) for of, view in views.items()]
+        risks = [attribute_risk(view, of) for of, view in views.items()]
         if not risks:
             return {}
         return {
@@ -236,7 +230,7 @@ def _task(
     target: str | None,
     seed: int,
     notes: list[str],
-) -> Task | None:
+) -> PredictionTask | None:
     chosen = classifier.choose_target(schema, target)
     if classify is False:
         return None

@@ -14,12 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.pace import under_way
+from shoal.base.partition import Partition
 from shoal.base.threads import share
-from shoal.coding.encode import Encoded
+from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
 from shoal.groupers.conditions import sensitive_of
-from shoal.groupers.limits import left_over
-from shoal.kernels.boxes.conditions import Conditions, room, stated
+from shoal.groupers.growth import grow_members
+from shoal.groupers.limits import left_over, limits_of
+from shoal.groupers.repair import repair
+from shoal.groupers.shoal.task import Measured, Stage, Task
+from shoal.kernels.boxes.conditions import room, stated
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.lattice import Frontier, Ladders
 from shoal.kernels.boxes.peel import (
@@ -30,11 +34,15 @@ from shoal.kernels.boxes.peel import (
     peel,
     screen,
 )
-from shoal.privacy import Rule
+from shoal.tables.domain import Taxonomy
 
 Ints = npt.NDArray[np.int64]
 Patterns = npt.NDArray[np.int8]
 
+VISITS = (2_000, 8_000)
+"""Entries visited, per entry of the table, before the rest is left to growth: under a rule on
+sensitive values the one or the other loses up to 15 % less (Adult: l = 5, k = 10: 0.0509, 0.0585;
+l = 3, k = 100: 0.1247, 0.1161), and the cheaper start says which."""
 LATTICE = 1e6
 """Patterns up to which the whole lattice is walked."""
 WALK = 200
@@ -68,21 +76,15 @@ def walkable(ladders: Ladders) -> bool:
 
 
 def peel_off(
-    data: Encoded,
-    rule: Rule,
-    k: int,
-    conditions: Conditions,
-    boxes: Boxes,
-    ladders: Ladders,
-    visits: float,
-    rng: np.random.Generator,
-    seen: Ints | None = None,
+    task: Task, rng: np.random.Generator, visits: float = VISITS[0], seen: Ints | None = None
 ) -> Ints:
     """Return the class that each row was taken off in, -1 for rows that no class took.
 
     ``visits`` limits the entries that are left under all patterns in turn, per entry; ``seen``, one
     number, grows by those that were looked at.
     """
+    data, rule, k, conditions = task.data, task.rule, task.k, task.conditions
+    boxes, ladders = task.boxes, task.ladders
     m = data.codes.shape[1]
     distinct, entry, count = entries(np.hstack((data.codes, sensitive_of(data, conditions))))
     codes, kept = np.ascontiguousarray(distinct[:, :m].T), np.ascontiguousarray(distinct[:, m:])
@@ -186,3 +188,68 @@ def _proposals(
     out = np.unique(out, axis=0)
     cost = ladders.width[np.arange(ladders.levels.size), out].sum(axis=1)
     return out[np.argsort(cost, kind="stable")][: len(out) // 2 + 1]
+
+
+LEFT = 0.5
+"""Share of the rows that the peel may leave where groups can be built with the table's mix."""
+
+
+def _peeled(task: Task, _labels: Ints | None, rng: np.random.Generator) -> Ints | None:
+    """Peel, and give the rows that no class took a group; None when too many are left."""
+    best = None
+    twice = task.conditions.code.size and not task.wants_mix
+    for visits in VISITS if twice else VISITS[:1]:
+        labels = peel_off(task, rng, visits)
+        left = float((labels < 0).mean())
+        made = None if task.wants_mix and left > LEFT else place_rest(task, labels, rng)
+        best = best if made is None else task.cheaper(best, made)
+        if not left:
+            break
+    return best
+
+
+def place_rest(task: Task, labels: Ints, rng: np.random.Generator) -> Ints | None:
+    """Give the rows that no class took a group.
+
+    As many groups as possible are grown among them; the others join the groups that they cost
+    least, in the repair. None when too many are left: they are too much alike, and the rows that
+    would have made them diverse are in other classes already.
+    """
+    data, rule = task.data, task.rule
+    rest, labels = np.flatnonzero(labels < 0), labels.copy()
+    if left_over(data, rule, rest) > MANY * data.rows:
+        return None
+    if rest.size:
+        part = data.take(rest)
+        limits, tags = limits_of(part, rule)
+        members = grow_members(part, make_space(part), limits, tags, rng.permutation(rest.size))
+        groups = int(labels.max()) + 1
+        labels[rest[members]] = groups + np.arange(members.shape[0])[:, None]
+    if (labels < 0).sum() > MANY * data.rows:
+        return None
+    return repair(data, Partition.from_labels(alone(labels)), rule).labels()
+
+
+def alone(labels: Ints) -> Ints:
+    """Return a new group for each row labelled -1."""
+    free, labels = labels < 0, labels.copy()
+    labels[free] = labels.max(initial=-1) + 1 + np.arange(int(free.sum()))
+    return labels
+
+
+def _has_levels(task: Task) -> bool:
+    """Say whether patterns can tell rows apart: a set has two levels, one value or any."""
+    named = any(isinstance(domain, Taxonomy) for domain in task.data.domains)
+    return named or not task.has_sets or bool(task.conditions.code.size)
+
+
+PEEL = Stage(
+    "peel",
+    _has_levels,
+    _peeled,
+    "2,000 visits per entry, under a rule on sensitive values then 8,000",
+    (
+        Measured("adult30 k=10", 0.07620, 0.07665, "2026-11-18"),
+        Measured("adult30 k=10 effort=fast", 0.07902, 0.08890, "2026-11-18"),
+    ),
+)

@@ -18,7 +18,6 @@ al. 2004), here one move: a node that opens closes those that it leaves too litt
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +25,13 @@ import numpy.typing as npt
 from shoal.base.pace import under_way
 from shoal.base.partition import Codes, Ints
 from shoal.base.threads import share
-from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.prices.near import LOOKS, near_nodes
 from shoal.groupers.prices.nodes import make_problem
-from shoal.groupers.refinement import random_pattern
+from shoal.groupers.shoal.task import LISTED, Task
+from shoal.groupers.shoal.trials import random_pattern
 from shoal.kernels.boxes.classes import new_hashed
-from shoal.kernels.boxes.geometry import SET, Boxes, Words
+from shoal.kernels.boxes.geometry import Boxes, Words
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.opening import (
     Listed,
@@ -44,8 +43,6 @@ from shoal.kernels.boxes.opening import (
 )
 from shoal.kernels.prices.greedy import Members
 
-ROOM = 200_000_000
-"""Pairs of an entry and a node up to which there is room for it."""
 ROUND = 250
 """Patterns that are tried at one heat."""
 NEAR, STEPS = 0.8, 3
@@ -64,60 +61,14 @@ HEATS = (0.1, 0.02)
 """How much worse a listed node may make it at first and at last, in losses of k rows."""
 
 
-@dataclass(frozen=True)
-class OpeningEffort:
-    """How long to search, in work.
-
-    Parameters
-    ----------
-    rounds, heat
-        By patterns alone: for how long, and how much worse a step may make it at first, in losses
-        of k rows.
-    first
-        Rounds before nodes are listed, where they can be.
-    passes
-        Passes over those nodes for prices that tell which of them are worth it.
-    tries
-        Nodes tried after that.
-    """
-
-    rounds: int
-    heat: float
-    first: int
-    passes: int
-    tries: int
-
-
-def searchable(data: Encoded, k: int, boxes: Boxes) -> bool:
-    """Say whether whole nodes can be searched: no sets, and room for all nodes."""
-    nodes = data.rows // k + 2
-    return nodes > 3 and data.rows * nodes <= ROOM and not (boxes.kind == SET).any()
-
-
-def opened(
-    data: Encoded,
-    k: int,
-    boxes: Boxes,
-    ladders: Ladders,
-    search: OpeningEffort,
-    rng: np.random.Generator,
-    stop: Callable[[], bool] | None = None,
-    *,
-    priced: bool = False,
-) -> Ints:
-    """Return the group of every row, of k rows or more.
-
-    Parameters
-    ----------
-    stop
-        Asked before every round.
-    priced
-        Whether prices may name the nodes that are tried: widths count alike in all columns.
-    """
+def opened(task: Task, rng: np.random.Generator) -> Ints:
+    """Return the group of every row, of k rows or more."""
+    data, k, boxes, ladders, search = task.data, task.k, task.boxes, task.ladders, task.effort.nodes
     distinct, entry, count = entries(data.codes)
-    codes, nodes = np.ascontiguousarray(distinct.T), data.rows // k + 2
+    codes, nodes, stop = np.ascontiguousarray(distinct.T), data.rows // k + 2, task.stop
     seed = np.array([rng.integers(1, 2**62)], np.uint64)
-    problem = make_problem(data, k, LOOKS) if priced else None
+    listed = task.equal_weights and data.rows <= LISTED
+    problem = make_problem(data, k, LOOKS) if listed else None
     if problem is not None and not problem.free.any():
         open_ = one_node(count, ladders, nodes)
         own = rng.spawn(1)[0]  # it may be for nothing

@@ -16,18 +16,18 @@ Ints = npt.NDArray[np.int64]
 CELLS = (64, 32, 16, 8, 4, 2)
 """Equal parts an ordered column is cut into, level by level."""
 
+MERGE, FINER = 0.5, 0.35
+"""Widths of a hierarchy closer than this (relative) are one level."""
 APART = 1.6
 """No two levels of a hierarchy lie further apart than this, if there are nodes between."""
 
 
-def make_ladders(
-    data: Encoded, weights: Floats, k: int, merge: float, objective: str = "ncp"
-) -> Ladders:
-    """Return the levels of every column; widths within ``merge`` of each other are one level."""
+def make_ladders(data: Encoded, k: int, objective: str = "ncp", merge: float = MERGE) -> Ladders:
+    """Return the levels of every column."""
     rng = np.random.default_rng(20)  # signatures tell classes apart; no result depends on them
     signs: list[npt.NDArray[np.uint64]] = []
     at, count, widths = [], [], []
-    for j, (domain, weight) in enumerate(zip(data.domains, weights, strict=True)):
+    for j, (domain, weight) in enumerate(zip(data.domains, data.weights, strict=True)):
         levels, width = _levels(domain, data.codes[:, j], k, merge, objective)
         at.append(sum(sign.size for sign in signs))
         count.append(len(levels))

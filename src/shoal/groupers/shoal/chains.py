@@ -9,25 +9,21 @@ short and many: of a longer one less can be told apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
 
 from shoal.base.partition import Ints
 from shoal.base.threads import share
-from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
-from shoal.groupers.refinement import Effort, hidden_of, refined, renumbered
-from shoal.groupers.shifting import shifted
-from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
-from shoal.kernels.boxes.classes import Classes
-from shoal.kernels.boxes.conditions import Conditions, room
-from shoal.kernels.boxes.geometry import Boxes
+from shoal.groupers.prices.near import near_groups
+from shoal.groupers.shoal.peel import place_rest
+from shoal.groupers.shoal.shift import shifted
+from shoal.groupers.shoal.task import Task
+from shoal.groupers.shoal.trials import Trials, make_shard, refined, renumbered
 from shoal.kernels.boxes.groups import start_state
-from shoal.kernels.boxes.lattice import Ladders
-from shoal.kernels.boxes.shard import Shard, new_work
+from shoal.kernels.boxes.shard import Shard
 from shoal.kernels.prices.components import components
 from shoal.kernels.prices.reopen import (
     Elsewhere,
@@ -38,10 +34,10 @@ from shoal.kernels.prices.reopen import (
     open_nodes,
 )
 
-CHAINS, ROUNDS = 2, 60
-"""Chains that start from the same groups, and how often they do."""
-TRIALS, HEAT, WARM = 10, 3.0, 0.3
-"""Trials of a chain (per n / k), how warm they start, and how warm nodes are opened after them."""
+CHAINS = 2
+"""Chains that start from the same groups."""
+WARM_TRIALS, WARM = Trials(10, heat=3.0, dearer=np.inf, shard=40_000), 0.3
+"""Trials of a chain, and how warm nodes are opened after them."""
 PASSES, TURNS = 2, 3
 """Times that the table is looked over, and that every node is tried each time."""
 PARTS = 8
@@ -50,11 +46,22 @@ ALIKE = 2
 """Times that rows which are the same are exchanged between groups to make two partitions alike."""
 
 
+def priced(
+    task: Task, labels: Ints, rng: np.random.Generator, passes: int
+) -> tuple[Ints, NodeRows] | None:
+    """Return groups from prices near what rows pay, and the nodes that are worth opening.
+
+    None where prices leave too many rows without a group. ``passes``: how often the table is looked
+    over while nodes are opened.
+    """
+    assert task.problem is not None
+    found, nodes = near_groups(task.data, task.problem, task.boxes, labels)
+    placed = place_rest(task, found, rng)
+    return None if placed is None else (reopened(task, placed, nodes, rng, passes), nodes)
+
+
 def reopened(
-    data: Encoded,
-    k: int,
-    conditions: Conditions,
-    boxes: Boxes,
+    task: Task,
     labels: Ints,
     nodes: NodeRows,
     rng: np.random.Generator,
@@ -66,8 +73,8 @@ def reopened(
 
     ``heat``: how much a node may make the loss larger, in mean losses of a row.
     """
-    shard, elsewhere = make_shard(data, k, conditions, boxes, labels, int(rng.integers(1, 2**62)))
-    heat *= float(shard.state.cost.sum()) / data.rows
+    shard, elsewhere = open_shard(task, labels, int(rng.integers(1, 2**62)))
+    heat *= float(shard.state.cost.sum()) / task.data.rows
     for _ in range(passes):
         look_everywhere(shard, elsewhere)
         opened = 0
@@ -91,64 +98,48 @@ def look_everywhere(shard: Shard, elsewhere: Elsewhere) -> None:
     look_around(shard, elsewhere)
 
 
-def make_shard(
-    data: Encoded, k: int, conditions: Conditions, boxes: Boxes, labels: Ints, luck: int = 1
-) -> tuple[Shard, Elsewhere]:
+def open_shard(task: Task, labels: Ints, luck: int = 1) -> tuple[Shard, Elsewhere]:
     """Return groups as one shard, with room to open nodes in."""
-    state = start_state(boxes, data.codes, renumbered(labels))
-    most, groups, nothing = 4 * k + 60, state.size.size, np.zeros(0, np.int64)
-    covered = new_covered(boxes, groups)
+    state = start_state(task.boxes, task.data.codes, renumbered(labels))
+    groups = state.size.size
     # Groups that cost nothing are hardly ever the cheapest for others, and may be most of them.
-    mark_all(boxes, covered, state._replace(size=np.where(state.cost > 0.0, state.size, 0)), most)
-    distinct, entry, _ = entries(data.codes)
-    work = new_work(boxes, most, len(distinct), groups, room(conditions), 0, luck)
-    hidden, classes = hidden_of(data, conditions, state), Classes(nothing, nothing)
-    shard = Shard(boxes, data.codes, entry, hidden, k, most, state, covered, classes, work)
-    return shard, new_elsewhere(data.rows, groups)
+    offered = state._replace(size=np.where(state.cost > 0.0, state.size, 0))
+    shard = make_shard(task, state, 4 * task.k + 60, luck, offered)
+    return shard, new_elsewhere(task.data.rows, groups)
 
 
-def chained(
-    data: Encoded,
-    shape: tuple[int, Conditions, Boxes, Ladders],
-    labels: Ints,
-    nodes: NodeRows,
-    effort: Effort,
-    rng: np.random.Generator,
-    stop: Callable[[], bool] | None = None,
-) -> Ints:
+def chained(task: Task, labels: Ints, nodes: NodeRows, rng: np.random.Generator) -> Ints:
     """Return better groups: rounds of short chains, each from the best of those before."""
-    k, conditions, boxes, _ = shape
-    entry = entries(data.codes)[1]
-    warm = replace(effort, trials=TRIALS, heat=HEAT, passes=1)
-    for _ in range(ROUNDS):
-        if stop is not None and stop():
+    entry = entries(task.data.codes)[1]
+    for _ in range(task.effort.chains):
+        if task.stopped():
             break
 
         def chain(own: np.random.Generator, start: Ints = labels) -> Ints:
-            made = refined(data, *shape, start.copy(), warm, own, stop)
-            made = reopened(data, k, conditions, boxes, made, nodes, own, 1, 1, WARM)
-            return shifted(data, k, boxes, made)
+            made = refined(task, start, WARM_TRIALS, own)
+            made = reopened(task, made, nodes, own, 1, 1, WARM)
+            return shifted(task, made)
 
-        labels = combined(data, boxes, entry, [*share(chain, rng.spawn(CHAINS)), labels])
-    return reopened(data, k, conditions, boxes, labels, nodes, rng)
+        labels = combined(task, entry, [*share(chain, rng.spawn(CHAINS)), labels])
+    return reopened(task, labels, nodes, rng)
 
 
-def combined(data: Encoded, boxes: Boxes, entry: Ints, made: Sequence[Ints]) -> Ints:
+def combined(task: Task, entry: Ints, made: Sequence[Ints]) -> Ints:
     """Return the cheaper side of every component of partitions, one after the other.
 
     ``entry``: which rows are the same.
     """
-    return reduce(lambda one, other: _cheaper(data, boxes, entry, one, other), made)
+    return reduce(lambda one, other: _cheaper_sides(task, entry, one, other), made)
 
 
-def _cheaper(data: Encoded, boxes: Boxes, entry: Ints, one: Ints, other: Ints) -> Ints:
+def _cheaper_sides(task: Task, entry: Ints, one: Ints, other: Ints) -> Ints:
     one, other = renumbered(one), renumbered(other)
     for _ in range(ALIKE):
         other = _alike(entry, one, other)
     many = int(one.max()) + 1
     losses = np.concatenate(
         [
-            start_state(boxes, data.codes, side, spare=0).cost * sign
+            start_state(task.boxes, task.data.codes, side, spare=0).cost * sign
             for side, sign in ((one, 1.0), (other, -1.0))
         ]
     )

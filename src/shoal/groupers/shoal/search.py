@@ -1,0 +1,67 @@
+"""`shoal`, our own method: the cheapest of some starts, made better by one stage after the other.
+
+A *start* makes groups from the table: peeled off by patterns, grown, cut, or built with the table's
+mix of values. An *improvement* takes groups and returns groups that lose no more: trials take a few
+neighbouring groups apart and put their rows together in a better way, prices say which nodes are
+worth opening, rows are shifted to better places. Whatever still breaks the rule is joined at the
+end, and every group is recoded by its true members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Literal
+
+import numpy as np
+
+from shoal.base.partition import Partition
+from shoal.coding.encode import Encoded
+from shoal.groupers.repair import repair
+from shoal.groupers.shoal.efforts import EFFORTS
+from shoal.groupers.shoal.mix import MIX
+from shoal.groupers.shoal.nodes import CHAINS, NODES, PRICES
+from shoal.groupers.shoal.others import GROWN, OTHERS
+from shoal.groupers.shoal.peel import PEEL
+from shoal.groupers.shoal.shift import SHIFT
+from shoal.groupers.shoal.task import make_task
+from shoal.groupers.shoal.trials import FIRST_TRIALS, RESTARTS, TRIALS
+from shoal.privacy import Rule
+
+STARTS = (PEEL, MIX, NODES, OTHERS, GROWN)
+"""Ways to make groups; the cheapest are taken."""
+IMPROVEMENTS = (FIRST_TRIALS, RESTARTS, SHIFT, PRICES, TRIALS, CHAINS, SHIFT)
+"""Ways to make groups better, one after the other."""
+
+
+def group(
+    data: Encoded,
+    rule: Rule,
+    rng: np.random.Generator,
+    *,
+    effort: Literal["fast", "normal", "max"] = "normal",
+    objective: Literal["ncp", "entropy"] = "ncp",
+    stop: Callable[[], bool] | None = None,
+) -> Partition:
+    """Split the rows into groups that keep the rule, at the lowest loss within the effort.
+
+    Parameters
+    ----------
+    objective
+        What a wide cell costs: its share of the domain (``"ncp"``), or of the column's entropy.
+    stop
+        Asked before every round of refinement; True ends the work with the best partition so far.
+    """
+    task = make_task(data, rule, EFFORTS[effort], objective, stop)
+    labels, own, seed = None, deepcopy(rng), int(rng.integers(2**63))
+    for stage in STARTS:
+        if stage.applies(task):
+            # A start begins with the random numbers that it would have as a method by itself.
+            made = stage.make(task, labels, deepcopy(own))
+            labels = labels if made is None else task.cheaper(labels, made)
+    labels = np.zeros(data.rows, np.int64) if labels is None else labels
+    for stage in IMPROVEMENTS:
+        if task.loss(labels) > 0.0 and stage.applies(task):
+            made = stage.make(task, labels, stage.stream(seed))
+            labels = labels if made is None else made
+    return repair(data, Partition.from_labels(labels), rule)

@@ -1,0 +1,120 @@
+"""The stages of the method `shoal`: each can be read, switched off, measured, added and removed."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from benchmarks import stages as benchmark
+from shoal.base.partition import Partition
+from shoal.groupers import shoal
+from shoal.groupers.shoal import search
+from shoal.groupers.shoal.efforts import EFFORTS
+from shoal.groupers.shoal.task import Stage, make_task
+from shoal.measures.losses.ncp import iloss
+from shoal.privacy import All, KAnonymity, LDiversity, TCloseness
+from tests.stages import without
+from tests.tables import encoded
+
+EVERY = benchmark.stages()
+RULES = [
+    KAnonymity(4),
+    All((KAnonymity(4), LDiversity(3, "s0"))),
+    All((KAnonymity(4), TCloseness(0.4, "s0"))),
+]
+
+
+def table(rows=500, kinds="tto"):
+    return encoded(np.random.default_rng(4), rows, kinds, sensitive=(5,))
+
+
+@pytest.mark.parametrize("stage", EVERY, ids=lambda stage: stage.name)
+def test_every_stage_says_what_it_is_worth(stage):
+    assert stage.evidence, "measure it: python -m benchmarks.stages NAME --write"
+    for each in stage.evidence:
+        assert each.day >= "2026-11-18"
+        assert 0.0 < each.loss <= 1.0 and 0.0 < each.without <= 1.0
+    assert stage.work
+    assert not benchmark.worth(stage, list(stage.evidence))
+
+
+def test_names_are_one_each():
+    assert len({stage.name for stage in EVERY}) == len(EVERY)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[-30:])
+def test_no_improvement_makes_groups_lose_more(rule):
+    data = table()
+    task = make_task(data, rule, replace(EFFORTS["max"], trials=20, chains=1))
+    labels = shoal.group(data, rule, np.random.default_rng(1), effort="fast").labels()
+    for stage in search.IMPROVEMENTS:
+        if stage.applies(task):
+            made = stage.make(task, labels.copy(), np.random.default_rng(2))
+            assert made is None or task.loss(made) <= task.loss(labels) + 1e-9
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.describe()[-30:])
+def test_normal_never_loses_more_than_fast(rule):
+    for seed in range(3):
+        data = table(450)
+        rates = [
+            iloss(data, shoal.group(data, rule, np.random.default_rng(seed), effort=effort)).rate
+            for effort in ("fast", "normal")
+        ]
+        assert rates[1] <= rates[0] + 1e-9
+
+
+def watched(stage, made, task, labels, rng):
+    found = stage.make(task, labels, rng)
+    made.append((stage.name, None if found is None else found.tolist()))
+    return found
+
+
+def test_switching_a_stage_off_changes_no_random_number_of_another(monkeypatch):
+    data, runs = table(), []
+    for off in ((), ("shift", "prices")):
+        with monkeypatch.context() as patch:
+            without(patch, *off)
+            made = []
+            for part in ("STARTS", "IMPROVEMENTS"):
+                some = [replace(s, make=partial(watched, s, made)) for s in getattr(search, part)]
+                patch.setattr(search, part, tuple(some))
+            shoal.group(data, KAnonymity(4), np.random.default_rng(1))
+            runs.append(dict(made))
+    both, fewer = runs
+    assert "prices" in both and "prices" not in fewer
+    assert both["peel"] == fewer["peel"] and both["first trials"] == fewer["first trials"]
+
+
+def test_a_stage_of_its_own_is_added_by_one_line(monkeypatch):
+    data, rule, asked = table(), KAnonymity(4), []
+    best = shoal.group(data, rule, np.random.default_rng(9)).labels()
+
+    def applies(task):
+        asked.append(task.k)
+        return task.counts_rows
+
+    made_up = Stage("made up", applies, lambda task, labels, rng: best, "nothing")
+    monkeypatch.setattr(search, "STARTS", (made_up, *search.STARTS))
+    monkeypatch.setattr(search, "IMPROVEMENTS", ())
+    made = shoal.group(data, rule, np.random.default_rng(1))
+    assert asked == [4]
+    assert (made.labels() == Partition.from_labels(best).labels()).all()
+    last = Stage("one group", applies, lambda task, labels, rng: 0 * labels, "nothing")
+    monkeypatch.setattr(search, "IMPROVEMENTS", (last,))
+    assert shoal.group(data, rule, np.random.default_rng(1)).groups == 1
+
+
+def test_the_page_shows_the_stages_as_they_are():
+    page = benchmark.PAGE.read_text()
+    assert benchmark.renewed(page) == page, "renew it: python -m benchmarks.stages --page"
+
+
+def test_a_stage_that_is_worth_little_is_named():
+    from shoal.groupers.shoal.task import Measured
+
+    (stage,) = (stage for stage in EVERY if stage.name == "shift")
+    little = [Measured("x", 0.1, 0.1002, "2026-11-18")]
+    assert "shift: worth less than 0.3%" in benchmark.worth(stage, little)
+    assert not benchmark.worth(stage, [*little, Measured("y", 0.1, 0.101, "2026-11-18")])
