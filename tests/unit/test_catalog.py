@@ -14,6 +14,7 @@ from shoal.base.params import Param
 from shoal.plan import rule_specs
 from shoal.plan.plan import Plan
 from shoal.privacy import AlphaK, KAnonymity
+from shoal.tables.compatibility import Request, refuse
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,16 @@ def test_a_method_refuses_a_rule_it_cannot_keep() -> None:
     rule = Diverse("a", 2)
     only_k = replace(catalog.METHODS["kaim"], rules=("k-anonymity",))
     with pytest.raises(ParameterError, match="'kaim' cannot keep the rule 'diverse'"):
-        rule_specs.check_fit(only_k, [rule])  # type: ignore[list-item]
-    rule_specs.check_fit(catalog.METHODS["kaim"], [rule])  # type: ignore[list-item]
+        refuse(Request(Plan(), only_k, [rule]))  # type: ignore[list-item]
+    refuse(Request(Plan(), catalog.METHODS["kaim"], [rule]))  # type: ignore[list-item]
 
 
 @pytest.mark.usefixtures("diverse")
 def test_a_method_asks_for_the_rule_it_is_made_for() -> None:
     made_for_l = replace(catalog.METHODS["kaim"], needs=("diverse",))
-    rule_specs.check_fit(made_for_l, [Diverse("a", 2)])  # type: ignore[list-item]
+    refuse(Request(Plan(), made_for_l, [Diverse("a", 2)]))  # type: ignore[list-item]
     with pytest.raises(ParameterError, match="'kaim' is made for diverse, and no such rule"):
-        rule_specs.check_fit(made_for_l, [KAnonymity(2)])
+        refuse(Request(Plan(), made_for_l, [KAnonymity(2)]))
 
 
 @pytest.mark.usefixtures("diverse")

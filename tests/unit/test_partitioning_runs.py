@@ -11,7 +11,7 @@ import shoal
 from shoal.base.errors import ParameterError
 from shoal.catalog import METHODS
 from shoal.cli.output import tell
-from shoal.plan.rule_specs import check_fit
+from shoal.plan.plan import Plan
 from shoal.privacy import (
     AlphaK,
     BetaLikeness,
@@ -20,6 +20,7 @@ from shoal.privacy import (
     KAnonymity,
     LDiversity,
 )
+from shoal.tables.compatibility import Request, refuse
 from shoal.tables.domain import Taxonomy
 
 
@@ -92,11 +93,11 @@ def test_a_run_is_verified_and_repeats(method, rule, options, typed):
 
 
 def test_the_baselines_name_their_rules():
-    check_fit(METHODS["l-incognito"], [LDiversity(2, "ill")])
-    check_fit(METHODS["incognito"], [LDiversity(2, "ill")])
+    refuse(Request(Plan(), METHODS["l-incognito"], [LDiversity(2, "ill")]))
+    refuse(Request(Plan(), METHODS["incognito"], [LDiversity(2, "ill")]))
     for name in ("l-incognito", "simanony", "tp", "tp+"):
         with pytest.raises(ParameterError, match=r"cannot keep the rule 'beta|Got: beta-"):
-            check_fit(METHODS[name], [BetaLikeness(1.0, "ill")])
+            refuse(Request(Plan(), METHODS[name], [BetaLikeness(1.0, "ill")]))
 
 
 def test_the_command_line_tells_what_a_method_found(capsys):

@@ -187,29 +187,6 @@ def grid_of(
     return {f: several(v) for f, v in short.items() if v is not None} | dict(grid or {})
 
 
-def refuse_strict(strict: bool, prove: bool = False) -> None:
-    """Refuse to be strict on Spark, or to prove anything."""
-    if prove:
-        raise ParameterError(
-            "prove (--prove) needs all rows in one place, which Spark does not have. Leave it out, "
-            "or leave out the engine."
-        )
-    if strict:
-        raise ParameterError(
-            "strict (--strict) looks at the whole table for what to warn about, which Spark does "
-            "not. Leave it out, or leave out the engine."
-        )
-
-
-def refuse_history(history: object) -> None:
-    """Refuse a history, and earlier releases, on Spark."""
-    if history:
-        raise ParameterError(
-            "A history (--history) or earlier releases (--against) are followed from "
-            "release to release, which is done on one machine. Leave out the engine, or them."
-        )
-
-
 def check_again(again: bool, manifest: Any, data: Any = None, *how: Any) -> None:
     """Refuse to make a release again without its manifest and its table, or these for nothing."""
     if again and (manifest is None or data is None):

@@ -22,8 +22,6 @@ from shoal.api.arguments import (
     check_again,
     check_named_once,
     grid_of,
-    refuse_history,
-    refuse_strict,
     several,
 )
 from shoal.api.on_spark import anonymize_on_spark, wants_spark
@@ -38,6 +36,7 @@ from shoal.api.signatures import check_known, names_of, parted, signed
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
 from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.tables.compatibility import refuse_on_spark
 from shoal.tables.gathering import Hierarchies, is_path
 from shoal.tables.prepare import extra_rules, planned
 
@@ -112,8 +111,7 @@ def _on_spark(
     against: Sequence[Any] = (),
     **given: Any,
 ) -> Release[Any]:
-    refuse_strict(strict, prove)
-    refuse_history(history or against)
+    refuse_on_spark(strict=strict, prove=prove, history=history or against)
     full = planned(plan, hierarchies=hierarchies, rules=rules, **given)
     extra = extra_rules(rules)
     return anonymize_on_spark(data, full, hierarchies, extra, engine, progress)

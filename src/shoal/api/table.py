@@ -16,8 +16,6 @@ from shoal.api.arguments import (
     Weighed,
     check_named_once,
     grid_of,
-    refuse_history,
-    refuse_strict,
     several,
 )
 from shoal.api.on_spark import anonymize_on_spark
@@ -36,6 +34,7 @@ from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.releases.history.store import History, history_of
+from shoal.tables.compatibility import refuse_on_spark
 from shoal.tables.domain import Taxonomy
 from shoal.tables.gathering import is_path
 from shoal.tables.guessing.whose import EACH_ONCE
@@ -192,8 +191,7 @@ class Table(Generic[FrameT]):
         extra = extra_rules(asked.get("rules"))
         key = read_key(pseudonym_key)
         if engine is not None:
-            refuse_strict(strict, prove)
-            refuse_history(history or against)
+            refuse_on_spark(strict=strict, prove=prove, history=history or against)
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
         told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}

@@ -160,12 +160,11 @@ def command(
 
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
-    spark = on_spark.chosen(engine, master, driver_tuples, strict=strict, prove=prove)
+    asked: dict[str, Any] = {"strict": strict, "prove": prove, "history": history or against}
+    spark = on_spark.chosen(engine, master, driver_tuples, **asked)
     streams.file(Path(out))
     goal = Output.of(out, into, json, force, report).with_dictionary(dictionary)
-    if spark:
-        persons.refuse_history(history or against)
-    else:
+    if not spark:
         goal.check_files(
             [path for path in (data, plan) if path is not None],
             csv_safe=given.values.get("csv_safe"),
@@ -196,7 +195,7 @@ def command(
     series = history_of(history, full, history_key)
     declares = bool(domains) or full.declares_domain
     (goal := goal.made_by(name, inputs, declared=declares, series=series)).check()
-    asked: dict[str, Any] = {"time_limit": time_limit, "strict": strict, "prove": prove}
+    asked = {"time_limit": time_limit, "strict": strict, "prove": prove}
     asked |= {"pseudonym_key": pseudonym_key, "history": series, "against": against or ()}
     _release(source, full, given.late(), asked, reader, goal, started)
 

@@ -50,9 +50,10 @@ def chosen(
     *,
     strict: bool = False,
     prove: bool = False,
+    history: object = None,
 ) -> bool:
     """Tell whether Spark does the work, and refuse its flags without it."""
-    from shoal.api.arguments import refuse_strict
+    from shoal.tables.compatibility import refuse_on_spark
 
     engines = ("local", "spark")
     if engine not in engines:
@@ -66,7 +67,7 @@ def chosen(
             "--engine spark, or leave them out."
         )
     if engine == "spark":
-        refuse_strict(strict, prove)
+        refuse_on_spark(strict=strict, prove=prove, history=history)
     return engine == "spark"
 
 

@@ -44,10 +44,3 @@ Against = Annotated[
         "of its releases; without, the promise must hold for somebody who has them all.",
     ),
 ]
-
-
-def refuse_history(history: object) -> None:
-    """Refuse a history, and earlier releases, on Spark."""
-    from shoal.api.arguments import refuse_history
-
-    refuse_history(history)

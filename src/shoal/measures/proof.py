@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.base.errors import ParameterError, listed
-from shoal.catalog import Method
+from shoal.base.errors import listed
 from shoal.coding.encode import Encoded
 from shoal.privacy import Rule, flatten
 from shoal.tables.domain import Nominal, Ordered
@@ -121,21 +120,6 @@ def crowd(rules: Sequence[Rule]) -> int:
     """Return how many rows every class has at least, by the rules."""
     caps = [part.caps() for part in flatten(list(rules))]
     return max((each.size for each in caps if each is not None), default=1)
-
-
-def check_provable(entry: Method, rules: Sequence[Rule]) -> None:
-    """Refuse to prove what the bound says nothing about."""
-    if entry.shape.exact:
-        raise ParameterError(
-            f"The method {entry.name!r} publishes every quasi-identifier as it is and loses "
-            "nothing of them: there is nothing to prove. Leave out --prove (prove=True), or use a "
-            "method that generalizes ('shoal')."
-        )
-    if crowd(rules) < 2:
-        raise ParameterError(
-            "--prove (prove=True) needs a promise of how many rows look alike, and the rules asked "
-            "for name none. Add k-anonymity (--k), or leave it out."
-        )
 
 
 def lower_bound(data: Encoded, k: int, tell: Callable[[float], bool] = lambda rate: False) -> Bound:

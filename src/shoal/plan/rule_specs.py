@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import ParameterError, PlanError, nearest
 from shoal.base.params import Param, check_options
-from shoal.catalog import DEFAULT_RULE, METHODS, RULES, Method, RuleEntry, find_rule
+from shoal.catalog import DEFAULT_RULE, RULES, RuleEntry, find_rule
 
 if TYPE_CHECKING:
     from shoal.privacy import Rule
@@ -211,64 +211,3 @@ def crowd(specs: Iterable[Mapping[str, Any]]) -> int:
     """Return how many rows must look alike under some rules, 0 when none of them says."""
     asked = [spec.get(RULES[spec["name"]].crowd or "") for spec in specs]
     return max((int(rows) for rows in asked if rows is not None), default=0)
-
-
-def check_weighs(method: Method, importance: Mapping[str, float]) -> None:
-    """Refuse columns of different importance where the method would not go by it."""
-    if method.weighs or len(set(importance.values())) < 2:
-        return
-    usual = next(iter(importance.values()))
-    name, value = next((n, v) for n, v in importance.items() if v != usual)
-    able = [m.name for m in METHODS.values() if m.weighs]
-    why = (
-        "it publishes quasi-identifiers as they are"
-        if method.shape.exact
-        else ("its way to form classes knows no weights of columns")
-    )
-    raise ParameterError(
-        f"The method {method.name!r} cannot go by the importance of columns: {why}. Got "
-        f"{value:g} for {name!r} beside {usual:g} for others. Leave importance out, or use one of: "
-        f"{', '.join(able)}."
-    )
-
-
-def check_slack(slack: float, method: Method, person: str | None = None) -> None:
-    """Refuse slack where no cell is generalized, and where people are counted."""
-    if slack and person is not None:
-        raise ParameterError(
-            f"slack = {slack} may publish two classes alike, and those may share "
-            f"people ({person!r}) and break together what each of them keeps. Leave slack out."
-        )
-    if slack and method.shape.exact:
-        raise ParameterError(
-            f"slack = {slack} makes generalized cells wider, and the method "
-            f"{method.name!r} publishes every quasi-identifier as it is. Leave slack out."
-        )
-
-
-def check_fit(method: Method, rules: Sequence[Rule], person: str | None = None) -> None:
-    """Refuse a rule that the method cannot serve, and a method without the rule it is made for.
-
-    ``person``: the column that says whose row it is, which not every method can count by.
-    """
-    if person is not None and method.rows_only:
-        able = [m.name for m in METHODS.values() if not m.rows_only]
-        raise ParameterError(
-            f"The method {method.name!r} counts rows, and {person!r} says whose row it is: "
-            f"{method.rows_only}. Methods that count people: {', '.join(able)}."
-        )
-    if method.needs and not any(rule.name in method.needs for rule in rules):
-        raise ParameterError(
-            f"The method {method.name!r} is made for {' or '.join(method.needs)}, and no such rule "
-            f"was asked for. Got: {', '.join(rule.name for rule in rules) or 'no rule'}. Add one, "
-            "or use another method."
-        )
-    if method.rules is None:
-        return
-    for rule in rules:
-        if rule.name not in method.rules:
-            able = [m.name for m in METHODS.values() if m.rules is None or rule.name in m.rules]
-            raise ParameterError(
-                f"The method {method.name!r} cannot keep the rule {rule.name!r}; it serves "
-                f"{', '.join(method.rules)}. Methods that can: {', '.join(able) or 'none yet'}."
-            )

@@ -37,22 +37,22 @@ from shoal.measures.cautions import Matter, cautions, planned
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
 from shoal.measures.named import check_labels, named_values, uncounted
-from shoal.measures.proof import Proof, check_provable, crowd, lower_bound
+from shoal.measures.proof import Proof, crowd, lower_bound
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit, check_slack, check_weighs
+from shoal.plan.rule_specs import build_rules
 from shoal.privacy import All, Rule
 from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
+from shoal.tables.compatibility import Request, refuse
 from shoal.tables.gathering import Hierarchies
 from shoal.tables.prepare import Taken, warn_undecided
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
 from shoal.verbs.courses import Course, counted_people, course, shown_of, told_over_time
 from shoal.verbs.drawing import generators, warn_of_short
-from shoal.verbs.fitting import check_limits, check_together, check_where
 
 QUOTED = "texts quoted for spreadsheets"
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
@@ -121,8 +121,6 @@ def on_spark(
     from shoal.engines.spark.engine import carry_out
 
     start = time.perf_counter()
-    check_together(plan, find_method(plan.method.name), next(iter(plan.names(Role.PERSON)), None))
-    check_where(plan)
 
     def run(entry: Method, rows: Encoded, rule: Rule, rng: Any, options: Mapping[str, Any]) -> Any:
         return group(entry, rows, rule, rng, options, clock, plan)
@@ -172,9 +170,10 @@ def execute(
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
-    _check_asked(plan, entry, rules, schema, key, prove)
+    request = Request(plan, entry, rules, schema, key=key is not None, prove=prove)
+    refuse(request)
     series = course(history, rules, entry, plan, taken)
-    check_limits(plan, entry, schema, prove=prove, lasting=series is not None)
+    refuse(replace(request, lasting=series is not None))
     with heard() as said:
         grouping, shuffling = generators(plan, entry)
         with clock.stage("encode"):
@@ -226,17 +225,6 @@ def execute(
         tied={} if series is None else series.tied,
     )
     return Made(run, opened, release.order, told, pending)
-
-
-def _check_asked(
-    plan: Plan, entry: Method, rules: Sequence[Rule], schema: Schema, key: bytes | None, prove: bool
-) -> None:
-    check_fit(entry, rules, schema.person)
-    check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
-    check_slack(plan.release.slack, entry, schema.person)
-    check_together(plan, entry, schema.person, key)
-    if prove:
-        check_provable(entry, rules)
 
 
 def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> Proof:

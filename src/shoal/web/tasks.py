@@ -17,15 +17,14 @@ from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_method
 from shoal.coding.encode import encode_hidden
-from shoal.measures.proof import check_provable
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit, check_weighs
+from shoal.plan.rule_specs import build_rules
 from shoal.releases.reading import open_published
+from shoal.tables.compatibility import Request, faults
 from shoal.tables.gathering import gather
 from shoal.tables.prepare import load_with_digest, resolve
 from shoal.tables.schema import Schema
 from shoal.tables.workbooks import sheet_names
-from shoal.verbs.fitting import check_limits
 from shoal.verbs.inspect import inspect, standing
 from shoal.web import hierarchies
 from shoal.web.feasible import feasibility
@@ -95,7 +94,7 @@ def check(
     """Say what stands in the way of a plan, what singles rows out, and what the table allows."""
     frame = frame_of(table)
     asked = Plan.from_toml(plan, "", Path(folder))
-    faults: list[str] = []
+    found: list[str] = []
     schema: Schema | None = None
     try:
         taxonomies = gather(asked, frame.columns)
@@ -103,22 +102,22 @@ def check(
         for name, taxonomy in taxonomies.items():
             lacking = hierarchies.lacking(taxonomy, frame[name], schema[name])
             if lacking["rows"]:
-                faults.append(
+                found.append(
                     f"The hierarchy of column {name!r} lacks {len(lacking['values']):,} values "
                     f"that are in {lacking['rows']:,} rows. Add them on its page."
                 )
     except SchemaError as error:
-        faults += map(on_the_page, error.faults)
+        found += map(on_the_page, error.faults)
     except ShoalError as error:
-        faults.append(str(error))
+        found.append(str(error))
     rules: list[dict[str, Any]] = []
     if schema is not None:
         whole = _whole(frame, schema)
         rules = feasibility(asked, schema.sensitive, whole)
-        faults += _fit(asked, schema, method, prove)
+        found += _fit(asked, schema, method, prove)
     names = {role: [n for n in asked.names(role) if n in frame.columns] for role in Role}
     return {
-        "faults": faults,
+        "faults": found,
         "rules": rules,
         "standing": _standing(frame, names[Role.QUASI]),
         "known_too": _standing(frame, [*names[Role.QUASI], *names[Role.UNDECIDED]]),
@@ -130,14 +129,9 @@ def _fit(plan: Plan, schema: Schema, method: str, prove: bool) -> list[str]:
     try:
         entry, specs = find_method(method), [rule.spec for rule in plan.final().rules]
         rules = build_rules(specs, schema.sensitive)
-        check_fit(entry, rules, schema.person)
-        check_weighs(entry, {n: schema[n].importance for n in schema.quasi})
-        if prove:
-            check_provable(entry, rules)
-            check_limits(plan, entry, schema, prove=True)
     except ShoalError as error:
         return str(error).splitlines()
-    return []
+    return faults(Request(plan, entry, rules, schema, prove=prove))
 
 
 def _whole(frame: pl.DataFrame, schema: Schema) -> GroupStats:

@@ -14,8 +14,7 @@ from shoal.base import errors
 from shoal.base.errors import MissingExtra, ParameterError, ShoalError
 from shoal.base.names import check_names
 from shoal.base.params import check_options
-from shoal.base.roles import Role
-from shoal.catalog import Method, find_method
+from shoal.catalog import find_method
 from shoal.engines.run import Run
 from shoal.engines.spark import files
 from shoal.engines.spark.bringing import Brought, brought, check_size
@@ -26,8 +25,9 @@ from shoal.engines.spark.publishing import publish
 from shoal.engines.spark.session import first_line, require, session, session_of
 from shoal.engines.spark.settings import Spark, address, is_spark_frame
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules, check_fit, check_slack, check_weighs
+from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
+from shoal.tables.compatibility import Request, refuse
 from shoal.tables.gathering import Hierarchies, gather, is_path
 from shoal.tables.prepare import resolve
 
@@ -58,7 +58,7 @@ def carry_out(
     settings = settings if settings.out is None else replace(settings, out=address(settings.out))
     entry = find_method(plan.method.name)
     options = check_options(plan.method.options, entry.params, entry.name)
-    _refuse(entry, plan)  # before anybody installs Spark for what it cannot do
+    refuse(Request(plan, entry, spark=True))  # before anybody installs Spark for what it cannot do
     require()
     # The libraries of the method are loaded while Java starts, which leaves a processor free.
     threading.Thread(target=entry.load, daemon=True).start()
@@ -76,8 +76,7 @@ def carry_out(
                 check_size(table, settings)
         specs = [rule.spec for rule in plan.rules]
         rules = (*build_rules(specs, schema.sensitive), *extra)
-        check_fit(entry, rules)
-        check_weighs(entry, {name: schema[name].importance for name in schema.quasi})
+        refuse(Request(plan, entry, rules, schema, spark=True))
         with files.staging(spark, settings) as folder:
             job = Job(
                 spark,
@@ -127,37 +126,6 @@ def _opened(data: Any, plan: Plan, settings: Spark) -> tuple[Any, Any, str, str 
     spark = session(settings, source)
     frame, kind = files.read(spark, source, plan.data.delimiter)
     return spark, frame, kind, source
-
-
-def _refuse(entry: Method, plan: Plan) -> None:
-    """Name the methods that Spark cannot carry out soundly, and why."""
-    if not entry.shape.spark:
-        raise ParameterError(
-            f"The method {entry.name!r} cannot run on Spark: {entry.shape.no_spark}. Use the local "
-            "engine, or the method 'dummies'."
-        )
-    if persons := plan.names(Role.PERSON):
-        raise ParameterError(
-            f"People cannot be counted on Spark: {persons[0]!r} says whose row it is, and Spark "
-            "collapses equal rows of different people to one tuple with a count. Use the local "
-            "engine, or make one row per person first and leave the person out."
-        )
-    check_slack(plan.release.slack, entry)
-    if plan.release.mid:
-        raise ParameterError(
-            "Spark publishes the ends of intervals and not their middle. Leave out --mid (mid) for "
-            "--typed, and compute the middle of x_lo and x_hi where the release is read."
-        )
-    if plan.release.csv_safe:
-        raise ParameterError(
-            "Spark writes texts as they are and cannot make them safe for spreadsheets. Leave out "
-            "--csv-safe (csv_safe), or use the local engine; Parquet needs nothing of the kind."
-        )
-    if entry.shape.drawn and plan.seed is not None:
-        raise ParameterError(
-            f"The method {entry.name!r} takes no seed on Spark: what it draws there comes from "
-            "secure sources, and no seed could repeat that. Leave the seed out."
-        )
 
 
 @contextmanager

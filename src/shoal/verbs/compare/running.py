@@ -12,10 +12,11 @@ from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.params import Param
 from shoal.catalog import DEFAULT_LOSS, find_method, find_rule
 from shoal.coding.encode import Encoded, encode
-from shoal.measures.proof import Bound, Proof, check_provable, crowd, lower_bound
+from shoal.measures.proof import Bound, Proof, crowd, lower_bound
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
+from shoal.tables.compatibility import Request, refuse
 from shoal.tables.prepare import Taken
 from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard
 from shoal.verbs.compare.choices import Choice, choices
@@ -165,7 +166,7 @@ class _Runner:
             specs = [rule.spec for rule in setting.plan.rules]
             rules = (*build_rules(specs, self.taken.schema.sensitive), *self.extra)
             try:
-                check_provable(entry, rules)
+                refuse(Request(setting.plan, entry, rules, self.taken.schema, prove=True))
             except ParameterError as error:
                 notes.append(f"Nothing is proved of {setting.label}. {error}")
                 done.append(setting)
