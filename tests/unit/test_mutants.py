@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 
 import pytest
 
-from tools.mutants import TESTS, drawn
+from tools.mutants import ALIKE, TESTS, drawn
 from tools.mutating.changes import changes
 from tools.mutating.running import ROOT
 
@@ -67,3 +68,9 @@ def test_a_sample_is_drawn_by_its_seed() -> None:
 def test_what_is_changed_and_its_tests_are_there(module: str) -> None:
     assert (ROOT / "src" / "shoal" / module).exists()
     assert all((ROOT / test).exists() for test in TESTS[module])
+
+
+def test_what_is_said_to_change_nothing_is_a_change_with_its_reason() -> None:
+    for module, own in json.loads(ALIKE.read_text()).items():
+        known = {change.what for change in changes((ROOT / "src/shoal" / module).read_text())}
+        assert set(own) <= known and all(own.values()), module

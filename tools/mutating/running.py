@@ -7,7 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -31,11 +32,17 @@ class Copy:
 
     def survives(self, module: str, source: str, tests: Sequence[str], seconds: float) -> bool:
         """Tell whether the tests pass with a module changed; what does not end is noticed."""
+        with self.changed(module, source):
+            return self.passes(tests, seconds)
+
+    @contextmanager
+    def changed(self, module: str, source: str) -> Iterator[None]:
+        """Have another source in place of a module for a while."""
         path = self.source / "shoal" / module
         before = path.read_text()
         path.write_text(source)
         try:
-            return self.passes(tests, seconds)
+            yield
         finally:
             path.write_text(before)
 
