@@ -158,12 +158,12 @@ def test_functions_can_be_read_at_once() -> None:
 # the number was set. A change that makes a layer smaller lowers its number; a feature that needs
 # more than the air raises it in a commit that says why.
 BUDGETS = {
-    "base": 2_350,
+    "base": 2_550,
     "kernels": 8_800,
     "catalog": 1_010,
     "privacy": 1_680,
     "plan": 1_760,
-    "tables": 8_650,
+    "tables": 8_800,
     "coding": 1_000,
     "groupers": 6_500,
     "releases": 6_350,
@@ -177,7 +177,7 @@ BUDGETS = {
     "cli": 5_100,
 }
 GENERATED = ("shoal.api.setting_arguments",)  # counts in no budget
-OURS = 188  # of our modules that a run with k alone loads, on a column of numbers
+OURS = 189  # of our modules that a run with k alone loads, on a column of numbers
 
 
 @pytest.mark.parametrize("layer", FLOORS)

@@ -261,8 +261,15 @@ def test_a_server_that_listens_everywhere_answers_to_numbers_not_to_names() -> N
     doors = Doors("0.0.0.0", 80)
     assert doors.known("10.1.2.3")
     assert doors.known("[fe80::1]:80")
+    assert not doors.known("localhost:²")  # a digit, and no number
     assert doors.known("localhost:80")
     assert not doors.known("evil.example")
     assert not doors.known("evil.example:80")
     assert not Doors("10.1.2.3", 80).known("127.0.0.1:80")
     assert Doors("10.1.2.3", 80).known("10.1.2.3")
+
+
+def test_a_digit_that_is_no_number_is_no_port_and_no_length(client) -> None:
+    assert client.get("/", headers=[("host", b"127.0.0.1:\xb2")]).status_code == 421
+    head = [("origin", BASE.encode()), ("content-length", b"\xb2")]
+    assert client.post("/theme", content=b"", headers=head).status_code == 413

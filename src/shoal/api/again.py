@@ -17,16 +17,8 @@ from shoal.releases.history.store import History, history_of
 from shoal.releases.verdict import Verdict
 from shoal.tables.gathering import Hierarchies, is_path
 from shoal.tables.prepare import locate, planned
-from shoal.verbs.manifest import (
-    changed_files,
-    differing,
-    lacking,
-    other_versions,
-    plan_of,
-    read_manifest,
-    released_name,
-    tied_of,
-)
+from shoal.verbs.manifest import lacking, plan_of, read_manifest, released_name, tied_of
+from shoal.verbs.manifest_audit import changed_files, differing, other_versions
 
 
 def remake(

@@ -188,7 +188,8 @@ def _beside_manifest(
     **how: Any,
 ) -> Verdict:
     """Audit a release by the plan in its manifest, and compare the two."""
-    from shoal.verbs.manifest import compared, plan_of, read_manifest, released_name
+    from shoal.verbs.manifest import plan_of, read_manifest, released_name
+    from shoal.verbs.manifest_audit import compared
 
     told = read_manifest(manifest)
     own = opening.get("plan")

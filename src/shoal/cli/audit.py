@@ -158,7 +158,7 @@ def command(
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.releases.history.store import history_of
     from shoal.tables.prepare import planned
-    from shoal.verbs.manifest import beside_another, compared
+    from shoal.verbs.manifest_audit import beside_another, compared
 
     seed = opt.chosen_seed(seed, seed_file)
     check_again(again, manifest, data, seed, pseudonym_key)
@@ -242,7 +242,7 @@ def _judge(
 ) -> Verdict:
     """Audit a release; its manifest, named or beside it, may say that it is one of a series."""
     from shoal.verbs.audit import audit
-    from shoal.verbs.manifest import claimed_m, manifest_beside
+    from shoal.verbs.manifest_audit import claimed_m, manifest_beside
 
     if told is None and isinstance(released, Path):
         told = manifest_beside(released, release.here.digest)

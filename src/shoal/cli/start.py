@@ -206,7 +206,7 @@ def wrong(
 
 def whole(words: str) -> int:
     """Read k."""
-    if not words.isdigit() or int(words) < 2:
+    if not words.isdecimal() or int(words) < 2:
         raise ParameterError(f"A whole number from 2 is needed. Got {words!r}; 5 to 20 is usual.")
     return int(words)
 

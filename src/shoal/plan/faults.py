@@ -22,6 +22,20 @@ _NUMBERS = {
 }
 
 
+_WANTED = {
+    "a table of keys": ("model_type", "model_attributes_type", "dict_type", "mapping_type"),
+    "a list": ("list_type", "tuple_type", "iterable_type", "set_type"),
+    "a text": ("string_type", "string_sub_type", "string_unicode"),
+    "a whole number": ("int_type", "int_parsing", "int_from_float", "int_parsing_size"),
+    "a number": ("float_type", "float_parsing"),
+    "a number that is not infinite": ("finite_number",),
+    "true or false": ("bool_type", "bool_parsing"),
+    "empty": ("none_required",),
+}
+_BOUNDS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
+_SHOWN = 200  # characters of a value that is no good
+
+
 def said(fault: Any, fields: Mapping[str, Iterable[str]], source: str, text: str) -> str:
     """Turn one pydantic fault into our sentence: where, what was got, what is allowed.
 
@@ -45,15 +59,36 @@ def said(fault: Any, fields: Mapping[str, Iterable[str]], source: str, text: str
         choices = [kind.value for kind in (Role if loc[-1] == "role" else Kind)]
         return (
             f"{where}{key!r} must be one of {', '.join(map(repr, choices))}. "
-            f"Got {fault['input']!r} instead.{nearest(str(fault['input']), choices)}"
+            f"Got {shortened(fault['input'])} instead.{nearest(str(fault['input']), choices)}"
         )
     if fault["type"] == "literal_error":
-        return f"{where}{key!r} must be {fault['ctx']['expected']}. Got {fault['input']!r} instead."
+        allowed = fault["ctx"]["expected"]
+        return f"{where}{key!r} must be {allowed}. Got {shortened(fault['input'])} instead."
     if fault["type"] == "missing":
         return f"{where}{key!r} is missing."
     if (last := loc[-1]) in _NUMBERS:
-        return f"{where}{key!r} is {_NUMBERS[last]}. Got {fault['input']!r} instead."
-    return f"{where}{key!r}: {fault['msg']}. Got {fault['input']!r} instead."
+        return f"{where}{key!r} is {_NUMBERS[last]}. Got {shortened(fault['input'])} instead."
+    return f"{where}{key!r} {_wanted(fault)}. Got {shortened(fault['input'])} instead."
+
+
+def _wanted(fault: Any) -> str:
+    """Say in our words what a value must be."""
+    kind, about = fault["type"], fault.get("ctx", {})
+    for words, kinds in _WANTED.items():
+        if kind in kinds:
+            return f"must be {words}"
+    for sign, words in _BOUNDS.items():
+        if sign in about:
+            return f"must be {words} {about[sign]}"
+    if kind == "value_error":
+        return f"cannot be: {about['error']}".rstrip(".")
+    return "is of a form that is not known here"
+
+
+def shortened(value: Any) -> str:
+    """Write a value as it was given, the beginning of a long one."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def where_is(loc: Sequence[Any], source: str, text: str) -> str:
@@ -106,7 +141,8 @@ def _domain_faults(name: str, domain: Sequence[Any]) -> list[str]:
             "have, or leave the domain out: then it is the values of the table."
         ]
     faults = []
-    if twice := sorted(str(value) for value, count in Counter(domain).items() if count > 1):
+    counts = Counter(str(value) for value in domain)
+    if twice := sorted(value for value, count in counts.items() if count > 1):
         faults.append(
             f"the domain of column {name!r} lists {listed(twice)} more than once. List each once."
         )

@@ -14,6 +14,7 @@ from pydantic import Field, PrivateAttr, ValidationError
 from shoal.base.address import hide
 from shoal.base.errors import ParameterError, PlanError
 from shoal.base.params import Param
+from shoal.base.parsing import Unreadable
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE, METHODS, RULES, AsInPaper, find_paper
 from shoal.plan import text as plan_text
@@ -65,15 +66,9 @@ class Plan(Part):
         ``trust``: let it read what lies outside ``folder``, and ask a server; a plan may have been
         written by somebody else.
         """
-        try:
+        advice = "Correct it, or write a plan with: shoal init DATA."
+        with Unreadable(f"{source} is not valid TOML", advice, PlanError).parsing("toml"):
             tree = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise PlanError(f"{source} is not valid TOML: {error}.") from None
-        except RecursionError:
-            raise PlanError(
-                f"{source} is no plan: lists or tables in it are nested hundreds deep, and a plan "
-                "needs three levels. Write one with: shoal init DATA."
-            ) from None
         plan = _validated(tree, source, text)
         plan._origin = Origin(folder or Path(), trust)
         return plan

@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal import __version__
 from shoal.base.errors import InputError
+from shoal.base.parsing import Unreadable
 from shoal.base.roles import Kind, Role
 from shoal.releases.notation import read_labels, read_ordered
 from shoal.releases.opened import Opened
@@ -27,6 +28,8 @@ from shoal.tables.schema import Column
 
 SUFFIX = "-metadata.json"  # the name that CSVW looks for beside a file
 PAGE = ".dictionary.html"
+_COLUMN = {"name": str, "shoal:role": str, "shoal:kind?": str, "shoal:values?": str}
+_FORM = {"tableSchema": {"columns": [{**_COLUMN, "shoal:levels?": {str: int}}]}}
 _CONTEXT = ["http://www.w3.org/ns/csvw", {"shoal": "urn:shoal:dictionary:"}]
 TYPES: dict[str, Any] = {
     "integer": pl.Int64,
@@ -184,10 +187,16 @@ def read_dictionary(release: Path) -> dict[str, dict[str, Any]] | None:
     path = release.with_name(release.name + SUFFIX)
     if not path.is_file():
         return None
-    try:
-        return by_column(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as fault:
-        raise InputError(
-            f"The dictionary {path} cannot be read ({fault}). Write the release with --dictionary "
-            "again, or say what its columns are (quasi=[...], plan=...)."
-        ) from None
+    unreadable = Unreadable(
+        f"The dictionary {path} cannot be read",
+        "Write the release with --dictionary again, or say what its columns are (quasi=[...], "
+        "plan=...).",
+    )
+    with unreadable.parsing("json"):
+        told = json.loads(path.read_bytes().decode())
+    unreadable.check_shape(told, _FORM)
+    with unreadable.parsing("number"):  # words that are none of ours
+        for column in told["tableSchema"]["columns"]:
+            Role(column["shoal:role"])
+            Kind(column.get("shoal:kind", Kind.SET))
+    return by_column(told)

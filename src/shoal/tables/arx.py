@@ -8,6 +8,8 @@ What is read: ``metadata.xml`` (versions), ``project.xml`` (the separator), ``in
 
 from __future__ import annotations
 
+import io
+import math
 import re
 import tempfile
 import zipfile
@@ -18,6 +20,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from shoal.base.errors import InputError, SchemaError
+from shoal.base.parsing import Unreadable
 from shoal.tables.hierarchy import read_hierarchy
 from shoal.tables.workbooks import check_size
 
@@ -77,15 +80,30 @@ class Project:
 def read_project(path: Path) -> Project:
     """Read a project of ARX."""
     try:
-        with zipfile.ZipFile(path) as box:
-            check_size(path, box)
-            return _read(path, box)
+        raw = path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"{path} does not exist. Check the name of the project.") from None
-    except (zipfile.BadZipFile, Xml.ParseError, UnicodeDecodeError) as fault:
-        raise InputError(
-            f"{path} is no project of ARX, or damaged ({fault}). Save the project again in ARX."
-        ) from None
+    except OSError as fault:
+        raise InputError(f"{path} cannot be read: {fault.strerror or fault}.") from fault
+    with _unreadable(path).parsing("zip"):
+        box = zipfile.ZipFile(io.BytesIO(raw))
+        check_size(path, box)
+    with box:
+        return _read(path, box)
+
+
+def _unreadable(path: Path, what: str = "is no project of ARX, or damaged") -> Unreadable:
+    return Unreadable(f"{path} {what}", "Save the project again in ARX.")
+
+
+def _number(path: Path, text: str | None, what: str) -> float:
+    """Read a number of a project."""
+    unreadable = _unreadable(path, f"has no number as {what}: {text!r}")
+    with unreadable.parsing("number"):
+        number = float(text or "")
+    if not math.isfinite(number):
+        raise unreadable.fault()
+    return number
 
 
 def _read(path: Path, box: zipfile.ZipFile) -> Project:
@@ -100,9 +118,9 @@ def _read(path: Path, box: zipfile.ZipFile) -> Project:
     notes: list[str] = []
     columns, dates, trees = _columns(path, box, notes)
     config = _tree(path, box, "input/config.xml")
-    _weights(config, columns, notes)
-    rules = _rules(config, columns, notes)
-    limit = float(config.findtext("relativeMaxOutliers", "0") or 0)
+    _weights(path, config, columns, notes)
+    rules = _rules(path, config, columns, notes)
+    limit = _number(path, config.findtext("relativeMaxOutliers") or "0", "suppression limit")
     release = {"suppress": limit} if 0 < limit < 1 else {}
     if limit >= 1:
         notes.append("Suppression limit 1: in Shoal at least one row is published. Left out.")
@@ -118,14 +136,13 @@ def _read(path: Path, box: zipfile.ZipFile) -> Project:
 
 
 def _tree(path: Path, box: zipfile.ZipFile, member: str) -> Xml.Element:
-    try:
-        raw = box.read(member)
-    except KeyError:
+    if member not in box.namelist():
         raise InputError(
             f"{path} is no project of ARX: it holds no {member}. Give a file that ARX saved "
             "(.deid)."
-        ) from None
-    return Xml.fromstring(raw)  # noqa: S314 -- expat bounds entities
+        )
+    with _unreadable(path).parsing("zip", "xml"):
+        return Xml.fromstring(box.read(member))  # noqa: S314 -- expat bounds entities
 
 
 def _columns(
@@ -162,7 +179,7 @@ def _columns(
             level = one.findtext(key, "All")
             if level in ("All", ""):
                 continue
-            if name in trees and level.isdigit():
+            if name in trees and level.isdecimal():
                 columns[name][limit] = int(level)
             else:
                 notes.append(f"{name}: {limit} level {level}, and it has no hierarchy here.")
@@ -179,7 +196,8 @@ def _hierarchy(path: Path, box: zipfile.ZipFile, one: Xml.Element, name: str) ->
     member = f"input/{ref}"
     if ref is None or member not in box.namelist():
         return None
-    raw = box.read(member)
+    with _unreadable(path).parsing("zip"):
+        raw = box.read(member)
     first = raw.splitlines()[0] if raw.strip() else b""
     if not re.search(rb"[;,\t]", first):
         return None  # a value on every line: nothing is generalized
@@ -196,9 +214,12 @@ def _hierarchy(path: Path, box: zipfile.ZipFile, one: Xml.Element, name: str) ->
     return raw
 
 
-def _weights(config: Xml.Element, columns: dict[str, dict[str, Any]], notes: list[str]) -> None:
+def _weights(
+    path: Path, config: Xml.Element, columns: dict[str, dict[str, Any]], notes: list[str]
+) -> None:
     for one in config.iter("attributeWeight"):
-        name, weight = one.findtext("attribute", ""), float(one.findtext("weight", "0.5"))
+        name = one.findtext("attribute", "")
+        weight = _number(path, one.findtext("weight", "0.5"), f"weight of {name!r}")
         if name not in columns or columns[name]["role"] != "quasi" or weight == _USUAL_WEIGHT:
             continue
         if weight > 0:
@@ -208,7 +229,7 @@ def _weights(config: Xml.Element, columns: dict[str, dict[str, Any]], notes: lis
 
 
 def _rules(
-    config: Xml.Element, columns: Mapping[str, Any], notes: list[str]
+    path: Path, config: Xml.Element, columns: Mapping[str, Any], notes: list[str]
 ) -> list[dict[str, Any]]:
     """Return the privacy models that Shoal has too."""
     rules = []
@@ -216,7 +237,9 @@ def _rules(
         text = (one.text or "").strip()
         for form, fixed in _MODELS:
             if match := re.match(form, text):
-                numbers = {key: _value(key, value) for key, value in match.groupdict().items()}
+                numbers = {
+                    key: _value(path, key, value) for key, value in match.groupdict().items()
+                }
                 if "column" in numbers and numbers["column"] not in columns:
                     notes.append(f"{text}: there is no such attribute.")
                     break
@@ -227,8 +250,8 @@ def _rules(
     return rules
 
 
-def _value(key: str, text: str) -> Any:
+def _value(path: Path, key: str, text: str) -> Any:
     if key == "column":
         return text
-    number = float(text)
+    number = _number(path, text, f"{key} of a privacy model")
     return int(number) if key in _WHOLE and number.is_integer() else number

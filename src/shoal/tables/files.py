@@ -16,6 +16,7 @@ from shoal.base.atomic import Batch, Pathlike, atomic_files
 from shoal.base.errors import InputError, NotVerified, OutputError
 from shoal.base.memory import LEAST, check_fits, told
 from shoal.base.names import check_names, check_rows
+from shoal.base.parsing import Unreadable
 from shoal.base.threads import share
 from shoal.tables.arrow_size import unpacked
 from shoal.tables.cells import blank, blank_and_typed
@@ -184,20 +185,17 @@ def _typed(
 
 
 def _binary(path: Path, raw: bytes, kind: str) -> pl.DataFrame:
-    try:
-        if kind == "Parquet":
-            _check_unpacked(path, raw)
-        elif (needed := unpacked(raw)) is not None:
-            check_fits(path, f"{told(needed)} when unpacked", needed)
-        frame = pl.read_parquet(raw) if kind == "Parquet" else pl.read_ipc(raw)
-    except pl.exceptions.DuplicateError as fault:
-        raise InputError(
-            f"{path} has duplicate column names ({fault}). Rename the columns."
-        ) from None
-    except (pl.exceptions.PolarsError, OSError) as fault:
-        raise InputError(
-            f"{path} is a damaged {kind} file ({fault}). Copy or make it again."
-        ) from None
+    if kind == "Parquet":
+        _check_unpacked(path, raw)
+    elif (needed := unpacked(raw)) is not None:
+        check_fits(path, f"{told(needed)} when unpacked", needed)
+    with Unreadable(f"{path} is a damaged {kind} file", "Copy or make it again.").parsing("polars"):
+        try:
+            frame = pl.read_parquet(raw) if kind == "Parquet" else pl.read_ipc(raw)
+        except pl.exceptions.DuplicateError as fault:
+            raise InputError(
+                f"{path} has duplicate column names ({fault}). Rename the columns."
+            ) from fault
     check_names(frame.columns, path)
     check_rows(frame.height, frame.columns, path)
     return frame

@@ -19,6 +19,7 @@ import polars as pl
 from shoal.base.errors import InputError, OutputError, warn
 from shoal.base.extras import needed
 from shoal.base.names import check_names, check_rows, check_twice
+from shoal.base.parsing import Unreadable
 from shoal.base.system import held_file
 from shoal.tables.cells import as_text
 
@@ -49,14 +50,12 @@ def read_statistics(
     catalog = path.with_suffix(".sas7bcat")
     if suffix == ".sas7bdat" and catalog.exists():
         asked["catalog_file"] = str(catalog)
-    try:
-        with held_file(raw, suffix) as file:
-            frame, about = getattr(library, _READERS[suffix])(str(file), **asked)
-    except (library.ReadstatError, library.PyreadstatError, UnicodeDecodeError) as fault:
-        raise InputError(
-            f"{path} cannot be read as a file of {READ[suffix]} ({fault}). Save it again, or say "
-            "how its texts are encoded with --encoding."
-        ) from None
+    unreadable = Unreadable(
+        f"{path} cannot be read as a file of {READ[suffix]}",
+        "Save it again, or say how its texts are encoded with --encoding.",
+    )
+    with unreadable.parsing("statistics"), held_file(raw, suffix) as file:
+        frame, about = getattr(library, _READERS[suffix])(str(file), **asked)
     check_twice(frame.columns, path)
     check_names(frame.columns, path)
     check_rows(frame.height, frame.columns, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +17,7 @@ from shoal.base.errors import InputError, OutputError, listed, nearest, warn
 from shoal.base.extras import needed
 from shoal.base.memory import most_unpacked, told
 from shoal.base.names import check_names, check_rows, check_twice
+from shoal.base.parsing import Unreadable
 from shoal.tables.cells import as_text
 from shoal.tables.hidden import HiddenParts, hidden_in
 
@@ -39,30 +40,33 @@ def read_workbook(
     if hidden not in (None, "include", "skip"):
         raise InputError(f"--hidden (hidden=) takes include or skip. Got {hidden!r} instead.")
     fastexcel = needed("fastexcel", "an Excel file", "files")
-    try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as box:
-            check_size(path, box)
-            chosen, member = _sheet(path, box, sheet, hidden)
-            _check_plain(path, box, chosen, member)
-            unseen = hidden_in(box, member, sheet=chosen not in _sheets(box, hidden=False))
+    damaged = Unreadable(f"{path} is a damaged Excel file", "Save it again.")
+    with damaged.parsing("zip", "xml"):
+        box = zipfile.ZipFile(io.BytesIO(raw))
+        check_size(path, box)
+        every, seen = _sheets(box, hidden=True), _sheets(box, hidden=False)
+        chosen, member = _sheet(path, every, seen, sheet, hidden)
+        _check_plain(path, box, chosen, member)
+        unseen = hidden_in(box, member, sheet=chosen not in seen)
+    with damaged.parsing("excel"):
         book = fastexcel.read_excel(raw)
         texts = book.load_sheet(chosen, header_row=None, dtypes="string").to_polars()
-        rows, columns = list(range(texts.height)), list(range(texts.width))
-        if unseen and hidden != "include":
-            _check_decided(path, chosen, unseen, hidden, _names(texts, columns))
+    rows, columns = list(range(texts.height)), list(range(texts.width))
+    if unseen and hidden != "include":
+        _check_decided(path, chosen, unseen, hidden, _names(texts, columns))
+        with damaged.parsing("zip", "excel"):
             book = fastexcel.read_excel(unseen.without_rows(raw, member))
             texts = book.load_sheet(chosen, header_row=None, dtypes="string").to_polars()
-            rows, columns = unseen.left_over(texts.shape, path)
-        if not texts.height:
-            raise InputError(f"The sheet {chosen!r} of {path} is empty. It needs names and rows.")
-        names = _names(texts, columns)
-        check_twice(names, path)
-        check_names(names, path)
-        check_rows(len(rows) - 1, names, path)
+        rows, columns = unseen.left_over(texts.shape, path)
+    if not texts.height:
+        raise InputError(f"The sheet {chosen!r} of {path} is empty. It needs names and rows.")
+    names = _names(texts, columns)
+    check_twice(names, path)
+    check_names(names, path)
+    check_rows(len(rows) - 1, names, path)
+    with damaged.parsing("excel"):
         whole = book.load_sheet(chosen, header_row=0, schema_sample_rows=None).to_polars()
-        typed: pl.DataFrame = whole[:, columns][[row - 1 for row in rows[1:]]]
-    except (zipfile.BadZipFile, KeyError, Xml.ParseError, fastexcel.FastExcelError) as fault:
-        raise InputError(f"{path} is a damaged Excel file ({fault}). Save it again.") from None
+    typed: pl.DataFrame = whole[:, columns][[row - 1 for row in rows[1:]]]
     typed.columns = names
     return typed.with_columns(days(column) for column in typed)
 
@@ -125,10 +129,10 @@ def check_size(path: Path, box: zipfile.ZipFile) -> None:
 def sheet_names(path: Path) -> list[str]:
     """Return the sheets of a workbook that somebody sees; none of what is no workbook."""
     try:
-        with zipfile.ZipFile(path) as box:
+        with Unreadable(str(path), "").parsing("zip", "xml"), zipfile.ZipFile(path) as box:
             check_size(path, box)
             return list(_sheets(box, hidden=False))
-    except (OSError, zipfile.BadZipFile, KeyError, Xml.ParseError):
+    except InputError:
         return []
 
 
@@ -145,10 +149,13 @@ def _sheets(box: zipfile.ZipFile, *, hidden: bool) -> dict[str, str]:
 
 
 def _sheet(
-    path: Path, box: zipfile.ZipFile, wanted: str | None, hidden: str | None
+    path: Path,
+    every: Mapping[str, str],
+    seen: Mapping[str, str],
+    wanted: str | None,
+    hidden: str | None,
 ) -> tuple[str, str]:
     """Return the name of the sheet to read and the part of the archive that holds it."""
-    every, seen = _sheets(box, hidden=True), _sheets(box, hidden=False)
     sheets = every if wanted is not None or hidden == "include" else seen
     if hidden is None and (unseen := [name for name in every if name not in (*seen, wanted)]):
         warn(

@@ -11,20 +11,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from shoal.base.atomic import Batch
 from shoal.base.errors import InputError, OutputError, ParameterError
+from shoal.base.parsing import Unreadable
 from shoal.base.plain import plain
 from shoal.base.roles import Role
 from shoal.engines.marks import SUFFIX
 from shoal.engines.run import Run, versions
 from shoal.plan.plan import Plan
 from shoal.releases.history.store import History
-from shoal.releases.verdict import Verdict
 from shoal.tables.sources.source import Source
 
 FORMAT = 1
@@ -36,7 +35,19 @@ _WHY = {
 # What a plan lists are texts of the table, and where its owner keeps files.
 _DATA_LISTS = ("missing", "hierarchies")
 _COLUMN_LISTS = ("hierarchy", "missing", "order", "domain", "allow_labels")
-_LIBRARIES = ("shoal", "numpy", "numba", "polars", "pyarrow")
+_TREE = {"data?": {str: object}, "columns?": {str: {str: object}}}
+_FORM = {
+    "files": {str: {"sha256": str}},
+    "rules": [{"promise": str, "reached": {str: object}}],
+    "plan": _TREE,
+    "keyed": {str: object},
+    "withheld": [str],
+    "seeded?": bool,
+    "steward?": {"plan?": _TREE},
+    "versions?": {str: str},
+    "tied?": object,
+}
+LIBRARIES = ("shoal", "numpy", "numba", "polars", "pyarrow")
 
 
 def beside(path: object) -> Path | None:
@@ -73,7 +84,7 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
         },
         "seeded": run.plan.seeded,
         "keyed": {"how": "HMAC-SHA256", **marks.told()},
-        "versions": dict(versions(*_LIBRARIES)),
+        "versions": dict(versions(*LIBRARIES)),
         "plan": plan,
         "withheld": withheld,
     } | ({"tied": dict(run.tied)} if run.tied else {})
@@ -100,13 +111,13 @@ def leave(
     made = manifest(run, tables, files)
     path = beside(goals.get("release"))
     if path is not None:
-        inputs, replaced = [*tables.values()], force or _ours(path)
+        inputs, replaced = [*tables.values()], force or is_manifest(path)
         with files.open(path, force=replaced, inputs=inputs, tells=True) as stream:
             stream.write(written(made).encode())
     return made, path
 
 
-def _ours(path: Path) -> bool:
+def is_manifest(path: Path) -> bool:
     """Tell whether a manifest is there: its release is gone, or it would not be made anew."""
     try:
         return path.is_file() and bool(read_manifest(path))
@@ -140,14 +151,15 @@ def _digests(path: Path, staged: Batch) -> list[tuple[str, str, int]]:
     if path.is_dir():
         files = [file for file in sorted(path.rglob("*")) if file.is_file()]
         return [
-            (file.relative_to(path.parent).as_posix(), *_digest(file))
+            (file.relative_to(path.parent).as_posix(), *digest_and_size(file))
             for file in files
             if not file.name.startswith((".", "_"))
         ]
-    return [(path.name, *_digest(path))]
+    return [(path.name, *digest_and_size(path))]
 
 
-def _digest(path: Path) -> tuple[str, int]:
+def digest_and_size(path: Path) -> tuple[str, int]:
+    """Return the SHA-256 of a file, and how many bytes it has."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest(), path.stat().st_size
 
@@ -155,13 +167,14 @@ def _digest(path: Path) -> tuple[str, int]:
 def read_manifest(path: Path | str) -> dict[str, Any]:
     """Read a manifest, or the one in the figures of a run."""
     path = Path(path)
+    cannot = f"The manifest {path} cannot be read"
+    beside_it = f"It lies beside the release and is called like it, with {SUFFIX} at the end."
     try:
-        tree = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as fault:
-        raise InputError(
-            f"The manifest {path} cannot be read: {fault}. It lies beside the release and is "
-            f"called like it, with {SUFFIX} at the end."
-        ) from None
+        raw = path.read_bytes()
+    except OSError as fault:
+        raise InputError(f"{cannot}: {fault.strerror or fault}. {beside_it}") from fault
+    with Unreadable(cannot, beside_it).parsing("json"):
+        tree = json.loads(raw.decode())
     if isinstance(tree, dict) and "shoal_manifest" not in tree:
         tree = tree.get("manifest")
     if not isinstance(tree, dict) or not isinstance(tree.get("shoal_manifest"), int):
@@ -175,8 +188,11 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
             f"({versions('shoal')['shoal']}) reads up to {FORMAT}. Update: pip install --upgrade "
             "shoal"
         )
-    if lost := [k for k in ("files", "rules", "plan", "keyed", "withheld") if k not in tree]:
-        raise InputError(f"The manifest {path} lacks {', '.join(lost)}. Copy it again.")
+    damaged = Unreadable(f"The manifest {path} is damaged", "Copy it again as it was written.")
+    damaged.check_shape(tree, _FORM)
+    for key in tree["withheld"]:
+        if _keys(key)[0] not in ("data", "columns"):
+            raise damaged.fault(f"{key!r} is no key of a plan")
     return tree
 
 
@@ -219,118 +235,12 @@ def tied_of(made: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def check_free(path: Path | None, *, force: bool) -> None:
     """Refuse, before the work, to write a manifest over a file that is none."""
-    if path is None or not path.exists() or force or _ours(path):
+    if path is None or not path.exists() or force or is_manifest(path):
         return
     raise OutputError(
         f"The manifest of the release goes to {path}, which exists and is no manifest. Choose "
         "another name for the release, or allow both to be replaced with --force (force=True)."
     )
-
-
-def compared(
-    made: Mapping[str, Any],
-    folder: Path,
-    released: Any,
-    verdict: Verdict,
-    remade: tuple[Sequence[str], Verdict | None] | None = None,
-    *,
-    digest: str = "",
-) -> Verdict:
-    """Return the verdict of an audit beside a manifest: what differs from it is a fault.
-
-    ``remade``: what differs when the release is made again, and what that run verified; None
-    instead if other promises are audited than those of the run. ``digest``: of the bytes that were
-    audited, should the file have changed since.
-    """
-    more, verified = remade or ((), None)
-    if verified is not None and not more:
-        verdict = _with_people(verdict, verified)
-    faults = changed_files(made, folder, released if isinstance(released, Path) else None, digest)
-    faults += [*changed_figures(made, verdict), *more]
-    if not faults:
-        return verdict
-    return replace(verdict, holds=False, faults=(*verdict.faults, *faults))
-
-
-def _with_people(verdict: Verdict, verified: Verdict) -> Verdict:
-    """Take the count of people, which no cell shows, from a run that made the same bytes."""
-    if verdict.faults != (verdict.models.get("uncounted"),):
-        return verdict
-    models = {key: value for key, value in verdict.models.items() if key != "uncounted"}
-    return replace(
-        verdict,
-        holds=True,
-        faults=(),
-        models=models,
-        people=verified.people,
-        rules=verified.rules,
-        achieved=verified.achieved,
-    )
-
-
-def changed_files(
-    made: Mapping[str, Any], folder: Path, released: Path | None, digest: str = ""
-) -> list[str]:
-    """Say which files of a release are not what the manifest says, or not there.
-
-    ``digest``: of ``released`` as it was read.
-    """
-    faults = []
-    named = {released.resolve()} if released is not None else set()
-    for name, told in made["files"].items():
-        path = folder / name
-        known = digest if path.resolve() in named else ""
-        named.discard(path.resolve())
-        if not path.is_file():
-            faults.append(f"{name} is named in the manifest and is not beside it.")
-        elif (known or _digest(path)[0]) != told["sha256"]:
-            faults.append(f"{name} is not the file that was released: its SHA-256 differs.")
-    if released is not None and released.is_dir():
-        named = set()
-    faults += [f"{path.name} is not named in the manifest." for path in named]
-    return faults
-
-
-def beside_another(released: Path, digest: str) -> list[str]:
-    """Say that the manifest beside a file is of another file; ``digest``: of what was read."""
-    path = beside(released)
-    if path is None or not _ours(path):
-        return []
-    told = read_manifest(path)["files"].get(released.name)
-    if told is None or digest in ("", told["sha256"]):
-        return []
-    return [
-        f"{path.name} beside it describes another file: the SHA-256 differs. Either the file was "
-        "changed since, or the manifest is that of an earlier release."
-    ]
-
-
-def claimed_m(made: Mapping[str, Any]) -> int | None:
-    """Return the m of the m-invariant series that a release is one of, by its manifest."""
-    plan = made["plan"]
-    rules = plan.get("rules", []) if isinstance(plan, dict) else []
-    found = [rule.get("m") for rule in rules if isinstance(rule, dict)]
-    return next((m for m in found if isinstance(m, int) and m >= 2), None)
-
-
-def manifest_beside(released: Path, digest: str) -> dict[str, Any] | None:
-    """Return the manifest beside a file if it is of this file; ``digest``: of what was read."""
-    path = beside(released)
-    if path is None or not _ours(path) or beside_another(released, digest):
-        return None
-    made = read_manifest(path)
-    return made if digest and released.name in made["files"] else None
-
-
-def changed_figures(made: Mapping[str, Any], verdict: Verdict) -> list[str]:
-    """Say what an audit found otherwise than the manifest tells."""
-    figures = {rule.promise: dict(rule.achieved) for rule in verdict.rules}
-    return [
-        f"The manifest says that this was reached: {rule['promise']} ({rule['reached']}); the "
-        f"audit found {figures[rule['promise']]}."
-        for rule in made["rules"]
-        if rule["promise"] in figures and plain(figures[rule["promise"]]) != rule["reached"]
-    ]
 
 
 def plan_of(made: Mapping[str, Any], own: Plan | None, folder: Path) -> Plan:
@@ -346,9 +256,10 @@ def plan_of(made: Mapping[str, Any], own: Plan | None, folder: Path) -> Plan:
     for key in made["withheld"]:
         table, name, leaf = _keys(key)
         if value := (given[table].get(name, {}) if name else given[table]).get(leaf):
-            (tree[table][name] if name else tree[table])[leaf] = value
+            part = tree.setdefault(table, {})
+            (part.setdefault(name, {}) if name else part)[leaf] = value
     if given["data"].get("hierarchies"):
-        tree["data"]["hierarchies"] = given["data"]["hierarchies"]
+        tree.setdefault("data", {})["hierarchies"] = given["data"]["hierarchies"]
     return Plan.from_public(tree, folder).read_as(own)
 
 
@@ -370,22 +281,3 @@ def _keys(key: str) -> tuple[str, str, str]:
     table, _, rest = key.partition(".")
     name, _, leaf = rest.rpartition(".")
     return table, name, leaf
-
-
-def other_versions(made: Mapping[str, Any]) -> list[str]:
-    """Return what was another version then: bytes may differ by it."""
-    now = versions(*_LIBRARIES)
-    then: Mapping[str, str] = made.get("versions", {})
-    return [f"{n} {then[n]} then, {now[n]} now" for n in now if then.get(n, now[n]) != now[n]]
-
-
-def differing(made: Mapping[str, Any], keyed: Mapping[str, Any]) -> Sequence[str]:
-    """Say which parts of what a run was made from were others, by their keyed digests."""
-    then = made["keyed"]
-    words = {"table": "the table", "plan": "the plan"}
-    told = [words[k] for k in words if k in then and k in keyed and then[k] != keyed[k]]
-    if len(told) == len(words):  # all are kept under one key, which comes from the seed
-        return ["the seed (or all that it was made from)"]
-    trees, own = then.get("hierarchies", {}), keyed.get("hierarchies", {})
-    told += [f"the hierarchy of {name!r}" for name in trees if trees[name] != own.get(name)]
-    return told

@@ -136,7 +136,7 @@ def roles_of(draft: Draft) -> dict[str, str]:
 
 def _rules(form: Mapping[str, str], sensitive: Sequence[str]) -> list[dict[str, Any]]:
     named = [key.split(".") for key in form if key.startswith("rule.") and key.endswith(".name")]
-    places = sorted({int(key[1]) for key in named if key[1].isdigit()})
+    places = sorted({int(key[1]) for key in named if key[1].isdecimal()})
     rules = []
     for number in places:
         name = form[f"rule.{number}.name"]

@@ -117,7 +117,7 @@ def _add(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxon
 def _rare(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:
     """Put values that few rows have into one group, beside what stands where they stood."""
     text = str(settings.get("least", "")).strip()
-    if not text.isdigit() or int(text) < 2:
+    if not text.isdecimal() or int(text) < 2:
         raise SchemaError(
             f"The number of rows must be a whole number from 2. Got {text!r} instead."
         )

@@ -93,7 +93,7 @@ class Doors:
         name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
         if not name:
             name, port = host, "80"
-        if not port.isdigit() or int(port) != self.port:
+        if not port.isdecimal() or int(port) != self.port:
             return False
         if self.host in WILD:
             return name in LOCAL or _number(name) or name == socket.gethostname()
@@ -156,7 +156,7 @@ class Guard:
         # An overlong body is refused by its announced length, or at the byte that is too much.
         most = self.limit if scope["path"].endswith(("/open", "/upload", "/plan")) else SMALL
         length = Headers(scope=scope).get("content-length", "0")
-        if answer is None and (not length.isdigit() or int(length) > most):
+        if answer is None and (not length.isdecimal() or int(length) > most):
             answer = self.too_large(scope, most)
         if answer is not None:
             await answer(scope, receive, _with_headers(send))

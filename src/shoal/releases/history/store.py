@@ -21,6 +21,7 @@ import polars as pl
 
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import InputError, OutputError, ParameterError, listed
+from shoal.base.parsing import Unreadable
 from shoal.plan.plan import Plan
 from shoal.releases.history.crypt import history_key, opened, sealed
 from shoal.tables.cells import as_text, blank
@@ -29,6 +30,17 @@ from shoal.tables.set_cells import SETS, to_json
 
 FORMAT = 1
 _MAGIC = b"shoal history\n"
+_COPY = (
+    "Nothing was written. Bring it back from a copy that is as new as the newest release; with an "
+    "older one the next release would undo it."
+)
+_FORM = {
+    "about": {str: object},
+    "release": {"digest": str, "name": (str, type(None))},
+    "before": str,
+    "series?": str,
+    "parts": [{"bytes": int, "sha256": str}],
+}
 RECORDS: dict[str, Any] = {
     "column": pl.String,
     "person": pl.String,
@@ -89,7 +101,7 @@ class History:
         wanted = [folder / f"{number:04d}.history" for number in range(1, len(files) + 1)]
         if files != wanted:
             lost = next(name for name, file in zip(wanted, files, strict=True) if name != file)
-            raise _damaged(folder, f"{lost.name} is missing")
+            raise _damaged(folder, f"{lost.name} is missing").fault()
         others = [file.name for file in folder.iterdir() if file.suffix not in (".history", "")]
         if not files and others:
             raise InputError(
@@ -101,7 +113,7 @@ class History:
         for file in files:
             head, records, _ = _opened(file, secret)
             if head["before"] != before:
-                raise _damaged(folder, f"{file.name} does not follow the file before it")
+                raise _damaged(folder, f"{file.name} does not follow the file before it").fault()
             heads.append(head)
             before = _sum(file.read_bytes())
         series = heads[-1].get("series", "") if heads else secrets.token_hex(16)
@@ -265,34 +277,40 @@ def packed(head: Mapping[str, Any], records: pl.DataFrame, classes: pl.DataFrame
 def _opened(file: Path, key: bytes | None) -> tuple[Mapping[str, Any], pl.DataFrame, pl.DataFrame]:
     try:
         content = opened(file.read_bytes(), key, file)
-        assert content.startswith(_MAGIC)
-        told, line, rest = content[len(_MAGIC) :].split(b"\n", 2)
-        assert told.decode() == _sum(line)
-        head = json.loads(line)
-        tables, begin = [], 0
-        for part in head["parts"]:
-            own = rest[begin : begin + part["bytes"]]
-            assert _sum(own) == part["sha256"]
-            tables.append(pl.read_parquet(io.BytesIO(own)))
-            begin += part["bytes"]
-        assert begin == len(rest)
     except OSError as fault:
-        raise InputError(f"{file} cannot be read: {fault.strerror or fault}.") from None
-    except (AssertionError, ValueError, KeyError, TypeError):
-        raise _damaged(file.parent, f"{file.name} was changed or cut off") from None
+        raise InputError(f"{file} cannot be read: {fault.strerror or fault}.") from fault
+    damaged = _damaged(file.parent, f"{file.name} was changed or cut off")
+    told, line, rest = (*content.removeprefix(_MAGIC).split(b"\n", 2), b"", b"")[:3]
+    if not content.startswith(_MAGIC) or told != _sum(line).encode():
+        raise damaged.fault()
+    with damaged.parsing("json"):
+        head = json.loads(line)
+    damaged.check_shape(head, {"format": int})
     if head["format"] != FORMAT:
         raise InputError(
             f"{file} has format {head['format']}, and this version of Shoal reads {FORMAT}. Use "
             "the version that wrote it."
         )
+    damaged.check_shape(head, _FORM)
+    tables, begin = [], 0
+    for part, columns in zip(head["parts"], (RECORDS, CLASSES), strict=False):
+        own = rest[begin : begin + part["bytes"]]
+        begin += part["bytes"]
+        if _sum(own) != part["sha256"]:
+            raise damaged.fault()
+        with damaged.parsing("polars"):
+            tables.append(pl.read_parquet(own))
+        if dict(tables[-1].schema) != {
+            name: pl.Schema({name: kind})[name] for name, kind in columns.items()
+        }:
+            raise damaged.fault()
+    if len(tables) != 2 or begin != len(rest):
+        raise damaged.fault()
     return head, tables[0], tables[1]
 
 
-def _damaged(folder: Path, why: str) -> InputError:
-    return InputError(
-        f"The history {folder} is damaged: {why}. Nothing was written. Bring it back from a copy "
-        "that is as new as the newest release; with an older one the next release would undo it."
-    )
+def _damaged(folder: Path, why: str) -> Unreadable:
+    return Unreadable(f"The history {folder} is damaged: {why}", _COPY)
 
 
 def _sum(content: bytes) -> str:

@@ -193,7 +193,7 @@ async def start(request: Request) -> Response:
 
 def _sizes(text: str) -> list[int]:
     words = [word for word in re.split(r"[,;\s]+", text.strip()) if word]
-    if not words or not all(word.isdigit() and int(word) >= 2 for word in words):
+    if not words or not all(word.isdecimal() and int(word) >= 2 for word in words):
         raise ShoalError(
             "The sizes are whole numbers from 2 with commas between them, such as 5, 10, 20. "
             f"Got {text!r} instead."
