@@ -77,7 +77,7 @@ class Exposure:
         are = "released as it is" if len(self.columns) == 1 else "released as they are"
         text = f"With {known}, {are}, {self._percent(self.unique)} of the rows are unique"
         if self.linked:
-            text += ", all rows of a person, linked by the pseudonym, taken together"
+            text += ", all rows of a person taken together"
         if len(self.columns) > 1:
             text += f" (with {short(self.worst)} alone {self._percent(self.worst_unique)})"
         if self.before:

@@ -9,7 +9,8 @@ of a model is not the model's own, the figure here is the model's:
 - enhanced beta-likeness has no figure when a value's gain is above its own bound -ln q, for then no
   beta will do; pycanon gives the largest bound instead;
 - entropy l is rounded down with room for rounding errors: three equal shares are worth 3, not 2;
-- a class without a known value keeps no promise on the column: its alpha, t and beta are infinite.
+- a class without a known value keeps no promise on the column: its alpha is infinite;
+- t, beta and delta count a missing value as a value of its own, as the rules do unless told not to.
 """
 
 from __future__ import annotations
