@@ -204,3 +204,9 @@ def test_hierarchy_make_counts_people(tmp_path) -> None:
     by_rows, by_people = command(tmp_path, *make), command(tmp_path, *make, "--person", "id")
     assert "Bonn, Ulm, Husum" in by_rows.stdout
     assert "Bonn, Ulm and 1 more" in by_people.stdout
+
+
+@pytest.mark.slow
+def test_many_rare_names_take_no_time_of_their_square() -> None:
+    made = frequencies([f"v{number}" for number in range(60_000)], "name")  # minutes, if it did
+    assert "rare values 20000" in made.labels

@@ -105,7 +105,7 @@ def test_a_word_for_all_wins_over_the_plan(table: pl.DataFrame) -> None:
 
 
 def test_the_check_finds_a_set_that_may_not_be(table: pl.DataFrame) -> None:
-    made = shoal.anonymize(table, quasi=["age", "team"], k=5, seed=2**80)
+    made = shoal.anonymize(table, quasi=["age", "team"], k=9, method="mondrian", seed=2**80)
     assert check(made.opened, [KAnonymity(5)]).holds
     never = replace(made.opened, plan=made.plan.changed({"release": {"sets": "never"}}))
     verdict = check(never, [KAnonymity(5)])
@@ -144,3 +144,12 @@ def test_a_grid_with_a_decimal_comma(table: pl.DataFrame) -> None:
 def test_slack_beyond_certainty() -> None:
     with pytest.raises(PlanError, match=r"from 0 \(never\) to 1 \(always\).*Got 2.0 instead"):
         Plan().changed({"release": {"slack": 2.0}})
+
+
+def test_a_label_in_braces_is_no_set() -> None:
+    frame = pl.DataFrame({"code": ["{a}"] * 20 + ["{b}"] * 20, "ill": ["x", "y"] * 20})
+    tree = shoal.Taxonomy.from_rows([("{a}", "*"), ("{b}", "*")], "code")
+    given = {"quasi": "code", "sensitive": "ill", "k": 5, "hierarchies": {"code": tree}}
+    release = shoal.anonymize(frame, **given, sets="never")
+    assert set(release.frame["code"]) == {"{a}", "{b}"}
+    assert release.audit().holds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -203,7 +203,7 @@ def frequencies(
     texts_of(known, column)
     counted = known.value_counts(name="count").sort(["count", "value"], descending=[True, False])
     leaves, common = counted["value"].to_list(), int((counted["count"] >= few).sum())
-    taken = set(leaves)
+    taken, neutral = set(leaves), _neutral_names()
     groups = [[leaf] for leaf in range(len(leaves))]
     levels = [counted["value"]]
     while len(groups) >= 2 * _TOGETHER:
@@ -212,15 +212,15 @@ def frequencies(
         labels: list[str] = []
         for group in groups:
             named = [leaves[leaf] for leaf in group if leaf < common]
-            labels += [_named(named, len(group), taken)] * len(group)
+            labels += [_named(named, len(group), taken, neutral)] * len(group)
         levels.append(pl.Series(labels, dtype=pl.String))
     return unnamed(build(levels, column), counted.filter(pl.col("count") < few)["value"])
 
 
-def _named(members: Sequence[str], size: int, taken: set[str]) -> str:
+def _named(members: Sequence[str], size: int, taken: set[str], neutral: Iterator[str]) -> str:
     """Name a group by its common members, or the first two of many, as nothing else is named."""
     if not members:
-        return _rare_name(taken)
+        return _free(neutral, taken)
     label = ", ".join(members)
     if len(label) > _LABEL or len(members) < size:
         shown = members[:2] if len(label) > _LABEL else members
@@ -231,12 +231,16 @@ def _named(members: Sequence[str], size: int, taken: set[str]) -> str:
     return label
 
 
-def _rare_name(taken: set[str]) -> str:
-    """Return a name for a group that says nothing of its members."""
-    numbers = (f"rare values {number}" for number in itertools.count(1))
-    label = next(name for name in numbers if name not in taken)
-    taken.add(label)
-    return label
+def _neutral_names() -> Iterator[str]:
+    """Yield names for groups that say nothing of their members."""
+    return (f"rare values {number}" for number in itertools.count(1))
+
+
+def _free(names: Iterator[str], taken: set[str]) -> str:
+    """Return the first name that nothing has."""
+    name = next(name for name in names if name not in taken)
+    taken.add(name)
+    return name
 
 
 def unnamed(tree: Taxonomy, rare: pl.Series) -> Taxonomy:
@@ -244,8 +248,8 @@ def unnamed(tree: Taxonomy, rare: pl.Series) -> Taxonomy:
     found = {one.label for one in naming(tree, rare)}
     if not found:
         return tree
-    taken = set(tree.labels)
-    names = {label: _rare_name(taken) for label in tree.labels if label in found}
+    taken, neutral = set(tree.labels), _neutral_names()
+    names = {label: _free(neutral, taken) for label in tree.labels if label in found}
     return replace(tree, labels=tuple(names.get(label, label) for label in tree.labels))
 
 

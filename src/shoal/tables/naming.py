@@ -61,7 +61,9 @@ def naming(tree: Taxonomy, rare: pl.Series) -> list[Naming]:
     dates = pl.col("value").str.contains(rf"^{_DATE}$")
     interval = pl.col("label").str.contains(_INTERVAL.pattern)
     between = pl.col("label").str.contains(_DATES.pattern)
-    ends = pairs.filter((numbers & interval) | (dates & between))
+    ends = pairs.filter(
+        (numbers & interval & _at_end(_INTERVAL)) | (dates & between & _at_end(_DATES))
+    )
     listed = pl.col("label").str.count_matches(_NUMBER) >= _LISTED
     words = pairs.filter(
         ~(numbers & (interval | ~listed))
@@ -69,6 +71,16 @@ def naming(tree: Taxonomy, rare: pl.Series) -> list[Naming]:
         & ~pl.col("label").str.contains(_CODES.pattern)
     )
     return [*_worded(tree, words, few), *_ended(tree, ends)]
+
+
+def _at_end(pattern: re.Pattern[str]) -> pl.Expr:
+    """Tell whether the value is one of the two ends of the label."""
+    sides = (pl.col("label").str.extract(pattern.pattern, at) for at in (1, 2))
+    value, *ends = (
+        pl.coalesce(side.str.replace(",", ".").cast(pl.Float64, strict=False).cast(pl.String), side)
+        for side in (pl.col("value"), *sides)
+    )
+    return (value == ends[0]) | (value == ends[1])
 
 
 def _pairs(tree: Taxonomy, leaves: np.ndarray) -> pl.DataFrame:

@@ -81,7 +81,10 @@ def _sets(opened: Opened) -> list[str]:
     cells = opened.published.cells
     for name in opened.quasi:
         if name in cells.columns and not opened.plan.allows_sets(name):
-            wide = as_text(cells[name]).str.starts_with("{").fill_null(value=False)
+            texts, tree = as_text(cells[name]), opened.taxonomies.get(name)
+            wide = texts.str.starts_with("{").fill_null(value=False)
+            if tree is not None:  # a label means what its hierarchy says
+                wide &= ~texts.is_in(list(tree.labels)).fill_null(value=False)
             if many := int(opened.published.sizes[wide.to_numpy()].sum()):
                 faults.append(
                     f"Column {name!r} is published as a set of values in {many:,} rows, and its "
