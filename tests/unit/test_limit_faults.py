@@ -11,6 +11,8 @@ import pytest
 from shoal.base.roles import Kind, Role
 from shoal.plan.parts import ColumnPart, ReleasePart
 from shoal.plan.plan import Plan
+from shoal.privacy import KAnonymity
+from shoal.releases.generalized.check import check
 from shoal.releases.generalized.limits import limit_faults, strata_labels, strata_of
 from shoal.releases.opened import Opened
 from shoal.releases.reading import declared_columns
@@ -201,3 +203,15 @@ def test_strata_are_the_values_of_the_columns_that_are_within() -> None:
     cells = opened.published.cells["x"].to_list()
     assert (labels[cells.index("a")] != labels[cells.index("b")]) and len(set(labels)) == 2
     assert strata_labels(opened, []) is None
+
+
+def test_a_set_is_a_fault_where_sets_are_never_published_and_a_gap_is_none() -> None:
+    cells = ["a", "a", None, None, "{a, b}", "{a, b}", "*", "*"]
+    for last, many in ((4, 0), (8, 2)):
+        frame = pl.DataFrame({"x": cells[:last] if not many else cells})
+        part = ColumnPart(role=Role.QUASI, kind=Kind.SET, sets="never")
+        plan = Plan(columns={"x": part})
+        opened = Opened.of({"release": frame}, declared_columns(plan, frame), plan=plan)
+        faults = check(opened, [KAnonymity(2)]).faults
+        assert len(faults) == bool(many)
+        assert all(f"a set of values in {many} rows" in fault for fault in faults)
