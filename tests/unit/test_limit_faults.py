@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -215,3 +216,25 @@ def test_a_set_is_a_fault_where_sets_are_never_published_and_a_gap_is_none() -> 
         faults = check(opened, [KAnonymity(2)]).faults
         assert len(faults) == bool(many)
         assert all(f"a set of values in {many} rows" in fault for fault in faults)
+
+
+def test_ends_of_days_that_are_published_apart_are_days() -> None:
+    lows, highs = [dt.date(2020, 1, 1)] * 2, [dt.date(2020, 2, 1)] * 2
+    frame = pl.DataFrame({"x_lo": lows, "x_hi": highs})
+    part = ColumnPart(role=Role.QUASI, kind=Kind.ORDERED, coarsest="month")
+    plan = Plan(columns={"x": part}, release=ReleasePart(typed=True))
+    opened = Opened.of({"release": frame}, declared_columns(plan, frame), plan=plan)
+    (fault,) = limit_faults(opened, None)
+    assert "wider than a month" in fault
+
+
+def test_where_the_rows_are_known_a_star_is_held_against_its_own_row() -> None:
+    frame = pl.DataFrame({"x": ["*", "25", "*"]})
+    part = ColumnPart(role=Role.QUASI, kind=Kind.ORDERED, coarsest=10)
+    plan = Plan(columns={"x": part})
+    opened = Opened.of({"release": frame}, declared_columns(plan, frame), plan=plan)
+    table = pl.DataFrame({"x": [None, None, 25]})
+    schema = declare(table, quasi=["x"])
+    assert limit_faults(opened, Original(table, schema, np.array([0, 2, 1]))) == []
+    (fault,) = limit_faults(opened, Original(table, schema, np.array([0, 1, 2])))
+    assert fault.startswith("Column 'x' has 1 cells '*' for values that are known")
