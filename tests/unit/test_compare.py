@@ -375,3 +375,20 @@ def test_what_bounding_a_share_costs_is_shown():
         assert max(ratios) <= 1 + beta + 1e-9
     assert tight.figures["share_ratio"] < loose.figures["share_ratio"]
     assert tight.figures["loss"] > loose.figures["loss"]
+
+
+def test_settings_of_the_release_are_those_of_every_setting_compared() -> None:
+    asked = {"k": 3, "methods": ["mondrian"], "queries": 0, "classifier": False, "seed": 4}
+    with pytest.warns(ShoalWarning):
+        found = shoal.compare(
+            people(),
+            quasi=QUASI,
+            sensitive="ill",
+            top={"age": 50},
+            suppress="5%",
+            typed=False,
+            **asked,
+        )
+    (setting,) = found.settings
+    assert setting.plan.release.suppress == 0.05
+    assert setting.plan.columns["age"].top == 50

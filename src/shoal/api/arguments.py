@@ -73,8 +73,8 @@ class Anonymized(Declared, Asked, total=False):
     engine: Spark | None
 
 
-class Weighed(TypedDict, total=False):
-    """How settings are measured, and which of them is recommended."""
+class Weighed(ReleaseArguments, total=False):
+    """How settings are made and measured, and which of them is recommended."""
 
     repeats: int
     queries: int | None

@@ -20,7 +20,8 @@ from shoal.api.arguments import (
 )
 from shoal.api.on_spark import anonymize_on_spark
 from shoal.api.release import Release
-from shoal.api.signatures import check_known, signed
+from shoal.api.setting_arguments import ReleaseArguments
+from shoal.api.signatures import check_known, parted, signed
 from shoal.base.errors import warn
 from shoal.base.plain import table_html
 from shoal.base.pseudonyms import read_key
@@ -331,6 +332,8 @@ class Table(Generic[FrameT]):
             The belief is by default halfway from the share of the commonest value to certainty.
         prove
             Say of every setting how far it is at most above the best possible (``above_best``).
+        typed, slack, suppress and so on
+            How releases are made, as in :meth:`anonymize`.
         keep
             Keep the release of every setting, as its ``release``.
         progress
@@ -340,8 +343,10 @@ class Table(Generic[FrameT]):
         from shoal.verbs.compare.running import compare
 
         limit(threads)
-        plan = planned(self.plan, rules=rules, seed=seed)
-        taken, said = self._settled
+        asked, how = parted(weighed, ReleaseArguments)
+        plan = planned(self.plan, rules=rules, seed=seed, **asked)
+        table = replace(self, plan=plan) if plan.release.as_in_paper else self
+        taken, said = table._settled
         comparison = compare(
             taken,
             plan,
@@ -349,7 +354,7 @@ class Table(Generic[FrameT]):
             methods=None if methods is None else several(methods),
             grid=grid_of(k, l, grid),
             keep=(lambda made: Release(made.opened, made.run, self._kind)) if keep else None,
-            **weighed,
+            **how,
         )
         return replace(comparison, warnings=tuple(dict.fromkeys([*said, *comparison.warnings])))
 
