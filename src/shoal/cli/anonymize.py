@@ -45,11 +45,6 @@ def command(
         ),
     ],
     data: opt.PlannedData = None,
-    plan: opt.PlanFile = None,
-    trust_plan: opt.TrustPlan = False,
-    table: opt.Table = None,
-    query: opt.Query = None,
-    query_file: opt.QueryFile = None,
     into: Annotated[
         str | None,
         opt.flag("--into", "NAME", "The table of the output database that the release becomes."),
@@ -82,7 +77,6 @@ def command(
     ] = None,
     seed: opt.Seed = None,
     seed_file: opt.SeedFile = None,
-    max_unpacked: opt.MaxUnpacked = None,
     json: opt.JsonFile = None,
     report: opt.ReportFile = None,
     audience: opt.Audience = None,
@@ -158,6 +152,7 @@ def command(
 
     from shoal.cli.output import Output
 
+    plan = given.plan_file
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
     asked: dict[str, Any] = {"strict": strict, "prove": prove, "history": history or against}
@@ -174,7 +169,7 @@ def command(
     from shoal.releases.history.store import history_of
     from shoal.tables.prepare import planned
 
-    base = planned(plan, trust=trust_plan)
+    base = planned(plan, trust=given.trust)
     name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
     full = planned(
@@ -185,7 +180,7 @@ def command(
         method=name,
         options=opt.parse_options(words, name),
     )
-    source = opt.located(data, full, table, query, query_file)
+    source = given.located(data, full)
     if spark:
         order = on_spark.Order.of(source, goal, master, driver_tuples, reader)
         on_spark.carry_out(order, planned(full, **given.late()(())), started)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shoal.measures.risks.results import Attacks
 
 
-@with_settings(*RELEASED[1:])
+@with_settings(*(name for name in RELEASED if name != "quasi"))
 def command(
     original: Annotated[
         Place,
@@ -25,8 +25,6 @@ def command(
         ),
     ],
     released: opt.Released,
-    plan: opt.PlanFile = None,
-    trust_plan: opt.TrustPlan = False,
     known: Annotated[
         list[str] | None,
         opt.flag(
@@ -93,9 +91,6 @@ def command(
             "The table that an earlier release was made from; one for each, in the same order.",
         ),
     ] = None,
-    st: opt.SecondTable = None,
-    notation: opt.Notation = None,
-    max_unpacked: opt.MaxUnpacked = None,
     seed: Annotated[
         int | None, opt.flag("--seed", "INT", "Repeats the draw of targets, noise and gaps.")
     ] = None,
@@ -115,19 +110,20 @@ def command(
     from shoal.api.arguments import check_named_once
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
-    from shoal.tables.prepare import load, planned
+    from shoal.tables.prepare import load
 
+    plan, st = given.plan_file, given.opening["st"]
     before = [place(name) for name in against or ()]
     tables = [place(name) for name in against_original or ()]
     named = (original, released, plan, control, st, *before, *tables)
     inputs = [path for path in named if path is not None]
     check_named({"--json": json}, force, inputs)
     check_named_once([released, *before])
-    full = planned(plan, trust=trust_plan, **given.early)
+    full = given.plan()
     truth = load(original, full)
     declared: dict[str, Any] = {
         "declare": replace(given, values={**given.values, "quasi": known}).late(*truth.columns),
-        "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
+        **given.released,
     }
     with warned_last():
         release = open_with_plan(released, full, st=st, original=truth, **declared)

@@ -35,8 +35,6 @@ def command(
             show_default=False,
         ),
     ] = None,
-    plan: opt.PlanFile = None,
-    trust_plan: opt.TrustPlan = False,
     table: Annotated[
         str | None, opt.flag("--table", "NAME", "Which table of a database was published.")
     ] = None,
@@ -120,9 +118,6 @@ def command(
         Path | None,
         opt.flag("--pseudonym-key", "FILE", "With --again: the key of the release's pseudonyms."),
     ] = None,
-    st: opt.SecondTable = None,
-    notation: opt.Notation = None,
-    max_unpacked: opt.MaxUnpacked = None,
     json: Annotated[
         Path | None,
         opt.flag(
@@ -162,7 +157,8 @@ def command(
 
     seed = opt.chosen_seed(seed, seed_file)
     check_again(again, manifest, data, seed, pseudonym_key)
-    released, told, promised = _find(released, manifest, plan, trust=trust_plan)
+    plan, trust, st = given.plan_file, given.trust, given.opening["st"]
+    released, told, promised = _find(released, manifest, plan, trust=trust)
     released = place(released, table)
     original = None if original is None else place(original, original_table)
     before = [place(name) for name in against or ()]
@@ -173,10 +169,10 @@ def command(
     to = reporting.reader(report, audience)
     _check_attacked(tables, original, to)
     check_named_once([released, *before])
-    full = planned(promised, trust=trust_plan, **given.early, promised=rules)
+    full = planned(promised, trust=trust, **given.early, promised=rules)
     declared: dict[str, Any] = {
         "declare": given.late(),
-        "notations": opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
+        **given.released,
     }
     with warned_last():
         release = open_with_plan(released, full, st=st, original=original, **declared)
@@ -188,7 +184,7 @@ def command(
         if again:
             from shoal.api.again import remake
 
-            own = None if plan is None else planned(plan, trust=trust_plan)
+            own = None if plan is None else planned(plan, trust=trust)
             as_read = {name: v for name, v in given.early.items() if name != "suppress"}
             keys: dict[str, Any] = {"pseudonym_key": pseudonym_key, "history": series}
             more, verified = remake(manifest, data, seed=seed, plan=own, **keys, **as_read)

@@ -30,8 +30,6 @@ STOPPING = (
 @with_settings()
 def command(
     data: opt.Data,
-    plan: opt.PlanFile = None,
-    trust_plan: opt.TrustPlan = False,
     methods: Annotated[
         list[str] | None,
         opt.flag(
@@ -94,7 +92,6 @@ def command(
     ] = None,
     seed: opt.Seed = None,
     seed_file: opt.SeedFile = None,
-    max_unpacked: opt.MaxUnpacked = None,
     json: opt.JsonFile = None,
     csv: Annotated[
         Path | None, opt.flag("--csv", "FILE", "Write the table with all figures.")
@@ -129,7 +126,7 @@ def command(
     from shoal.cli.work import stoppable, watch
     from shoal.show.charts.paper import check_picture
 
-    inputs = [path for path in (data, plan) if path is not None]
+    inputs = [path for path in (data, given.plan_file) if path is not None]
     if plot is not None:
         check_picture(plot)
     outputs = {"--json": json, "--csv": csv, "--plot": plot, "--report": report}
@@ -141,8 +138,7 @@ def command(
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
-    base = planned(plan, trust=trust_plan)
-    full = planned(base, **given.early, seed=opt.chosen_seed(seed, seed_file))
+    full = planned(given.plan(), seed=opt.chosen_seed(seed, seed_file))
     wanted = opt.split_names(methods, ())
     labels = [choice.label for choice in choices(full, wanted, grid)]
 
@@ -150,7 +146,7 @@ def command(
 
     def work(progress: Any) -> Comparison:
         progress("reading")
-        table = read(data, full, given.late())
+        table = read(given.located(data, full), full, given.late())
         asked.update(given.every(table.frame.columns))
         return table.compare(
             methods=wanted,
@@ -173,11 +169,11 @@ def command(
         comparison = watch(work, ("reading", *labels), STOPPING)
     _tell_or_leave(comparison, len(labels))
     if comparison.recommended is not None:
-        named = {"--plan": plan, "--max-unpacked": max_unpacked, "--seed": seed}
-        named["--seed-file"] = seed_file
+        named = {f"--{name.replace('_', '-')}": own for name, own in given.opening.items()}
+        named |= {"--seed": seed, "--seed-file": seed_file, "--trust-plan": None}
         places = [str(getattr(data, "again", data))]  # never a password
         places += [str(w) for flag in named.items() if flag[1] is not None for w in flag]
-        places += ["--trust-plan"] if trust_plan else []
+        places += ["--trust-plan"] if given.trust else []
         say.line(f"Make it with: {_again(comparison.recommended, asked, places)}")
     with stoppable():
         _write(comparison, files, data, force, inputs)

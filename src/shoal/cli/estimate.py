@@ -48,7 +48,6 @@ def command(
         float, opt.flag("--level", "SHARE", "How often an interval holds the truth.")
     ] = 0.95,
     st: opt.SecondTable = None,
-    max_unpacked: opt.MaxUnpacked = None,
     values: Annotated[
         int, opt.flag("--values", "INT", "Values to show for each combination.", min=1)
     ] = 10,

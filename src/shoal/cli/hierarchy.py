@@ -79,7 +79,6 @@ def make(
         str | None,
         opt.flag("--person", "NAME", "The column that says whose row it is: count people."),
     ] = None,
-    max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
     *,
     given: Given,
@@ -123,7 +122,6 @@ def make(
 def make_all(
     data: opt.Data,
     out: Annotated[Path, opt.flag("--out -o", "DIR", "The folder that they go to.")],
-    max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
     *,
     given: Given,
@@ -185,7 +183,6 @@ def show(
     lines: Annotated[
         int, opt.flag("--lines", "INT", "How many lines at most; 0 for all.", min=0)
     ] = 60,
-    max_unpacked: opt.MaxUnpacked = None,
     *,
     given: Given,
 ) -> None:
@@ -237,7 +234,6 @@ def check(
     column: Annotated[
         str | None, opt.flag("--column", "NAME", "The column, if the file's name does not say.")
     ] = None,
-    max_unpacked: opt.MaxUnpacked = None,
     *,
     given: Given,
 ) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 @with_settings(
+    "place",
     "Input",
     "hierarchies",
     "sets",
@@ -33,10 +34,6 @@ if TYPE_CHECKING:
 def command(
     data: opt.Data,
     out: Annotated[Path, opt.flag("--out -o", "FILE", "Where the plan goes.")],
-    table: opt.Table = None,
-    query: opt.Query = None,
-    query_file: opt.QueryFile = None,
-    max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
     *,
     given: Given,
@@ -63,7 +60,7 @@ def command(
         return
     sets, hierarchies = given.values.get("sets", {}), given.values.get("hierarchies")
     plan = planned(None, **given.early | {"sets": {None: sets.pop(None, "never")}})
-    where = opt.located(data, plan, table, query, query_file)
+    where = given.located(data, plan)
     opened = read(where, plan)
     profile = opened.inspect()
     trees = write_plan(opened, where, out, (), hierarchies, force=force, sets=sets)

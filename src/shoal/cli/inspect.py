@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shoal.cli import options as opt
 from shoal.cli import say, streams
-from shoal.cli.settings import Given, with_settings
+from shoal.cli.settings import TABLE, Given, with_settings
 
 if TYPE_CHECKING:
     from shoal.measures.singling import Singling
@@ -16,15 +16,9 @@ if TYPE_CHECKING:
 _SETS = 6  # minimal unique combinations of a row that are told
 
 
-@with_settings("Input", "hierarchies", "quasi")
+@with_settings(*TABLE, "quasi")
 def command(
     data: opt.PlannedData = None,
-    table: opt.Table = None,
-    query: opt.Query = None,
-    query_file: opt.QueryFile = None,
-    max_unpacked: opt.MaxUnpacked = None,
-    plan: opt.PlanFile = None,
-    trust_plan: opt.TrustPlan = False,
     json: opt.JsonFile = None,
     force: opt.Force = False,
     *,
@@ -38,12 +32,11 @@ def command(
     """
     from shoal.api.opening import read
     from shoal.cli.output import check_named, keep
-    from shoal.tables.prepare import planned
 
-    inputs = [path for path in (data, plan) if path is not None]
+    inputs = [path for path in (data, given.plan_file) if path is not None]
     check_named({"--json": json}, force, inputs)
-    full = planned(plan, trust=trust_plan, **given.early)
-    where = opt.located(data, full, table, query, query_file)
+    full = given.plan()
+    where = given.located(data, full)
     profile = read(where, full, given.late(), only="quasi" in given.values).inspect()
     _tell(profile, where)
     keep(json, profile.to_json(), force, inputs)

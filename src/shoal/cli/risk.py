@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 @with_settings(*RELEASED)
 def command(
     released: opt.Released,
-    plan: opt.PlanFile = None,
-    trust_plan: opt.TrustPlan = False,
     original: Annotated[
         Place | None,
         opt.flag(
@@ -47,9 +45,6 @@ def command(
             "--belief", "SHARE", "Count the rows whose likeliest sensitive value is believed more."
         ),
     ] = 0.5,
-    st: opt.SecondTable = None,
-    notation: opt.Notation = None,
-    max_unpacked: opt.MaxUnpacked = None,
     json: opt.JsonFile = None,
     force: opt.Force = False,
     *,
@@ -64,11 +59,12 @@ def command(
     """
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
-    from shoal.tables.prepare import load, planned
+    from shoal.tables.prepare import load
 
+    plan, st = given.plan_file, given.opening["st"]
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
     check_named({"--json": json}, force, inputs)
-    full = planned(plan, trust=trust_plan, **given.early)
+    full = given.plan()
     truth = None if original is None else load(original, full)
     columns = () if truth is None else truth.columns
     with warned_last():
@@ -77,7 +73,7 @@ def command(
             full,
             given.late(*columns),
             st=st,
-            notations=opt.named_pairs(notation, "notation", "COLUMN=FORM, such as 'age=LO to HI'"),
+            **given.released,
             original=truth,
         )
         risks = release.risk(population=population, threshold=threshold, belief=belief)

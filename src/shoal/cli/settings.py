@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from shoal.base.errors import ParameterError
-from shoal.cli.options import named_pairs, split_names, with_options
+from shoal.cli.options import (
+    MaxUnpacked,
+    Notation,
+    PlanFile,
+    Query,
+    QueryFile,
+    SecondTable,
+    Table,
+    TrustPlan,
+    located,
+    named_pairs,
+    split_names,
+    with_options,
+)
 from shoal.plan.changing import ROLES, arguments
 from shoal.plan.parts import TABLES
+from shoal.plan.plan import Plan
 from shoal.plan.setting import Setting
+from shoal.tables.sources.source import Place, Source
 
 _ROLES = {
     "quasi": ("NAMES", "Quasi-identifiers, comma-separated: what others may know."),
@@ -26,7 +41,16 @@ _ROLES = {
     ),
 }
 
-RELEASED = ("quasi", "sensitive", "person", "hierarchies", "domains", "Input")
+PLACE = ("table", "query", "query_file")
+OPENING: dict[str, dict[str, Any]] = {
+    "plan": {"plan": PlanFile, "trust_plan": TrustPlan},
+    "place": {"table": Table, "query": Query, "query_file": QueryFile},
+    "release": {"st": SecondTable, "notation": Notation},
+}
+"""What opens a table or a release and is no setting: its plan, its place, what goes with it."""
+TABLE = ("plan", "place", "Input", "hierarchies")
+"""What is said of a table: its plan, where it is, how it is read."""
+RELEASED = ("plan", "release", "quasi", "sensitive", "person", "hierarchies", "domains", "Input")
 """What is said of a published table: its columns, and how it and its original are read."""
 
 
@@ -35,6 +59,34 @@ class Given:
     """What flags give, by the names of arguments; names of columns are words still."""
 
     values: Mapping[str, Any]
+    opening: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def plan_file(self) -> Path | None:
+        """The plan that is named."""
+        return self.opening.get("plan")
+
+    @property
+    def trust(self) -> bool:
+        """Whether the plan may lead out of its folder."""
+        return bool(self.opening.get("trust_plan"))
+
+    def plan(self) -> Plan:
+        """Return the plan that is named, with what can be said before the columns are known."""
+        from shoal.tables.prepare import planned
+
+        return planned(self.plan_file, trust=self.trust, **self.early)
+
+    def located(self, data: Place | None, plan: Plan) -> Path | Source:
+        """Return the table that the words of the command and the plan mean together."""
+        return located(data, plan, *(self.opening.get(name) for name in PLACE))
+
+    @property
+    def released(self) -> dict[str, Any]:
+        """How another tool wrote columns of a release, as it is opened with."""
+        meant = "COLUMN=FORM, such as 'age=LO to HI'"
+        words = self.opening.get("notation")
+        return {"notations": named_pairs(words, "notation", meant)}
 
     @property
     def early(self) -> dict[str, Any]:
@@ -75,13 +127,18 @@ class Given:
 def with_settings(*wanted: str, **helps: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command the flags of some settings and roles, handed over as ``given``.
 
-    ``wanted``: names of arguments, or of groups of them; all without any. ``helps``: what some mean
+    ``wanted``: names of arguments, of groups of them, or of :data:`OPENING`; all without any, as a
+    table is opened. ``helps``: what some mean
     for this command.
     """
 
     def wrap(command: Callable[..., Any]) -> Callable[..., Any]:
         chosen: dict[str, tuple[str, str, Setting]] = {}
-        options: dict[str, Any] = {}
+        shared = {"max_unpacked": MaxUnpacked}
+        for name, flags in OPENING.items():
+            if name in wanted or (not wanted and name != "release"):
+                shared |= flags
+        options: dict[str, Any] = dict(shared)
         for role, (word, meaning) in _ROLES.items():
             if not wanted or role in wanted:
                 options[role] = _option(list[str], Setting(meaning, word, f"--{role}"))
@@ -94,6 +151,7 @@ def with_settings(*wanted: str, **helps: str) -> Callable[[Callable[..., Any]], 
                     options[name] = _option(_type(table, key, own), own)
 
         def read(values: dict[str, Any]) -> Given:
+            opening = {name: values.pop(name) for name in shared}
             given = {name: value for name, value in values.items() if value is not None}
             for name in given.keys() & chosen.keys():
                 table, _, setting = chosen[name]
@@ -101,7 +159,7 @@ def with_settings(*wanted: str, **helps: str) -> Callable[[Callable[..., Any]], 
                 if setting.role is not None:
                     given[setting.role.value] = _whose(given, setting, given[name])
                     given[name] = True
-            return Given(given)
+            return Given(given, opening)
 
         return with_options(command, options, "given", read)
 

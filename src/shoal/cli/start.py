@@ -27,7 +27,7 @@ _SHARE = 0.8  # a value that more have leaves too few others for every class
 NONE = "-"
 
 
-@with_settings("Input", "hierarchies")
+@with_settings("place", "Input", "hierarchies")
 def command(
     data: opt.Data,
     out: Annotated[
@@ -43,10 +43,6 @@ def command(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Name the report; open no browser.")
     ] = False,
-    table: opt.Table = None,
-    query: opt.Query = None,
-    query_file: opt.QueryFile = None,
-    max_unpacked: opt.MaxUnpacked = None,
     force: opt.Force = False,
     *,
     given: Given,
@@ -73,7 +69,7 @@ def command(
             "release only what is certain, or write a plan: shoal init"
         )
     plan = planned(None, sets="never", **given.early)
-    where = opt.located(data, plan, table, query, query_file)
+    where = given.located(data, plan)
     stem = where.stem.partition(".")[0] if isinstance(where, Path) else where.table or "table"
     files = {word: out / f"{stem}.{word}" for word in ("plan.toml", "release.csv", "report.html")}
     check(files.values(), where, force)
