@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from shoal.verbs.inspect import Inspection
     from shoal.verbs.risk import Risks
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 # Loaded at first use, so that importing the package costs nothing.
 _HOMES = {

@@ -135,12 +135,16 @@ def test_blank_knows_categories_and_nan() -> None:
     assert blank(pl.Series([1, None]), ["1"]).to_list() == [1, None]
 
 
+# Polars 2 writes a plus sign, older ones do not.
+BIG = pl.Series([1e20]).cast(pl.String)[0].replace(".0", "")
+
+
 @pytest.mark.parametrize(
     ("series", "texts"),
     [
         (pl.Series([39.0, None, 2.5, -0.0]), ["39", None, "2.5", "0"]),
         (pl.Series([float("nan"), 1.0]), [None, "1"]),
-        (pl.Series([1e20, 1e-7]), ["1e+20", "1e-7"]),
+        (pl.Series([1e20, 1e-7]), [BIG, "1e-7"]),
         (pl.Series([0.1, 3.0], dtype=pl.Float32), ["0.1", "3"]),
         (pl.Series([7, -1], dtype=pl.Int8), ["7", "-1"]),
         (pl.Series([True, False, None]), ["true", "false", None]),
