@@ -110,9 +110,9 @@ def test_the_report_says_what_was_promised_and_found(outcome, steward):
         "Every class has at least 5 rows (k-anonymity).",
         f"Reached: k = {outcome.achieved['k']} .",
         "rows published 300 every row kept",
-        "people look alike",
+        "rows look alike",
         "Information lost by column",
-        "How many people look alike",
+        "How many rows look alike",
         "Risk of finding a known person's row",
         "How sure one can be of the sensitive value",
         "Attacks that were tried",
@@ -169,7 +169,7 @@ def test_the_public_sees_nothing_that_was_computed_from_the_original(outcome):
     public = outcome.page(audience="public", attacks=False)
     page = Page(public)
     assert "The promise is kept." in page.text
-    assert "How many people look alike" in page.text
+    assert "How many rows look alike" in page.text
     for said in (
         "before",
         "Before",

@@ -304,7 +304,7 @@ class Release(Generic[FrameT]):
         """What figures are drawn from."""
         from shoal.show.figures.subject import Subject
 
-        return Subject(self.here, self.original, None if self.run is None else self.run.loss)
+        return Subject.of(self.here, self.original, self.run)
 
     @property
     def plot(self) -> Plots:

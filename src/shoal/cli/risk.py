@@ -114,7 +114,7 @@ def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]
         ),
         line("mean of it", *_all(measured, "prosecutor_mean")),
         line(f"rows with a risk above {share}", *(say.percent(one.above) for one in measured)),
-        line("rows that are unique", *(say.percent(one.unique) for one in measured)),
+        line(_unique(measured[-1]), *(say.percent(one.unique) for one in measured)),
     ]
     if population is None:
         return rows
@@ -126,16 +126,24 @@ def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]
     ]
 
 
+def _unique(risk: Risk) -> str:
+    alone = "rows of people who are alone in their class"
+    return "rows that are unique" if risk.counted == "rows" else alone
+
+
 def _beliefs(measured: list[AttributeRisk]) -> list[tuple[str, ...]]:
     return [
         ("in the likeliest value, at worst", *_all(measured, "worst")),
         ("in the likeliest value, on average", *_all(measured, "mean")),
         ("without looking anybody up", *_all(measured, "prior")),
         (
-            f"rows believed more than {measured[0].threshold:g}",
+            f"{measured[-1].counted} believed more than {measured[0].threshold:g}",
             *(say.percent(one.above) for one in measured),
         ),
-        ("rows whose value is certain", *(say.percent(one.certain) for one in measured)),
+        (
+            f"{measured[-1].counted} whose value is certain",
+            *(say.percent(one.certain) for one in measured),
+        ),
     ]
 
 

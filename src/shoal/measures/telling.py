@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from shoal.base.partition import GroupStats, Histogram
+from shoal.base.roles import Role
 from shoal.catalog import RULES
 from shoal.measures.exposure import short
 from shoal.privacy import KAnonymity
@@ -56,14 +57,15 @@ class ValueShare:
 class Telling:
     """What the classes tell of a sensitive column; ``values`` by ratio, the highest first.
 
-    ``unit``: what was counted, ``rows`` or ``people``. ``gaps``: how many have a missing value;
-    shares are of those with a known one.
+    ``unit``: what was counted, ``rows`` or ``people``; ``by_rows``: rows, though one person may
+    have several. ``gaps``: how many have a missing value; shares are of those with a known one.
     """
 
     column: str
     unit: str
     values: tuple[ValueShare, ...]
     gaps: int = 0
+    by_rows: bool = False
 
     @property
     def shown(self) -> tuple[ValueShare, ...]:
@@ -76,7 +78,7 @@ class Telling:
             return ""
         worst = self.values[0]
         bounds = "; ".join(entry.bounds for entry in RULES.values() if entry.bounds)
-        known = ""
+        known = " of the rows" if self.by_rows else ""
         if self.gaps:
             known = f" of the {self.unit} with a known value"
             bounds += "; t and beta bound shares of known values with --missing-sensitive ignore"
@@ -114,8 +116,9 @@ def telling(opened: Opened, stats: GroupStats | None = None) -> dict[str, Tellin
     if stats is None:
         stats = opened.shape.check.check(opened, [KAnonymity(2)]).stats
     assert stats is not None
+    by_rows = stats.unit == "rows" and bool(opened.names(Role.PERSON))
     return {
-        name: Telling(name, stats.unit, _values(stats, hist), int(stats.gaps(name).sum()))
+        name: Telling(name, stats.unit, _values(stats, hist), int(stats.gaps(name).sum()), by_rows)
         for name, hist in stats.histograms.items()
     }
 

@@ -143,7 +143,8 @@ def _questions(
 ) -> list[dict[str, str]]:
     """Answer the three questions of opinion 05/2014 by what measures each."""
     certain = read_off(subject.opened)
-    singled = f"Highest risk of a row: {say(highest, 'share')}. "
+    whose = "row" if verdict.people is None else "person"
+    singled = f"Highest risk of a {whose}: {say(highest, 'share')}. "
     singled += certain.describe() if certain is not None else "No cell is generalized."
     answers: dict[str, list[str]] = {}
     for one in attacks.results if attacks is not None else ():

@@ -70,6 +70,7 @@ def render_release(
     """
     public = check_audience(audience) == "public"
     compared = subject.source is not None
+    subject = replace(subject, stats=verdict.stats)
     subject = subject.public() if public else subject
     # Whose row is whose the public cannot tell: what people were counted in is counted anew.
     counted = replace(verdict, stats=None) if public else verdict

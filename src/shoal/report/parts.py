@@ -98,9 +98,12 @@ def column_rows(subject: Subject) -> list[ColumnRow]:
 
 @dataclass(frozen=True)
 class ExampleGroup:
-    """A class as it is published: its size, per column the cell and how wide it is, its values."""
+    """A class as it is published: its size, per column the cell and how wide it is, its values.
 
-    size: int
+    ``size``: in rows, and in people where they are counted and may be told.
+    """
+
+    size: str
     cells: tuple[tuple[str, str], ...]
     values: tuple[tuple[str, str], ...]
 
@@ -112,6 +115,7 @@ def example_groups(subject: Subject) -> list[ExampleGroup]:
     if subject.exact or not published.sizes.size:
         return []
     texts = {name: _cell_texts(opened, name) for name in opened.quasi}
+    people = published.people
     order = np.lexsort((np.arange(published.sizes.size), published.sizes))
     places = np.unique(np.linspace(0, order.size - 1, _GROUPS).astype(np.int64))
     chosen = order[places]
@@ -119,7 +123,7 @@ def example_groups(subject: Subject) -> list[ExampleGroup]:
     exact = {name: "as written" if name in unread(subject) else "exact" for name in opened.quasi}
     return [
         ExampleGroup(
-            int(published.sizes[group]),
+            _size(int(published.sizes[group]), None if people is None else int(people[group])),
             tuple(
                 (str(texts[name][group]), _width(widths[name], group, exact[name]))
                 for name in opened.quasi
@@ -128,6 +132,13 @@ def example_groups(subject: Subject) -> list[ExampleGroup]:
         )
         for group in chosen.tolist()
     ]
+
+
+def _size(rows: int, people: int | None) -> str:
+    told = "1 row" if rows == 1 else f"{rows:,} rows"
+    if people is None:
+        return f"{told} look alike" if rows > 1 else f"{told} only"
+    return f"{told} of {people:,} {'person' if people == 1 else 'different people'}"
 
 
 def _cell_texts(opened: Opened, name: str) -> pl.Series:

@@ -10,6 +10,7 @@ from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
+from shoal.measures.risks.reidentification import Risk
 from shoal.measures.risks.results import Attacks
 from shoal.measures.telling import telling
 from shoal.releases.opened import Opened
@@ -19,7 +20,7 @@ from shoal.report.words import GLOSSARY
 from shoal.show.charts.words import say
 from shoal.show.figures.plots import Plots, attacks_chart
 from shoal.show.figures.subject import Subject
-from shoal.verbs.attack import attack
+from shoal.verbs.attack import attack, people_of
 
 TARGETS = 1000  # people attacked for a report: enough for an interval of a few percent
 HALF = 490.0  # paper of a chart that shares its line with another
@@ -73,13 +74,9 @@ def sections(
             parts.Tile(
                 "highest risk",
                 say(after.prosecutor_highest, "share"),
-                "" if before is None else f"before: {say(before.prosecutor_highest, 'share')}",
+                _hint(None if before is None else before.prosecutor_highest, after, subject),
             ),
-            parts.Tile(
-                "unique rows",
-                say(after.unique, "share"),
-                "" if before is None else f"before: {say(before.unique, 'share')}",
-            ),
+            *_unique(before, after, subject),
         ],
         "exposed": exposure(opened.published, opened.sensitive, opened.names(Role.PERSON)),
         "read_off": read_off(opened),
@@ -96,7 +93,9 @@ def sections(
         "classes_chart": half.classes(),
         "risk_before": before is not None,
         "risk_chart": half.risk(),
-        "risk_story": words.risk,
+        "risk_story": words.risk.replace("rows that fit", "different people who fit")
+        if after.counted == "people"
+        else words.risk,
         "belief_chart": half.belief() if opened.sensitive else None,
         "told": told,
         "earlier": has["earlier"],
@@ -110,6 +109,21 @@ def sections(
         "missing_story": words.gaps,
         "glossary": GLOSSARY,
     }
+
+
+def _hint(before: float | None, after: Risk, subject: Subject) -> str:
+    if before is not None:
+        return f"before: {say(before, 'share')}"
+    return "of rows: people are not counted" if after.counted == "rows" and subject.by_rows else ""
+
+
+def _unique(before: Risk | None, after: Risk, subject: Subject) -> list[parts.Tile]:
+    """Return how many rows are alone; where only the fewest people are known nobody can say."""
+    if subject.fewest is not None:
+        return []
+    name = "unique rows" if after.counted == "rows" else "rows of people alone in their class"
+    hint = _hint(None if before is None else before.unique, after, subject)
+    return [parts.Tile(name, say(after.unique, "share"), hint)]
 
 
 def _believed(plots: Plots) -> list[parts.Tile]:
@@ -152,7 +166,8 @@ def try_attacks(
     """
     try:
         # The seed is of the sample of targets only: the same report for the same release.
-        attacks = attack(opened, original, targets=min(targets, original.height), seed=0)
+        most = min(targets, original.height, people_of(opened, original) or original.height)
+        attacks = attack(opened, original, targets=most, seed=0)
     except ShoalError as fault:
         return None, f"No attack could be tried on this release: {fault}"
     return attacks, ""

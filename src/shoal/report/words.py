@@ -42,7 +42,8 @@ GLOSSARY = (
     (
         "risk",
         "How likely somebody who knows all quasi-identifiers of a person picks that person's row: "
-        "one divided by the number of rows that fit.",
+        "one divided by the number of people who fit, or of rows where nobody has said whose rows "
+        "they are.",
     ),
     ("sensitive", "A column that nobody should learn about a particular person."),
     ("unique", "A row whose quasi-identifiers no other row has: the person who fits it is found."),

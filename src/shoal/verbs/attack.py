@@ -198,6 +198,12 @@ def _check(
     check_columns(published, "The release", [name for name in names if name in held])
 
 
+def people_of(opened: Opened, original: pl.DataFrame) -> int | None:
+    """Return how many people the original has, None where no column says whose row it is."""
+    persons = _persons(opened, original)
+    return None if persons is None else persons.n_unique()
+
+
 def _persons(opened: Opened, original: pl.DataFrame) -> pl.Series | None:
     """Return whose row each row of the original is, if that was declared."""
     name = next((n for n in opened.names(Role.PERSON) if n in original.columns), None)

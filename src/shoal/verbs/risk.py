@@ -14,6 +14,7 @@ from shoal.base.roles import Role
 from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
 from shoal.measures.telling import LEFT_OUT, Telling, telling
+from shoal.privacy import KAnonymity
 from shoal.releases import foreign
 from shoal.releases.opened import Opened, uncounted
 from shoal.tables.prepare import check_columns, quasi_schema
@@ -133,9 +134,8 @@ def risk(
         )
     if opened.names(Role.PERSON) and after.counted == "rows":
         warn(uncounted(opened.names(Role.PERSON)[0]))
-    attributes = {
-        name: attribute_risk(opened.view(name), name, threshold=belief) for name in hidden
-    }
+    stats = stats or _counted_people(opened)
+    attributes = _believed(opened, belief, stats)
     if original is None:
         before, attributes_before = None, {}
     else:
@@ -145,9 +145,7 @@ def risk(
         columns += [opened.column(name) for name in (*hidden, *whose)]
         whole = Opened({"release": original}, tuple(columns))
         before = assess(original, quasi, raw=True, published=whole.published, **options)
-        attributes_before = {
-            name: attribute_risk(whole.view(name), name, threshold=belief) for name in hidden
-        }
+        attributes_before = _believed(whole, belief, _counted_people(whole))
     return Risks(
         quasi=tuple(quasi),
         after=after,
@@ -158,3 +156,26 @@ def risk(
         exposure=exposure(opened.published, hidden, opened.names(Role.PERSON)),
         values=telling(opened, stats),
     )
+
+
+def _counted_people(opened: Opened) -> GroupStats | None:
+    """Count the people of every class, and who has which value; None where that is not known."""
+    if opened.persons is None or opened.shape.exact or not opened.sensitive:
+        return None
+    stats: GroupStats | None = opened.shape.check.check(opened, [KAnonymity(2)]).stats
+    return stats
+
+
+def _believed(
+    opened: Opened, threshold: float, stats: GroupStats | None
+) -> dict[str, AttributeRisk]:
+    return {
+        name: attribute_risk(
+            opened.view(name),
+            name,
+            threshold=threshold,
+            stats=stats,
+            labels=opened.published.labels,
+        )
+        for name in opened.sensitive
+    }

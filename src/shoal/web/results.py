@@ -110,6 +110,7 @@ def risk(release: Release[Any]) -> dict[str, Any]:
             "highest": measured.prosecutor_highest,
             "mean": measured.prosecutor_mean,
             "unique": measured.unique,
+            "counted": measured.counted,
             "above": measured.above,
             "threshold": measured.threshold,
         }

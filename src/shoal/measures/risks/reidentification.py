@@ -18,7 +18,7 @@ import polars as pl
 
 from shoal.base.errors import InputError, SchemaError
 from shoal.base.params import Param
-from shoal.base.partition import Floats
+from shoal.base.partition import Floats, GroupStats, Ints
 from shoal.measures.risks.matching import covered, sides
 from shoal.releases.base import Query, View
 from shoal.releases.published import Published, read
@@ -103,6 +103,9 @@ class AttributeRisk:
         The same belief without looking a person up: the share of the commonest value.
     rows, silent
         Rows looked at, and rows of which nothing is said, because their class has no known value.
+    counted
+        What shares are shares of: ``rows``, or ``people``. Of people a value's share in a class is
+        that of those who have it, and a person counts in every class that holds a row of theirs.
     per_row
         The belief of every row, in the order of the table; NaN where nothing is said.
     """
@@ -116,6 +119,7 @@ class AttributeRisk:
     prior: float
     rows: int
     silent: int
+    counted: str = "rows"
     per_row: Floats = field(default_factory=lambda: np.empty(0), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -231,7 +235,14 @@ def _people(
     return covered(both)
 
 
-def attribute_risk(release: View, of: str, *, threshold: float = 0.5) -> AttributeRisk:
+def attribute_risk(
+    release: View,
+    of: str,
+    *,
+    threshold: float = 0.5,
+    stats: GroupStats | None = None,
+    labels: Ints | None = None,
+) -> AttributeRisk:
     """Measure what a release of any shape lets somebody believe of a sensitive column.
 
     Parameters
@@ -242,6 +253,9 @@ def attribute_risk(release: View, of: str, *, threshold: float = 0.5) -> Attribu
         Its sensitive column.
     threshold
         Rows whose likeliest value is believed more are counted.
+    stats, labels
+        What the check counted in its classes, and the class of every row: where it counted people,
+        beliefs are counted in people.
 
     Notes
     -----
@@ -249,20 +263,32 @@ def attribute_risk(release: View, of: str, *, threshold: float = 0.5) -> Attribu
     lower the belief in the others.
     """
     threshold = THRESHOLD.check(threshold, "attribute_risk")
-    top = release.posterior(of).top()
-    per_row = np.where(top > 0, top, np.nan)
-    said = per_row[top > 0]
-    whole = release.expect(Query(of))
-    prior = float(whole.max(initial=0.0) / whole.sum()) if whole.sum() > 0 else 0.0
+    hist = None if stats is None else stats.histograms.get(of)
+    if hist is not None and hist.people is not None and labels is not None:
+        classes = hist.reduce(np.maximum, hist.counts) / np.maximum(hist.people, 1)
+        top, weight, counted = classes[labels], hist.people.astype(np.float64), "people"
+        prior = float(hist.whole.max(initial=0) / max(hist.whole_people, 1))
+    else:
+        classes = top = release.posterior(of).top()
+        whole, counted = release.expect(Query(of)), "rows"
+        weight = (top > 0).astype(np.float64)
+        prior = float(whole.max(initial=0.0) / whole.sum()) if whole.sum() > 0 else 0.0
+    said, weight = classes[classes > 0], weight[classes > 0]
+    many = max(float(weight.sum()), 1.0)
     return AttributeRisk(
         of=of,
         worst=float(said.max(initial=0.0)),
-        mean=float(said.mean()) if said.size else 0.0,
+        mean=float((said * weight).sum() / many) if counted == "people" else _mean(said),
         threshold=threshold,
-        above=float((said > threshold + 1e-12).mean()) if said.size else 0.0,
-        certain=float((said > 1 - 1e-9).mean()) if said.size else 0.0,
+        above=float(weight[said > threshold + 1e-12].sum() / many),
+        certain=float(weight[said > 1 - 1e-9].sum() / many),
         prior=prior,
         rows=top.size,
-        silent=int(top.size - said.size),
-        per_row=per_row,
+        silent=int((top == 0).sum()),
+        counted=counted,
+        per_row=np.where(top > 0, top, np.nan),
     )
+
+
+def _mean(said: Floats) -> float:
+    return float(said.mean()) if said.size else 0.0

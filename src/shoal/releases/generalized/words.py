@@ -6,7 +6,7 @@ from shoal.releases.base import ShapeWords
 
 WORDS = ShapeWords(
     classes="classes",
-    sizes="How many people look alike",
+    sizes="How many rows look alike",
     rows="rows that look alike",
     made="{quasi} quasi-identifiers generalized",
     examples="",

@@ -128,6 +128,9 @@ class Plots:
         """Return the risk of re-identification before (None without the original) and after."""
         opened = self.subject.opened
         after = assess(opened.frame, opened.quasi, threshold=threshold, published=opened.published)
+        if (fewest := self.subject.fewest) is not None:
+            highest = 1.0 / max(fewest, 1)
+            after = replace(after, prosecutor_highest=highest, k=fewest, counted="people")
         if self.subject.source is None:
             return None, after
         original = pl.DataFrame([self.subject.original(name) for name in opened.quasi])
@@ -141,30 +144,43 @@ class Plots:
     def risk(self, threshold: float = 0.2) -> Chart:
         """Draw the risk of re-identification, before and after."""
         before, after = self.risks(threshold)
+        one, alone, text = "row", "are unique", ""
+        if after.counted == "people":
+            one, alone = "person", "are of people who are alone in their class"
         labels = [
-            "highest risk of any row",
+            f"highest risk of any {one}",
             "mean risk",
-            "rows that are unique",
+            f"rows that {alone}",
             f"rows above {say(threshold, 'share')} risk",
         ]
 
         def figures(risk: Risk) -> list[float]:
-            return [risk.prosecutor_highest, risk.prosecutor_mean, risk.unique, risk.above]
+            shown = [risk.prosecutor_highest, risk.prosecutor_mean, risk.unique, risk.above]
+            return shown[: len(labels)]
 
-        if before is None:
+        least = say(after.prosecutor_highest, "share")
+        mean, unique = say(after.prosecutor_mean, "share"), say(after.unique, "share")
+        if self.subject.fewest is not None:
+            labels = labels[:1]
             text = (
-                f"{say(after.unique, 'share')} of the rows are unique; a row is found with "
-                f"probability {say(after.prosecutor_mean, 'share')} on average, "
-                f"{say(after.prosecutor_highest, 'share')} at most."
+                f"A person is found with a probability of at most {least}: every class holds at "
+                f"least {self.subject.fewest:,} different people. How many each class holds is "
+                "not published, so there is no mean."
+            )
+        elif before is None:
+            text = (
+                f"{unique} of the rows {alone}; a {one} is found with probability {mean} on "
+                f"average, {least} at most."
             )
         else:
+            was, then = say(before.unique, "share"), say(before.prosecutor_mean, "share")
             text = (
-                f"Before, {say(before.unique, 'share')} of the rows were unique and a row was "
-                f"found with probability {say(before.prosecutor_mean, 'share')} on average; now "
-                f"{say(after.unique, 'share')} are unique, and it is "
-                f"{say(after.prosecutor_mean, 'share')} on average, "
-                f"{say(after.prosecutor_highest, 'share')} at most."
+                f"Before, {was} of the rows {alone.replace('are', 'were', 1)} and a {one} was "
+                f"found with probability {then} on average; now {unique} {alone}, and it is "
+                f"{mean} on average, {least} at most."
             )
+        if after.counted == "rows":
+            text += self._by_rows()
         return bars(
             "Risk of finding a known person's row",
             labels,
@@ -180,7 +196,16 @@ class Plots:
     def beliefs(self) -> list[AttributeRisk]:
         """Return per sensitive column what is believed of somebody whose row is known."""
         opened = self.subject.opened
-        return [attribute_risk(opened.view(name), name) for name in opened.sensitive]
+        counted: dict[str, Any] = {"stats": self.subject.stats}
+        if self.subject.stats is not None:
+            counted["labels"] = opened.published.labels
+        return [attribute_risk(opened.view(name), name, **counted) for name in opened.sensitive]
+
+    def _by_rows(self) -> str:
+        """Say that rows are counted where one person may have several."""
+        if not self.subject.by_rows:
+            return ""
+        return " Counted in rows, of which one person may have several: of people it can be more."
 
     def belief(self) -> Chart:
         """Draw how sure somebody can be of a sensitive value who knows all quasi-identifiers."""
@@ -201,6 +226,7 @@ class Plots:
             f"is right in {say(risk.prior, 'share')}."
             for risk in risks
         )
+        text += self._by_rows() if risks[0].counted == "rows" else " Counted in people."
         return bars(
             "How sure one can be of the sensitive value",
             labels,

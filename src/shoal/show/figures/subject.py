@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import polars as pl
 
+from shoal.base.partition import GroupStats
+from shoal.base.roles import Role
 from shoal.measures.losses.ncp import Loss
 from shoal.plan.rule_specs import crowd
 from shoal.releases.opened import Opened
@@ -25,15 +28,36 @@ class Subject:
         The original; None when nothing may be computed from it.
     loss
         What the release lost against the original; None when that may not be told.
+    stats
+        What its check counted in every class; None when that may not be told, or is not known.
+    fewest
+        The least number of people of a class where nothing else may be told of whose rows are
+        whose: the verdict says it.
     """
 
     opened: Opened
     source: pl.DataFrame | None = field(default=None, repr=False)
     loss: Loss | None = None
+    stats: GroupStats | None = field(default=None, repr=False)
+    fewest: int | None = None
+
+    @classmethod
+    def of(cls, opened: Opened, source: pl.DataFrame | None, run: Any) -> Subject:
+        """Return a release with what its run measured, if that is at hand."""
+        return cls(opened, source, *((run.loss, run.verdict.stats) if run else ()))
 
     def public(self) -> Subject:
         """Return the same without anything that is computed from the original."""
-        return replace(self, opened=replace(self.opened, people=None), source=None, loss=None)
+        told = self.stats if self.stats is not None and self.stats.unit == "people" else None
+        fewest = None if told is None or not told.sizes.size else int(told.sizes.min())
+        bare = replace(self.opened, people=None)
+        return replace(self, opened=bare, source=None, loss=None, stats=None, fewest=fewest)
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether a person may have several rows, and rows are counted all the same."""
+        people = self.stats is not None and self.stats.unit == "people"
+        return bool(self.opened.names(Role.PERSON)) and not people
 
     @property
     def crowd(self) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from shoal.base.partition import GroupStats, Ints
 from shoal.catalog import LOSSES
 from shoal.measures.losses import classifier
 from shoal.measures.losses.classifier import PredictionTask, Score
@@ -114,7 +116,8 @@ class Yardstick:
             )
             beside = opened.beside(reading.sides)
             views = {of: beside.view(of) for of in self.schema.sensitive}
-            figures |= self._beliefs(views) | self._answers(views)
+            labels = opened.published.labels
+            figures |= self._beliefs(views, run.verdict.stats, labels) | self._answers(views)
             figures |= self._learn(made, reading)
         return {name: float(value) for name, value in figures.items()} | {
             "measuring_seconds": time.perf_counter() - start
@@ -130,9 +133,12 @@ class Yardstick:
                 shares.append(float(counts.to_numpy().max() / len(known)))
         return max(shares)
 
-    def _beliefs(self, views: Mapping[str, View]) -> dict[str, float]:
+    def _beliefs(
+        self, views: Mapping[str, View], stats: GroupStats | None, labels: Ints
+    ) -> dict[str, float]:
         """Return the strongest and the mean belief, of the sensitive column that has it worst."""
-        risks = [attribute_risk(view, of) for of, view in views.items()]
+        counted: dict[str, Any] = {"stats": stats, "labels": labels}
+        risks = [attribute_risk(view, of, **counted) for of, view in views.items()]
         if not risks:
             return {}
         return {
