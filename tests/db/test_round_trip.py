@@ -341,6 +341,7 @@ def test_a_table_too_large_for_memory_is_refused_while_it_is_read(
         get(database, "t")
 
 
+@pytest.mark.filterwarnings("ignore:The sets of values in column")
 def test_a_published_table_says_nothing_that_is_not_published(database: str) -> None:
     rows = 60
     texts = {
