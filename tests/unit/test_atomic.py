@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from shoal.base import atomic
-from shoal.base.atomic import atomic_file, atomic_files, check_output
+from shoal.base.atomic import atomic_file, atomic_files, check_output, remove_leftovers
 from shoal.base.errors import OutputError
 from shoal.tables.files import write_table
 
@@ -273,3 +273,32 @@ def test_a_lock_that_is_never_let_go_is_told(
     finally:
         os.close(handle)
     assert not names(tmp_path)
+
+
+def test_only_leftovers_of_dead_writers_are_removed(tmp_path: Path) -> None:
+    left = tmp_path / ".0001.history.abcd1234.part"
+    left.write_bytes(b"persons and values")
+    (tmp_path / "0001.history").write_bytes(b"whole")
+    code = (
+        "import sys, time; from pathlib import Path; from shoal.base.atomic import atomic_files\n"
+        "with atomic_files() as files, files.open('x.csv', private=True) as stream:\n"
+        "    stream.write(b'x'); stream.flush()\n"
+        "    from shoal.base import system\n"
+        "    parts = [*Path().glob('.x.csv.*.part')] or None\n"
+        "    if parts is None:\n"
+        "        system.name_file(stream, next(iter(files._staged.values())).neighbour)\n"
+        "    print('written', flush=True); time.sleep(60)\n"
+    )
+    writer = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == "written\n"
+    remove_leftovers(tmp_path)
+    assert not left.exists() and (tmp_path / "0001.history").exists()
+    assert len([*tmp_path.glob(".x.csv.*.part")]) == 1  # its writer is at work
+    writer.kill()
+    writer.wait()
+    writer.stdout.close()
+    remove_leftovers(tmp_path)
+    assert not [*tmp_path.glob(".*.part")]

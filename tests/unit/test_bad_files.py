@@ -297,6 +297,12 @@ def test_no_sentence_of_pydantic_reaches_a_reader(value) -> None:
                         assert words not in said, said
 
 
+def test_an_importance_that_ends_no_search_is_refused() -> None:
+    tree = {"columns": {"age": {"role": "quasi", "importance": 1e308}}}
+    with pytest.raises(shoal.PlanError, match=r"above 0, at most 1,000,000, .* Got 1e\+308"):
+        Plan.from_public(tree, Path())
+
+
 def test_the_cause_of_a_refusal_is_kept(tmp_path) -> None:
     (tmp_path / "p.deid").write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(shoal.InputError, match="no project of ARX, or damaged") as raised:

@@ -116,6 +116,12 @@ def test_hidden_rows_and_columns_without_cells_hide_nothing(tmp_path):
     assert read_table(workbook(tmp_path / "b.xlsx", hide)).shape == (30, 3)
 
 
+def test_a_sheet_of_a_text_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    with pytest.raises(shoal.InputError, match=r"names a sheet of an Excel workbook, and .* none"):
+        read_table(tmp_path / "t.csv", sheet="people")
+
+
 def test_everything_hidden_is_refused(tmp_path):
     file = workbook(tmp_path / "b.xlsx", columns_of("A", "B", "C"))
     with pytest.raises(shoal.InputError, match="Everything in the sheet 'people'"):

@@ -113,6 +113,7 @@ class Batch:
         self._staged: dict[Path, _Staged] = {}
         self._new: set[Path] = set()  # nothing stood there when the file was opened
         self._named: list[Path] = []
+        self._held: list[int] = []
 
     @contextlib.contextmanager
     def open(
@@ -132,6 +133,9 @@ class Batch:
             if not os.path.lexists(target):
                 self._new.add(target)
             stream = system.open_new(neighbour, private=private)
+            if system.CAN_LOCK:  # held until it has its name: so a leftover is known by its lock
+                self._held.append(os.dup(stream.fileno()))
+                system.try_lock(self._held[-1])
             self._staged[path] = _Staged(path, target, neighbour, stream, force, tells)
             yield stream
             stream.flush()
@@ -178,7 +182,23 @@ class Batch:
             with contextlib.suppress(OSError):  # a full disk, which has been told of
                 one.stream.close()
             one.neighbour.unlink(missing_ok=True)
-        self._staged = {}
+        for handle in self._held:
+            os.close(handle)
+        self._staged, self._held = {}, []
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove files on their way whose writer was killed: nobody holds their lock any more."""
+    for part in folder.glob(".*.part") if system.CAN_LOCK else ():
+        if part.is_symlink():
+            continue
+        with contextlib.suppress(OSError):
+            handle = os.open(part, os.O_RDONLY)
+            try:
+                if system.is_abandoned(handle):
+                    part.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
 
 
 @contextlib.contextmanager

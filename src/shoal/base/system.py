@@ -127,6 +127,17 @@ CAN_LOCK = fcntl is not None
 """Whether folders can be opened and locked."""
 
 
+def is_abandoned(handle: int) -> bool:
+    """Tell whether no program holds the lock of an open file; where there are no locks never."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 def open_new(path: Path, *, private: bool = False) -> IO[bytes]:
     """Open a new file that will be called ``path``, without a name until :func:`name_file`.
 

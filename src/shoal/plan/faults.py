@@ -18,7 +18,8 @@ _NUMBERS = {
     "to 1 (always), for instance 0.2; leave it out for none",
     "suppress": "the share of the rows that may be left out: a number from 0 to below 1, for "
     "instance 0.01",
-    "importance": "how much a column's loss counts: a number above 0, 1 for an ordinary column",
+    "importance": "how much a column's loss counts: a number above 0, at most 1,000,000, "
+    "1 for an ordinary column",
 }
 
 

@@ -157,7 +157,7 @@ class ColumnPart(Part):
     ] = None
     importance: Annotated[
         float,
-        Field(gt=0, allow_inf_nan=False),
+        Field(gt=0, le=1_000_000, allow_inf_nan=False),
         Setting(
             "How much the loss of a column counts while rows are grouped, 1 for an ordinary one; "
             "may be repeated.",

@@ -112,6 +112,11 @@ def read_file(
             f"{', '.join(FORMATS)}, or the address of a database. Give the table first and the "
             f"plan as --plan {path}."
         )
+    if sheet is not None and not quoted and path.suffix.lower() not in (".xlsx", ".xlsm", ".xls"):
+        raise InputError(
+            f"--sheet (sheet=) names a sheet of an Excel workbook, and {path} is none. Leave it "
+            "out."
+        )
     try:
         with path.open("rb") as stream:
             # A binary file is held as it is, at least; of texts more is known.

@@ -227,6 +227,6 @@ def write(
             stream.write(text.encode())
     used = [column.hierarchy for column in asked.columns.values() if column.hierarchy]
     if used:
-        (folder / "hierarchies").mkdir()
+        (folder / "hierarchies").mkdir(mode=0o700)
         for name in used:
             shutil.copyfile(asked.path(name), folder / name)

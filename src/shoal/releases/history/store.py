@@ -19,7 +19,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.atomic import atomic_file
+from shoal.base.atomic import atomic_file, remove_leftovers
 from shoal.base.errors import InputError, OutputError, ParameterError, listed
 from shoal.base.parsing import Unreadable
 from shoal.plan.plan import Plan
@@ -97,6 +97,7 @@ class History:
                 f"make it first (mkdir {folder}). If there were releases before, give the folder "
                 "that was named for them: without it they would be undone by this one."
             )
+        remove_leftovers(folder)
         files = sorted(folder.glob("*.history"))
         wanted = [folder / f"{number:04d}.history" for number in range(1, len(files) + 1)]
         if files != wanted:
