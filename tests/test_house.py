@@ -177,7 +177,7 @@ BUDGETS = {
     "cli": 5_150,
 }
 GENERATED = ("shoal.api.setting_arguments",)  # counts in no budget
-OURS = 189  # of our modules that a run with k alone loads, on a column of numbers
+OURS = 190  # of our modules that a run with k alone loads, on a column of numbers
 
 
 @pytest.mark.parametrize("layer", FLOORS)

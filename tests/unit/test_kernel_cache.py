@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,12 @@ import pytest
 
 import shoal
 from shoal import KAnonymity, LDiversity, kernels
+from shoal.base.errors import ShoalWarning
+from shoal.groupers import k_member
 from shoal.groupers.ahead import compile_refinement
 from shoal.kernels.boxes.refine import trials
 from shoal.kernels.keeping import Keeping, keeping
+from tests.tables import encoded
 
 pytestmark = [pytest.mark.slow, pytest.mark.unwatched]
 
@@ -101,7 +105,7 @@ def package(tmp_path_factory):
     """A copy of what the kernel needs, which nobody may write to."""
     copy = tmp_path_factory.mktemp("copy") / "package" / "shoal"
     source = Path(kernels.__file__).parents[1]
-    needed = [f"kernels/{name}.py" for name in ("__init__", "keeping", "parts")]
+    needed = [f"kernels/{name}.py" for name in ("__init__", "keeping", "parts", "private")]
     needed += [f"base/{name}.py" for name in ("__init__", "errors", "system")]
     for folder in (copy / "kernels", copy / "base"):
         folder.mkdir(parents=True)
@@ -262,11 +266,17 @@ class Planted:
         return Path.touch, (Path(self.path),)
 
 
+def nowhere(patch, why=""):
+    """Let there be no folder for compiled code."""
+    for module in (kernels, sys.modules["shoal.kernels.keeping"]):
+        patch.setattr(module, "keeping", lambda: Keeping(None, why))
+
+
 def test_kernels_work_and_say_so_when_nothing_can_be_kept(monkeypatch):
     from shoal.cli import work
 
     why = "/x belongs to another user"
-    monkeypatch.setattr(kernels, "keeping", lambda: Keeping(None, why))
+    nowhere(monkeypatch, why)
     doubled = kernels.kernel(_doubled)
     assert doubled(21) == 42
     assert not kernels.kept()
@@ -279,7 +289,7 @@ def _doubled(x):
 
 
 def test_a_plain_number_is_no_type_of_its_own(monkeypatch):
-    monkeypatch.setattr(kernels, "keeping", lambda: Keeping(None))
+    nowhere(monkeypatch)
     doubled = kernels.inner(_doubled)
     both = kernels.kernel(lambda n: doubled(0) + doubled(1) + doubled(n))
     assert both(3) == 8
@@ -318,3 +328,42 @@ def test_a_run_goes_on_without_the_process_that_compiles_ahead(monkeypatch):
     monkeypatch.setenv("SHOAL_THREADS", "2")
     work.ahead("shoal", diverse=True)
     assert asked
+
+
+PLAIN = """
+import sys
+import numpy as np
+from shoal import KAnonymity, kernels
+from shoal.groupers import k_member
+from tests.tables import encoded
+assert "shoal.kernels.private" not in sys.modules
+data = encoded(np.random.default_rng(1), 200, "to")
+print(k_member.group(data, KAnonymity(3), np.random.default_rng(2)).labels().tolist())
+"""
+
+
+@pytest.mark.slow
+def test_plain_kernels_make_the_same_groups():
+    env, root = os.environ | {"SHOAL_PLAIN_KERNELS": "1"}, Path(__file__).parents[2]
+    words = [sys.executable, "-c", PLAIN]
+    plain = subprocess.run(words, env=env, cwd=root, capture_output=True, text=True, check=False)
+    assert not plain.returncode, plain.stderr
+    data = encoded(np.random.default_rng(1), 200, "to")
+    made = k_member.group(data, KAnonymity(3), np.random.default_rng(2))
+    assert json.loads(plain.stdout) == made.labels().tolist()
+
+
+@pytest.mark.parametrize("version", ["0.69.0", "1.0.0rc1"])
+def test_a_newer_numba_is_used_plainly_with_one_line_of_warning(version, monkeypatch):
+    monkeypatch.delenv("SHOAL_PLAIN_KERNELS", raising=False)
+    monkeypatch.setattr(kernels.numba, "__version__", version)
+    with pytest.warns(ShoalWarning, match=f"not tried with numba {version}") as heard:
+        assert kernels._private_parts() is None
+    assert len(heard) == 1 and "\n" not in str(heard[0].message)
+    monkeypatch.setenv("SHOAL_PLAIN_KERNELS", "1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernels._private_parts() is None
+    monkeypatch.delenv("SHOAL_PLAIN_KERNELS")
+    monkeypatch.setattr(kernels.numba, "__version__", "0.68.1")
+    assert kernels._private_parts() is not None

@@ -8,7 +8,9 @@ the home folder is that of another user.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable
@@ -101,3 +103,33 @@ def _fault(path: Path | str, found: os.stat_result) -> str:
     if stat.S_ISLNK(found.st_mode):
         return f"{path} is a link"
     return f"{path} can be written to by others" if found.st_mode & _OTHERS else ""
+
+
+def folder_of(source: Path, kind: str = "") -> Path | None:
+    """Return where the code of a module's kernels is kept; None where nothing is.
+
+    The folder is named by what the module and all kernel modules that it imports say, and by how
+    they are compiled: a change in any of them starts a new folder.
+    """
+    base = keeping().folder
+    return None if base is None else base / (_digest(source) + kind)
+
+
+@cache
+def _digest(source: Path) -> str:
+    digest = hashlib.sha256()
+    names = ("__init__.py", "parts.py", "private.py")
+    compiler = {Path(__file__).with_name(name) for name in names}
+    for path in sorted(_closure(source) | compiler):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _closure(source: Path) -> frozenset[Path]:
+    """Return a module's file and those of all kernel modules it imports, however indirectly."""
+    names = re.findall(r"^from shoal\.kernels\.([\w.]+) import", source.read_text(), re.MULTILINE)
+    found = {source}
+    for name in names:
+        found |= _closure(Path(__file__).parent.joinpath(*name.split(".")).with_suffix(".py"))
+    return frozenset(found)
