@@ -64,6 +64,21 @@ def test_k_that_is_no_number(refused: Refused) -> None:
     assert "--k" in refused("anonymize", "people.csv", *QUASI, "--k", "ten", *OUT)
 
 
+@pytest.mark.parametrize("flag", ["--within", "--quasi", "--sensitive", "--person"])
+@pytest.mark.parametrize("text", ["", " ", ","])
+def test_a_list_of_names_that_is_empty(refused: Refused, flag: str, text: str) -> None:
+    quasi = () if flag == "--quasi" else QUASI
+    message = refused("anonymize", "people.csv", *quasi, flag, text, "--k", "2", *OUT)
+    assert f"{flag} takes a list with commas. Got {text!r} instead" in message
+    assert f"or leave {flag} out" in message
+
+
+@pytest.mark.parametrize("flag", ["--methods", "--k"])
+def test_a_list_to_compare_that_is_empty(refused: Refused, flag: str) -> None:
+    message = refused("compare", "people.csv", *QUASI, flag, "")
+    assert f"{flag} takes a list with commas. Got '' instead" in message
+
+
 def test_an_unknown_method(refused: Refused) -> None:
     message = refused("anonymize", "people.csv", *QUASI, "--method", "kiam", *OUT)
     assert "no method 'kiam'" in message

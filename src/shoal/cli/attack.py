@@ -128,7 +128,7 @@ def command(
     with warned_last():
         release = open_with_plan(released, full, st=st, original=truth, **declared)
         attacks = release.attack(
-            kinds=opt.split_names(kinds, ()),
+            kinds=opt.split_names(kinds, (), "kinds"),
             targets=targets,
             noise=noise,
             gaps=gaps,

@@ -139,7 +139,7 @@ def command(
     from shoal.verbs.compare.measuring import QUERIES
 
     full = planned(given.plan(), seed=opt.chosen_seed(seed, seed_file))
-    wanted = opt.split_names(methods, ())
+    wanted = opt.split_names(methods, (), "methods")
     labels = [choice.label for choice in choices(full, wanted, grid)]
 
     asked: dict[str, Any] = {}

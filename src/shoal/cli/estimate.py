@@ -86,7 +86,7 @@ def command(
         given.late(),
         st=st,
     )
-    split = opt.split_names(by, ()) or ()
+    split = opt.split_names(by, (), "by") or ()
     how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
     estimates = release.estimate(of, split, method=method, **how)
     report(estimates, values)

@@ -191,6 +191,8 @@ def read_grid(values: Mapping[str, Any]) -> dict[str, list[Any]]:
             grid[flag] = [value]
             continue
         words = [word.strip() for word in value.split(",") if word.strip()]
+        if not words:
+            raise _empty_list(flag, [value])
         grid[flag] = [flags[flag].check(flags[flag].read(word), f"--{flag}") for word in words]
     return grid
 
@@ -256,10 +258,25 @@ def _word(param: Param) -> str | None:
     return "|".join(param.choices) or param.type.__name__.upper()
 
 
-def split_names(words: Sequence[str] | None, columns: Iterable[str]) -> list[str] | None:
-    """Split ``a,b`` into names; a name that itself holds a comma may be given whole or quoted."""
+def split_names(words: Sequence[str] | None, columns: Iterable[str], flag: str) -> list[str] | None:
+    """Split the words of a flag into names, and refuse words without a name; None: not given."""
     if words is None:
         return None
+    names = parse_names(words, columns)
+    if not names:
+        raise _empty_list(flag, words)
+    return names
+
+
+def _empty_list(flag: str, words: Sequence[str]) -> ParameterError:
+    return ParameterError(
+        f"--{flag} takes a list with commas. Got {', '.join(map(repr, words))} instead, a list "
+        f"with nothing in it. Give at least one entry, or leave --{flag} out."
+    )
+
+
+def parse_names(words: Sequence[str], columns: Iterable[str]) -> list[str]:
+    """Split ``a,b`` into names; a name that itself holds a comma may be given whole or quoted."""
     known = set(columns)
     names: list[str] = []
     for text in words:

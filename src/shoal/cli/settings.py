@@ -115,7 +115,7 @@ class Given:
     def every(self, columns: Sequence[str]) -> dict[str, Any]:
         """Return all of it, once the columns of the table are known."""
         return {
-            name: split_names(value, columns) if name in ROLES else value
+            name: split_names(value, columns, name) if name in ROLES else value
             for name, value in self.values.items()
         }
 
@@ -189,7 +189,7 @@ def _value(table: str, setting: Setting, words: Any) -> Any:
         return words
     flag, takes = str(setting.flag).removeprefix("--"), setting.takes
     if "=" not in takes:
-        return dict.fromkeys(split_names(words, ()) or (), True)
+        return dict.fromkeys(split_names(words, (), flag) or (), True)
     wide = [text for text in words if "=" not in text] if takes.startswith("[") else []
     if len(wide) > 1:
         raise ParameterError(

@@ -171,7 +171,7 @@ def asked(
         guess = [name for name in names if suggested[name] is role and name not in taken]
 
         def read(words: str, role: Role = role) -> list[str]:
-            chosen = opt.split_names([words], names) or []
+            chosen = opt.parse_names([words], names)
             fault = wrong(chosen, names, taken, one=role is Role.PERSON)
             if fault:
                 raise ParameterError(fault)

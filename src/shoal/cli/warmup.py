@@ -44,7 +44,7 @@ def command(
     from shoal.cli.bar import BAR
     from shoal.kernels.keeping import keeping
 
-    chosen = opt.split_names(methods, ()) or list(_USUAL)
+    chosen = opt.split_names(methods, (), "methods") or list(_USUAL)
     chosen = list(METHODS) if chosen == ["all"] else chosen
     for name in chosen:
         find_method(name)
