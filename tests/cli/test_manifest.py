@@ -149,6 +149,58 @@ def test_no_string_of_it_is_of_the_original(shoal: Run, folder: Path, method: st
     assert "Made again: the same bytes." in done.stdout
 
 
+NAMED = """
+[columns]
+age = { role = "quasi" }
+sex = { role = "quasi" }
+zip = { role = "quasi" }
+disease = { role = "sensitive" }
+name = { role = "identifier" }
+[[rules]]
+name = "alpha-k-anonymity"
+k = 4
+alpha = 0.9
+column = "disease"
+values = ["flu"]
+[[rules]]
+name = "alpha-k-anonymity"
+k = 4
+alpha = 0.9
+column = "disease"
+values = ["cold"]
+"""
+
+
+def test_values_that_rules_name_are_withheld(shoal: Run, folder: Path, refused) -> None:
+    (folder / "run.toml").write_text(NAMED)
+    files = ("--seed", SEED, "-o", "r.csv", "--json", "f")
+    done = shoal("anonymize", "people.csv", "--plan", "run.toml", *files)
+    assert done.returncode == 0, done.stderr
+    made = read(folder / MANIFEST)
+    assert "rules" in made["withheld"] and "rules" not in made["plan"]
+    assert len(made["rules"]) >= 2
+    assert not any(value in text for text in strings(made) for value in ("flu", "cold"))
+    # An audit without them would be one of another promise.
+    asked = ("audit", "--manifest", MANIFEST)
+    assert "withholds the rules of the release" in refused(*asked)
+    again = (*asked, "--again", "--data", "people.csv", "--seed", SEED)
+    for words in (
+        (*asked, "--plan", "run.toml"),
+        ("audit", "--manifest", "f"),
+        (*again, "--plan", "run.toml"),
+    ):
+        done = shoal(*words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout.count("(1 is named)") == 2
+    shoal(*asked, "--plan", "run.toml", "--report", "p.html", "--audience", "public")
+    shown = (folder / "p.html").read_text()
+    assert "(1 is named)" in shown and "among " not in shown
+    held = read(folder / MANIFEST)
+    held["rules"][-1]["reached"]["alpha"] = 0.001
+    (folder / MANIFEST).write_text(json.dumps(held))
+    assert "this was reached" in shoal(*asked, "--plan", "run.toml").stdout
+
+
 def test_digests_of_what_is_not_published_are_kept_under_a_key(shoal: Run, folder: Path) -> None:
     for name in ("a.csv", "b.csv"):
         assert shoal("anonymize", "people.csv", *MADE, "-o", name).returncode == 0

@@ -55,11 +55,11 @@ def jobs(folder: Path) -> None:
                 "--alpha-value",
                 "job=smith",
             ],
-            "no value of 'job' among 'cook', 'smith' has more than a share of 0.4",
+            "no protected value of 'job' (2 are named) has more than a share of 0.4",
         ),
         (
             ["--k", "4", "--alpha-value", "job=cook:0.4", "--alpha-value", "job=smith:0.5"],
-            "among 'cook' has more than a share of 0.4",
+            "'job' (1 is named) has more than a share of 0.4",
         ),
         (["--t", "0.5"], "within 0.5 of the whole table's (equal distance, t-closeness)"),
         (["--t", "0.3", "--t-distance", "ordered"], "(ordered distance, t-closeness)"),

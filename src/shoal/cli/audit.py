@@ -145,8 +145,9 @@ def command(
 
     Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place. With
     --again the seed is needed, which no manifest holds, and the plan of the run if that lists texts
-    of the table (missing texts, orders, domains, hierarchies): they are withheld from the manifest.
-    Whatever is promised, every privacy model is measured on the sensitive columns that are named.
+    of the table (missing texts, orders, domains, hierarchies, rules that name values): they are
+    withheld from the manifest. Whatever is promised, every privacy model is measured on the
+    sensitive columns that are named.
     """
     from shoal.api.arguments import check_again, check_named_once
     from shoal.api.opening import open_with_plan

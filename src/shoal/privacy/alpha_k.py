@@ -135,10 +135,13 @@ class AlphaK(KnownValues):
         }
 
     def describe(self) -> str:
-        """Return the promise in words."""
-        what = "" if self.values is None else " among " + ", ".join(map(repr, self.values))
+        """Return the promise in words, without the protected values: it is published."""
+        what = f"value of {self.column!r}"
+        if self.values is not None:
+            many = len(self.values)
+            what = f"protected {what} ({many} {'is' if many == 1 else 'are'} named)"
         return (
-            f"every class has at least {self.k} rows, and no value of {self.column!r}{what} has "
+            f"every class has at least {self.k} rows, and no {what} has "
             f"more than a share of {self.alpha:g} of its known values ((alpha, k)-anonymity)"
         )
 

@@ -35,6 +35,8 @@ _WHY = {
 # What a plan lists are texts of the table, and where its owner keeps files.
 _DATA_LISTS = ("missing", "hierarchies")
 _COLUMN_LISTS = ("hierarchy", "missing", "order", "domain", "allow_labels")
+# Rules that name values of a column: they are withheld together, since part of them is no promise.
+_RULES = "rules"
 _TREE = {"data?": {str: object}, "columns?": {str: {str: object}}}
 _FORM = {
     "files": {str: {"sha256": str}},
@@ -141,7 +143,15 @@ def _shown(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     withheld = [f"data.{key}" for key in _DATA_LISTS if tree["data"].pop(key, [""]) != [""]]
     for name, part in tree["columns"].items():
         withheld += [f"columns.{name}.{key}" for key in _COLUMN_LISTS if part.pop(key, None)]
+    if any(map(_names_values, tree[_RULES])):
+        del tree[_RULES]
+        withheld.append(_RULES)
     return tree, withheld
+
+
+def _names_values(rule: Mapping[str, Any]) -> bool:
+    """Tell whether a rule of a plan lists values, or has numbers for some of them."""
+    return any(isinstance(own, (list, tuple, Mapping)) for own in rule.values())
 
 
 def _digests(path: Path, staged: Batch) -> list[tuple[str, str, int]]:
@@ -191,7 +201,7 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     damaged = Unreadable(f"The manifest {path} is damaged", "Copy it again as it was written.")
     damaged.check_shape(tree, _FORM)
     for key in tree["withheld"]:
-        if _keys(key)[0] not in ("data", "columns"):
+        if key != _RULES and _keys(key)[0] not in ("data", "columns"):
             raise damaged.fault(f"{key!r} is no key of a plan")
     return tree
 
@@ -250,10 +260,20 @@ def plan_of(made: Mapping[str, Any], own: Plan | None, folder: Path) -> Plan:
     """
     tree = json.loads(json.dumps(made.get("steward", {}).get("plan", made["plan"])))
     plan = Plan.from_public(tree, folder)
+    whole = "steward" in made
+    if not whole and _RULES in (made["withheld"] if own is None else lacking(made, own)):
+        raise ParameterError(
+            "The manifest withholds the rules of the release, because they name values of the "
+            "table, and they were not given. Give the plan of the run with --plan (plan=...), or "
+            "the figures of the run (--json) in place of the manifest."
+        )
     if own is None:
         return plan
     given = own.public()
     for key in made["withheld"]:
+        if key == _RULES:
+            tree[_RULES] = tree[_RULES] if whole else given[_RULES]
+            continue
         table, name, leaf = _keys(key)
         if value := (given[table].get(name, {}) if name else given[table]).get(leaf):
             part = tree.setdefault(table, {})

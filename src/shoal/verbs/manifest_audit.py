@@ -93,12 +93,14 @@ def beside_another(released: Path, digest: str) -> list[str]:
 
 def changed_figures(made: Mapping[str, Any], verdict: Verdict) -> list[str]:
     """Say what an audit found otherwise than the manifest tells."""
-    figures = {rule.promise: dict(rule.achieved) for rule in verdict.rules}
+    figures: dict[str, list[Any]] = {}  # rules for different values may read alike
+    for rule in verdict.rules:
+        figures.setdefault(rule.promise, []).append(plain(dict(rule.achieved)))
     return [
         f"The manifest says that this was reached: {rule['promise']} ({rule['reached']}); the "
-        f"audit found {figures[rule['promise']]}."
+        f"audit found {' and '.join(map(str, figures[rule['promise']]))}."
         for rule in made["rules"]
-        if rule["promise"] in figures and plain(figures[rule["promise"]]) != rule["reached"]
+        if rule["promise"] in figures and rule["reached"] not in figures[rule["promise"]]
     ]
 
 
