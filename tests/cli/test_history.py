@@ -100,3 +100,19 @@ def test_what_cannot_be_written_is_not_recorded(folder, monkeypatch):
     assert names(folder / "history") == []
     assert not (folder / "2023-release.csv").exists()
     assert not (folder / "2023-release.counterfeits.csv").exists()
+
+
+def test_a_rolled_back_history_promises_only_what_it_knows(folder):
+    assert release(folder, 2023).returncode == 0
+    older = {file: file.read_bytes() for file in (folder / "history").iterdir()}
+    assert release(folder, 2024).returncode == 0
+    for file in (folder / "history").iterdir():
+        file.unlink()
+    for file, content in older.items():
+        file.write_bytes(content)
+    for manifest in folder.glob("*.manifest.json"):
+        manifest.unlink()
+    done = release(folder, 2024, out="again.csv")
+    assert done.returncode == 0, done.stderr
+    said = " ".join((done.stdout + done.stderr).split())
+    assert "the same ones in all releases that the history knows" in said

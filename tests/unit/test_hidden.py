@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
 
 import shoal
+from shoal.base.errors import InputError
 from shoal.tables.files import read_table
+from shoal.tables.workbooks import unpacked
 from tests import inprocess
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -181,3 +186,43 @@ def test_every_command_refuses_and_takes_the_flag(tmp_path):
     assert done.returncode == 0, done.stderr
     table = shoal.open(tmp_path / "b.xlsx", quasi="age", sensitive="ill", hidden="include")
     assert "pay" in table.frame.columns
+
+
+def with_lie(raw: bytes, name: str, size: int, *, forged: bool) -> bytes:
+    """Return an archive whose directory says another size; ``forged``: with a check sum of it."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as box:
+        crc = zlib.crc32(box.read(name)[:size])
+    at = raw.rindex(name.encode()) - 46  # the entry of the directory ends with the name
+    assert raw[at : at + 4] == b"PK\x01\x02"
+    entry = bytearray(raw)
+    if forged:
+        struct.pack_into("<I", entry, at + 16, crc)
+    struct.pack_into("<I", entry, at + 24, size)
+    return bytes(entry)
+
+
+def test_a_workbook_whose_directory_lies_is_refused_while_it_is_unpacked(tmp_path):
+    path = workbook(tmp_path / "in.xlsx", lambda *_: None)
+    raw, name = path.read_bytes(), "xl/worksheets/sheet1.xml"
+    assert read_table(path).height == 30
+    # Styles are a part that nobody reads but the library.
+    for part, size in ((name, 1000), (name, 0), ("xl/styles.xml", 100)):
+        path.write_bytes(with_lie(raw, part, size, forged=False))
+        with pytest.raises(InputError, match=rf"damaged Excel file \({part} unpacks to more than"):
+            read_table(path)
+        path.write_bytes(with_lie(raw, part, size, forged=True))
+        with pytest.raises(InputError, match=r"damaged Excel file \(Bad CRC-32"):
+            read_table(path)
+
+
+def test_the_limit_holds_over_all_parts_of_a_workbook(tmp_path):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as box:
+        for name in "ab":
+            box.writestr(name, bytes(3 << 20))
+    with zipfile.ZipFile(made) as box:
+        whole = unpacked(Path("in.xlsx"), box, 6 << 20)
+        with pytest.raises(InputError, match="b unpacks to more than"):
+            unpacked(Path("in.xlsx"), box, (6 << 20) - 1)
+    with zipfile.ZipFile(io.BytesIO(whole)) as box:
+        assert {part.filename: part.compress_type for part in box.infolist()} == {"a": 0, "b": 0}

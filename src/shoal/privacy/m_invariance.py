@@ -85,9 +85,9 @@ class MInvariance(KnownValues):
         return {"m": self.share.achieved(stats)["frequency_l"]}
 
     def describe(self) -> str:
-        """Return the promise in words."""
+        """Return the promise in words: an older copy of a history knows fewer releases."""
         return (
             f"every person hides among at least {self.m} values of {self.column!r}, the same ones "
-            f"in all releases, and none has more than 1/{self.m} of the known values of a class "
-            "(m-invariance)"
+            f"in all releases that the history knows, and none has more than 1/{self.m} of the "
+            "known values of a class (m-invariance)"
         )

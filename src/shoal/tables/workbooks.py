@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
@@ -44,6 +45,8 @@ def read_workbook(
     with damaged.parsing("zip", "xml"):
         box = zipfile.ZipFile(io.BytesIO(raw))
         check_size(path, box)
+        raw = unpacked(path, box, most_unpacked())
+        box = zipfile.ZipFile(io.BytesIO(raw))
         every, seen = _sheets(box, hidden=True), _sheets(box, hidden=False)
         chosen, member = _sheet(path, every, seen, sheet, hidden)
         _check_plain(path, box, chosen, member)
@@ -124,6 +127,32 @@ def check_size(path: Path, box: zipfile.ZipFile) -> None:
             f"{path} unpacks to {told(size)}, more than the {told(most_unpacked())} that are "
             "allowed (--max-unpacked, and never more than the free memory takes). Nothing was read."
         )
+
+
+def unpacked(path: Path, box: zipfile.ZipFile, most: int) -> bytes:
+    """Return the archive with nothing packed, so that no other reader has to unpack it.
+
+    The directory says how large the parts are. What comes out of them is counted here, since the
+    directory may lie and other readers do not ask it.
+    """
+    made, left = io.BytesIO(), most
+    with zipfile.ZipFile(made, "w") as other:
+        for name in dict.fromkeys(box.namelist()):
+            part = copy(box.getinfo(name))
+            said, part.file_size = part.file_size, left + 1  # else it is read as far as it says
+            with box.open(part) as stream, other.open(name, "w", force_zip64=True) as plain:
+                size = 0
+                while block := stream.read(_BLOCK):
+                    size += len(block)
+                    if size > min(said, left):
+                        raise InputError(
+                            f"{path} is a damaged Excel file ({name} unpacks to more than "
+                            f"{told(min(said, left))}, which is what the file says or what is "
+                            "allowed). Nothing was read. Save it again."
+                        )
+                    plain.write(block)
+            left -= size
+    return made.getvalue()
 
 
 def sheet_names(path: Path) -> list[str]:
