@@ -59,7 +59,8 @@ SMALL = 16 << 20  # bytes of a form that carries no file
 class Keys:
     """The secrets of one server: what opens the page, what the browser then holds, what forms hold.
 
-    The cookie's name has the port in it, since browsers share cookies between ports.
+    The cookie's name has the port in it, since browsers share cookies between ports: two pages keep
+    theirs apart. A server on another port is sent the cookie all the same.
     """
 
     port: int
