@@ -62,7 +62,7 @@ def outcome(frame: pd.DataFrame, plan: dict[str, Any]) -> str:
         with warnings.catch_warnings(action="ignore"):
             made = shoal.anonymize(
                 frame, quasi=[*QUASI], sensitive="ill", identifier="who", other="tag",
-                kinds={"s_job": "set"}, hierarchies=trees, seed=7, **plan,
+                kind={"s_job": "set"}, hierarchies=trees, seed=7, **plan,
             )  # fmt: skip
     except shoal.NotVerified:
         return "refused"

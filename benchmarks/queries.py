@@ -50,7 +50,7 @@ def each(frame: pl.DataFrame, l: int, methods: list[str]) -> pl.DataFrame:  # no
         )
         for names in TRIPLES:
             found = release.counts(
-                "occupation", [By(name) for name in names], method="iterative", level=0.95
+                "occupation", [By(name) for name in names], estimator="iterative", level=0.95
             ).frame()
             on = [*names, "occupation"]
             true = frame.select(pl.col(on).cast(pl.String)).group_by(on).len("true")

@@ -74,7 +74,7 @@ def release(name: str, k: int, frame: pl.DataFrame, defence: str) -> shoal.Relea
         frame,
         quasi=quasi,
         hierarchies=hierarchies,
-        grids=dict.fromkeys(NUMBERS[name], grid),
+        grid=dict.fromkeys(NUMBERS[name], grid),
     )
     return opened.anonymize(k=k, seed=1, **rest).beside(opened)
 
@@ -87,9 +87,9 @@ def lines(name: str, ks: list[int]) -> Iterator[str]:
     for k in ks:
         for defence in DEFENCES:
             made = release(name, k, frame, defence)
-            (read,) = made.attack(kinds="readoff", seed=0).results
+            (read,) = made.attack(attacks="readoff", seed=0).results
             guessed = release(name, k, mixed[:half], defence)
-            (down,) = guessed.attack(kinds="downcoding", control=mixed[half:], seed=0).results
+            (down,) = guessed.attack(attacks="downcoding", control=mixed[half:], seed=0).results
             known, many = read.details["unique"], down.details
             yield (
                 f"| {name} | {k} | {defence} | {made.loss.rate:.4f} | {read.success:.2%} | "

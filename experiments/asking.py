@@ -155,7 +155,7 @@ def _made(sources: Sources, what: tuple[Any, ...], method: str, values: int, see
             method=method,
             rules=[rule],
             seed=seed,
-            grids=dict.fromkeys(quasi, "off"),  # intervals end at data, as in the papers
+            grid=dict.fromkeys(quasi, "off"),  # intervals end at data, as in the papers
         )
         return read_view(
             outcome.tables["release"],

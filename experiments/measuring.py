@@ -132,7 +132,7 @@ def confirm(point: Mapping[str, Any], sources: Sources) -> Numbers:
             quasi=point["quasi"],
             sensitive=hidden,
             hierarchies=taxonomies_of(point, whole, sources),
-            grids=dict.fromkeys(point["quasi"], "off"),  # intervals end at data, as in the papers
+            grid=dict.fromkeys(point["quasi"], "off"),  # intervals end at data, as in the papers
             method=point["method"],
             options=point.get("options", {}),
             rules=[rule_of(point)],

@@ -42,9 +42,9 @@ def module() -> str:
     """Return the text of the module."""
     lines: dict[str, list[str]] = {name: [] for name in CLASSES}
     for name, tables in arguments().items():
-        table, (key, _) = next(iter(tables.items()))
-        kinds = [_type(t, k, s) for t, (k, s) in reversed(tables.items())]
-        group = "limits" if table == "columns" and key in LIMITS else table
+        table = next(iter(tables))
+        kinds = [_type(t, name, s) for t, s in reversed(tables.items())]
+        group = "limits" if table == "columns" and name in LIMITS else table
         lines[group].append(f"    {name}: {' | '.join(kinds)} | None")
     parts = [HEAD]
     for group, (title, meaning) in CLASSES.items():

@@ -75,7 +75,7 @@ def test_the_attack_over_two_releases(shoal: Run, folder: Path) -> None:
     for name, text in files.items():
         (folder / name).write_text(text)
     told = ("--sensitive", "ill", "--person", "id", "--against", "old-r.csv")
-    words = ("attack", "now.csv", "now-r.csv", "--known", "age", *told, "--kinds", "intersection")
+    words = ("attack", "now.csv", "now-r.csv", "--known", "age", *told, "--attacks", "intersection")
     done = shoal(*words, "--against-original", "old.csv", "--json", "a.json")
     assert done.returncode == 0, done.stderr
     assert "With earlier releases the value of ill is guessed correctly for 100 %" in done.stdout

@@ -36,7 +36,7 @@ def test_from_the_file_to_the_estimate(shoal: Run, domain: Path) -> None:
     assert {row["disease"] for row in json.loads((domain / "e.json").read_text())["estimates"]} == {
         *listed
     }
-    done = shoal("estimate", "x.csv", "--of", "disease", "--method", "even")
+    done = shoal("estimate", "x.csv", "--of", "disease", "--estimator", "even")
     assert "estimated by even" in done.stdout
     for words in (("risk", "x.csv", *QUASI), ("attack", "people.csv", "x.csv", "--known", "age")):
         assert shoal(*words, *SENSITIVE, *DOMAIN).returncode == 0

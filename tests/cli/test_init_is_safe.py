@@ -73,7 +73,7 @@ def attacked(shoal: Run, folder: Path, frame: pl.DataFrame) -> float:
         original=folder / "table.csv",
         plan=folder / "plan.toml",
         known=known,
-        kinds=["linkage"],
+        attacks=["linkage"],
         seed=1,
     )
     return found.results[0].success

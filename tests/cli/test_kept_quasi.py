@@ -91,7 +91,7 @@ def test_estimates_from_generalized_cells(shoal: Run, made: Path) -> None:
 
 @pytest.mark.parametrize("method", ["iterative", "closed", "em"])
 def test_every_way_to_estimate(shoal: Run, made: Path, method: str) -> None:
-    done = shoal("estimate", "d.csv", "--of", "disease", "--method", method)
+    done = shoal("estimate", "d.csv", "--of", "disease", "--estimator", method)
     assert f"estimated by {method}" in done.stdout
 
 
@@ -135,7 +135,7 @@ def test_estimates_that_cannot_be(refused: Refused, made: Path) -> None:
     assert "cannot be cut into intervals of 3" in message
     message = refused("estimate", "d.csv", "--of", "disease", "--by", "age,age:5")
     assert "'age' is named twice" in message
-    message = refused("estimate", "d.csv", "--of", "disease", "--method", "emm")
+    message = refused("estimate", "d.csv", "--of", "disease", "--estimator", "emm")
     assert "Did you mean 'em'?" in message
     message = refused("estimate", "d.csv", "--of", "disease", "--plot", "e.txt")
     assert "does not end in .svg or .html. Give it one of the two endings" in message

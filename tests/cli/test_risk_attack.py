@@ -117,7 +117,7 @@ def test_attack_refusals(refused: Refused, made: Path) -> None:
     told = refused("attack", "people.csv", "g.csv", "--known", "age,name")
     assert "The release has no column 'name', nor the pair 'name_lo' and 'name_hi'" in told
     assert "the original has only 40 rows" in refused(*ATTACK, "--targets", "41")
-    told = refused(*ATTACK, "--kinds", "linkag")
+    told = refused(*ATTACK, "--attacks", "linkag")
     assert "There is no attack 'linkag'. Did you mean 'linkage'?" in told
     told = refused(*ATTACK, "--noise", "1.5")
     assert "'noise' parameter of attack must be a number in [0, 1]. Got 1.5" in told
@@ -128,7 +128,7 @@ def test_rows_that_are_certain_and_likely(shoal: Run, folder: Path) -> None:
     (folder / "two.csv").write_text("age,sex\n20,f\n29,f\n40,m\n49,m\n")
     (folder / "tight.csv").write_text("age,sex\n[20-29],f\n[20-29],f\n[40-49],m\n[40-49],m\n")
     words = ("attack", "two.csv", "tight.csv", "--known", "age,sex", "--json", "a.json")
-    done = shoal(*words, "--kinds", "readoff,downcoding")
+    done = shoal(*words, "--attacks", "readoff,downcoding")
     assert done.returncode == 0, done.stderr
     assert "4 whole rows behind the release (100.0 %) can be read off" in done.stdout
     assert "The whole row is guessed correctly for 100 % of 4 people" in done.stdout

@@ -71,12 +71,12 @@ def test_the_estimate_as_in_the_paper_stops_at_one_row():
         sets.select("gender", "disease"),
         quasi="gender",
         sensitive="disease",
-        domains={"disease": papers.DUMMIES_DOMAIN},
+        domain={"disease": papers.DUMMIES_DOMAIN},
     )
     theirs = release.estimate("disease=HIV", by="gender=F", as_in_paper=True).counts.count
     assert theirs[0, 0] == pytest.approx(1.127273, abs=1e-6)
     with pytest.raises(shoal.ShoalError, match=r"'iterative' with eps = 1\. Got 'em'\. Leave"):
-        release.estimate("disease", method="em", as_in_paper=True)
+        release.estimate("disease", estimator="em", as_in_paper=True)
 
 
 @pytest.mark.slow

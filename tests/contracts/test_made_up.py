@@ -167,7 +167,7 @@ def test_compare_weighs_by_it():
         quasi=["age", "sex"],
         sensitive=["ill", "job"],
         methods=["lump", "mondrian:cuts=relaxed"],
-        grid={"coverage": [5.0, 20.0]},
+        rule_values={"coverage": [5.0, 20.0]},
         cost="crowding",
         queries=0,
         classifier=False,

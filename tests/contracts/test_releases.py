@@ -69,7 +69,7 @@ def test_a_release_answers(name):
     assert whole.sum() == pytest.approx(outcome.made.rows_out)
     parts = [view.expect(Query("ill", {"age": ages})) for ages in _halves()]
     assert sum(part.sum() for part in parts) == pytest.approx(outcome.made.rows_out)
-    counts = view.counts("ill", [By("age", width=20), By("sex")], method="iterative", level=0.9)
+    counts = view.counts("ill", [By("age", width=20), By("sex")], estimator="iterative", level=0.9)
     assert counts.count.sum() == pytest.approx(outcome.made.rows_out)
     assert (counts.low <= counts.count + 1e-9).all()
     assert (counts.count <= counts.high + 1e-9).all()

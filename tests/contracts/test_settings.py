@@ -193,5 +193,23 @@ def test_signatures_write_every_argument_out() -> None:
 
 @pytest.mark.parametrize("function", [shoal.anonymize, shoal.compare, shoal.audit, shoal.open])
 def test_an_unknown_argument_is_refused(function) -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'quassi'"):
+    meant = r"unexpected keyword argument 'quassi'\. Did you mean 'quasi'\?"
+    with pytest.raises(TypeError, match=meant):
         function(FRAME, quassi=["age"])
+
+
+@pytest.mark.parametrize("word", ["kind", "grid", "domain"])
+def test_an_argument_is_named_as_its_key(word: str) -> None:
+    assert word in TABLES["columns"].model_fields
+    assert word in inspect.signature(shoal.open).parameters
+    with pytest.raises(TypeError, match=rf"'{word}s'\. Did you mean '{word}'\?"):
+        shoal.anonymize(FRAME, **{f"{word}s": {"age": "x"}})
+
+
+def test_an_unknown_argument_of_an_attack_is_refused() -> None:
+    release = shoal.open_release(FRAME, quasi="age").beside(FRAME)
+    meant = r"'attaks'\. Did you mean 'attacks'\?"
+    with pytest.raises(TypeError, match=meant):
+        release.attack(attaks="linkage")
+    with pytest.raises(TypeError, match=meant):
+        shoal.attack(FRAME, original=FRAME, known="age", attaks="linkage")

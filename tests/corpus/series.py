@@ -111,7 +111,7 @@ def _options(rng: random.Random, k: int, quasi: list[str]) -> dict[str, Any]:
     grids = {"age": [5, "off"], "seen": ["month", "off"], "pay": [0.5, "off"]}
     given = {name: rng.choice(grids[name]) for name in quasi if name in grids}
     if given and rng.random() < 0.4:
-        options["grids"] = given
+        options["grid"] = given
     if options["method"] == "shoal":
         options["effort"] = rng.choice(["fast", "normal"])
     return options

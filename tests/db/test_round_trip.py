@@ -302,7 +302,7 @@ def test_a_declared_domain_goes_into_the_database_with_the_release(
         table="patients",
         quasi=["age", "sex", "zip"],
         sensitive="disease",
-        domains={"disease": every},
+        domain={"disease": every},
         method="dummies",
         l=len(every),
     )

@@ -132,7 +132,7 @@ def _check_attacks(folder: Path) -> None:
             original=folder / "patients.csv",
             plan=folder / "patients.plan.toml",
             known=[column for column in released if column != "diagnosis"],
-            kinds=["linkage"],
+            attacks=["linkage"],
             seed=1,
         )
         assert found.results[0].success <= 1 / 10

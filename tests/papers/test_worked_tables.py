@@ -133,7 +133,7 @@ def test_l_clustering_table_3_comes_out_along_figure_1_too():
     """With the zip codes as a hierarchy the clusters depend on the seed."""
     theirs = with_values(papers.L_CLUSTERING_3, papers.L_CLUSTERING_1)
     tree = {"zipcode": papers.L_CLUSTERING_TREES["zipcode"]}
-    table = sick(hierarchies=tree, grids={"age": "off"})
+    table = sick(hierarchies=tree, grid={"age": "off"})
     found = False
     for seed in range(20):
         release = table.anonymize(l=3, method="l-clustering", seed=seed)
@@ -154,7 +154,7 @@ def test_l_clustering_table_4_full_domain_recoding_goes_to_the_top():
 @pytest.mark.slow
 def test_l_clustering_table_5_clusters_of_equal_rows_are_not_diverse():
     frame = papers.L_CLUSTERING_5
-    table = shoal.open(frame, quasi=SICK, sensitive="disease", grids={"age": "off"})
+    table = shoal.open(frame, quasi=SICK, sensitive="disease", grid={"age": "off"})
     alone = table.anonymize(k=2, method="k-member")
     assert sorted(alone.frame["age"]) == ["51", "51", "56", "56"]
     assert alone.audit(l=2).achieved["l"] == 1
@@ -170,9 +170,9 @@ FOUR = ("age", "sex", "country")
 
 @pytest.fixture
 def four():
-    grids = {"age": "off"}
+    grid = {"age": "off"}
     roles = {"quasi": FOUR, "sensitive": "disease"}
-    return shoal.open(papers.ALPHA_K_1A, **roles, grids=grids, sets="never")
+    return shoal.open(papers.ALPHA_K_1A, **roles, grid=grid, sets="never")
 
 
 @pytest.mark.slow
@@ -214,7 +214,7 @@ DOMAIN = {"disease": papers.DUMMIES_DOMAIN}
 @pytest.fixture
 def eight():
     frame = papers.DUMMIES_1.drop("name")
-    return shoal.open(frame, quasi=EIGHT, sensitive="disease", domains=DOMAIN)
+    return shoal.open(frame, quasi=EIGHT, sensitive="disease", domain=DOMAIN)
 
 
 def in_our_cells(published, values):
@@ -231,20 +231,20 @@ def in_our_cells(published, values):
 def test_sei_tables_2_and_3_are_2_diverse_generalizations(published):
     theirs = in_our_cells(published, papers.DUMMIES_1["disease"])
     kinds = {"age": "ordered", "address": "ordered"}
-    opened = shoal.open_release(theirs, quasi=EIGHT, sensitive="disease", kinds=kinds)
+    opened = shoal.open_release(theirs, quasi=EIGHT, sensitive="disease", kind=kinds)
     assert opened.audit(l=2, l_kind="frequency").holds
     assert opened.audit(k=2).achieved["k"] == 2
     # Every published cell covers the true one.
     original = papers.DUMMIES_1.drop("name")
     audit = shoal.audit(
-        theirs, quasi=EIGHT, sensitive="disease", l=2, kinds=kinds, original=original
+        theirs, quasi=EIGHT, sensitive="disease", l=2, kind=kinds, original=original
     )
     assert audit.holds
 
 
 def test_sei_table_2_leaves_a_sixth_for_a_year_of_72_to_77():
     theirs = in_our_cells(papers.DUMMIES_2, papers.DUMMIES_1["disease"]).select("age", "disease")
-    opened = shoal.open_release(theirs, quasi="age", sensitive="disease", kinds={"age": "ordered"})
+    opened = shoal.open_release(theirs, quasi="age", sensitive="disease", kind={"age": "ordered"})
     counts = opened.estimate("disease=Cut", by="age=72").counts
     assert counts.count[0, 0] == pytest.approx(1 / 6)  # of Greg, the one row in 72-77 with Cut
 
@@ -254,7 +254,7 @@ def table_4(eight):
     frame = papers.DUMMIES_1.drop("name")
     published = frame.with_columns(disease=pl.Series([list(pair) for pair in papers.DUMMIES_4]))
     return shoal.open_release(
-        published, quasi=EIGHT, sensitive="disease", domains=DOMAIN, original=eight
+        published, quasi=EIGHT, sensitive="disease", domain=DOMAIN, original=eight
     )
 
 
@@ -282,7 +282,7 @@ def test_sei_the_estimate_from_table_4(table_4, eps, hiv, cut):
 
 
 def test_sei_the_estimate_begins_at_w_over_l(table_4):
-    even = table_4.estimate("disease=HIV", by="gender=F", method="even").counts.count
+    even = table_4.estimate("disease=HIV", by="gender=F", estimator="even").counts.count
     assert even[0, 0] == 1.0  # two of four women's sets hold it
 
 

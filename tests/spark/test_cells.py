@@ -34,7 +34,7 @@ def test_a_tree_of_intervals_is_published_as_its_ends(spark):
 @pytest.mark.filterwarnings("ignore::shoal.base.errors.ShoalWarning")
 def test_what_can_be_read_off_is_told_as_on_one_machine(spark):
     frame = people()
-    given = {**GIVEN, "grids": {"age": "off", "weight": "off"}}
+    given = {**GIVEN, "grid": {"age": "off", "weight": "off"}}
     local = shoal.anonymize(in_canonical_order(frame, **given), **given)
     made = shoal.anonymize(to_spark(spark, frame), **given)
     told = made.made.read_off

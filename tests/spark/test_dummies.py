@@ -42,14 +42,14 @@ def test_sets_are_drawn_from_a_declared_domain(spark):
     frame = people(300)
     every = [*frame["disease"].drop_nulls().unique().to_list(), "plague", "scurvy"]
     given = {**ROLES, "missing": ["?"], "method": "dummies", "l": 3}
-    outcome = shoal.anonymize(to_spark(spark, frame), **given, domains={"disease": every})
+    outcome = shoal.anonymize(to_spark(spark, frame), **given, domain={"disease": every})
     drawn = to_polars(outcome.frame)["disease"].explode().unique()
     assert set(drawn) == set(every)
     assert set(outcome.to_dict()["plan"]["columns"]["disease"]["domain"]) == set(every)
-    found = shoal.estimate(outcome.frame, "disease", domains={"disease": [*every, "leprosy"]})
+    found = shoal.estimate(outcome.frame, "disease", domain={"disease": [*every, "leprosy"]})
     assert dict(zip(found.counts.values, found.counts.count[0], strict=True))["leprosy"] == 0
     with pytest.raises(shoal.SchemaError, match="The domain of column 'disease' lacks 1 of the"):
-        shoal.anonymize(to_spark(spark, frame), **given, domains={"disease": every[1:]})
+        shoal.anonymize(to_spark(spark, frame), **given, domain={"disease": every[1:]})
 
 
 def test_what_dummies_refuse(spark):

@@ -74,12 +74,12 @@ def test_numbers_out_of_range():
 
 def test_attacks_that_do_not_exist_or_lack_a_column():
     refuse(
-        ParameterError, r"There is no attack 'linkag'\. Did you mean 'linkage'", kinds=["linkag"]
+        ParameterError, r"There is no attack 'linkag'\. Did you mean 'linkage'", attacks=["linkag"]
     )
     refuse(
         ParameterError,
         "The attack 'inference' guesses a sensitive value, and no sensitive column was given",
-        kinds="inference",
+        attacks="inference",
     )
 
 

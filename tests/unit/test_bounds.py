@@ -103,7 +103,7 @@ def test_no_row_is_left_out_that_a_class_can_take():
         ({"top": {"zip": 120}}, SchemaError, "no group of just the values"),
         ({"coarsest": {"age": "month"}}, SchemaError, "a number above 0"),
         ({"coarsest": {"age": 10}, "finest": {"age": 4}}, SchemaError, "multiple of 4"),
-        ({"coarsest": {"age": 10}, "grids": {"age": 3}}, SchemaError, "multiples of 3"),
+        ({"coarsest": {"age": 10}, "grid": {"age": 3}}, SchemaError, "multiples of 3"),
         ({"top": {"age": 20}, "bottom": {"age": 30}}, SchemaError, "bottom lies at or above"),
         ({"within": "age", "top": {"age": 90}}, SchemaError, "Keep one"),
         ({"coarsest": {"ill": 1}}, SchemaError, "role is sensitive"),

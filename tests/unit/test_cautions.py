@@ -7,7 +7,7 @@ import shoal
 from shoal.measures.cautions import planned
 
 ROWS = 40
-GRID = {"grids": {"age": 2}}  # four ages would be read off else
+GRID = {"grid": {"age": 2}}  # four ages would be read off else
 
 
 def people(**columns):
@@ -61,7 +61,7 @@ def test_a_sensitive_column_without_a_rule_beside_one_with():
 def test_placeholders_that_count_as_values(word):
     table = people(ill=["flu", "gout", "cold", word] * 10)
     rules = [shoal.KAnonymity(4), shoal.LDiversity(2, "ill")]
-    (text,) = warned(table, k=None, rules=rules, grids={"age": 2})
+    (text,) = warned(table, k=None, rules=rules, grid={"age": 2})
     assert f"holds {word.strip()!r}, which counts as a value like any other" in text
     assert f"--missing (missing=[{word.strip()!r}])" in text
     again = shoal.anonymize(
@@ -71,7 +71,7 @@ def test_placeholders_that_count_as_values(word):
         rules=rules,
         missing=[word.strip()],
         strict=True,
-        grids={"age": 2},
+        grid={"age": 2},
     )
     assert again.warnings == ()
 

@@ -186,7 +186,7 @@ def test_every_shape_of_release():
         quasi=QUASI,
         sensitive="ill",
         methods=["mondrian", "tp+", "dummies", "anatomy"],
-        grid={"l": [2], "l-kind": ["distinct", "frequency"]},
+        rule_values={"l": [2], "l-kind": ["distinct", "frequency"]},
         seed=1,
     )
     verified = {each.label for each in found.verified}
@@ -359,7 +359,7 @@ def test_what_bounding_a_share_costs_is_shown():
     """The highest share of a value in a class against the table, counted by hand."""
     found = shoal.compare(
         people(), quasi=QUASI, sensitive="ill", methods="mondrian", k=3,
-        grid={"beta": [0.5, 2.0]}, queries=0, classifier=False, seed=4,
+        rule_values={"beta": [0.5, 2.0]}, queries=0, classifier=False, seed=4,
     )  # fmt: skip
     tight, loose = found.settings
     for setting, beta in ((tight, 0.5), (loose, 2.0)):

@@ -26,7 +26,7 @@ def people(rows=40):
 
 def opened(frame=None, domain=EVERY, **more):
     frame = people() if frame is None else frame
-    return shoal.open(frame, quasi="age", sensitive="ill", domains={"ill": domain}, **more)
+    return shoal.open(frame, quasi="age", sensitive="ill", domain={"ill": domain}, **more)
 
 
 def made(frame=None, l=4, domain=EVERY, **more):  # noqa: E741
@@ -75,7 +75,7 @@ def test_the_domain_stands_beside_the_file(tmp_path, ending):
     (tmp_path / f"x.domain{ending}").unlink()
     alone = shoal.estimate(tmp_path / f"x{ending}", "ill").counts.values
     assert set(alone) < set(EVERY)
-    given = shoal.estimate(tmp_path / f"x{ending}", "ill", domains={"ill": EVERY})
+    given = shoal.estimate(tmp_path / f"x{ending}", "ill", domain={"ill": EVERY})
     assert given.counts.values == tuple(sorted(EVERY))
 
 
@@ -90,19 +90,19 @@ def test_the_estimate_uses_the_domain():
     frame = pl.DataFrame(
         {"age": [1] * 10, "ill": ['["cold", "flu"]'] * 8 + ['["flu", "gout"]'] * 2}
     )
-    three = shoal.estimate(frame, "ill", method="closed").counts
-    five = shoal.estimate(frame, "ill", method="closed", domains={"ill": EVERY}).counts
+    three = shoal.estimate(frame, "ill", estimator="closed").counts
+    five = shoal.estimate(frame, "ill", estimator="closed", domain={"ill": EVERY}).counts
     assert np.allclose(three.count[0], np.array([6, 10, 0]) * 10 / 16)
     assert five.values == ("cold", "flu", "gout", "plague", "ulcer")
     assert np.allclose(five.count[0], np.array([5.5, 7.5, 0, 0, 0]) * 10 / 13)
-    even = shoal.estimate(frame, "ill", method="even", domains={"ill": EVERY}).counts
+    even = shoal.estimate(frame, "ill", estimator="even", domain={"ill": EVERY}).counts
     assert even.count[0].tolist() == [4, 5, 1, 0, 0]
 
 
 def test_a_large_eps_stops_at_once():
     release = made(people(400), l=2)
     counts = [release.estimate("ill", eps=eps).counts.count for eps in (1e6, 1.0, 0.01, None)]
-    even = release.estimate("ill", method="even").counts.count
+    even = release.estimate("ill", estimator="even").counts.count
     assert np.abs(counts[0] - even).max() > 0  # one step
     assert np.abs(counts[2] - counts[1]).max() > 0
     assert (counts[2] == counts[3]).all()
@@ -110,21 +110,21 @@ def test_a_large_eps_stops_at_once():
 
 def test_an_audit_finds_sets_from_elsewhere():
     frame = made().frame
-    verdict = shoal.audit(frame, quasi="age", sensitive="ill", l=4, domains={"ill": EVERY[1:]})
+    verdict = shoal.audit(frame, quasi="age", sensitive="ill", l=4, domain={"ill": EVERY[1:]})
     assert verdict.faults == (
         "The sets of column 'ill' hold 1 values that its domain lacks: every value of a set must "
         "come from it.",
     )
-    assert shoal.audit(frame, quasi="age", sensitive="ill", l=4, domains={"ill": EVERY}).holds
+    assert shoal.audit(frame, quasi="age", sensitive="ill", l=4, domain={"ill": EVERY}).holds
     with pytest.raises(shoal.InputError, match=r"hold 1 values that its domain lacks: 'flu'. Give"):
-        shoal.estimate(frame, "ill", domains={"ill": EVERY[1:]})
+        shoal.estimate(frame, "ill", domain={"ill": EVERY[1:]})
 
 
 def test_an_audit_compares_the_declared_domain_with_the_published_one(tmp_path):
     made().write(tmp_path / "x.csv")
     roles = {"quasi": "age", "sensitive": "ill"}
     wide = {"ill": [*EVERY, "scurvy"]}
-    assert shoal.audit(tmp_path / "x.csv", **roles, l=4, domains=wide).faults == (
+    assert shoal.audit(tmp_path / "x.csv", **roles, l=4, domain=wide).faults == (
         "The published domain of column 'ill' has 5 values and is not the declared one of 6 "
         "values.",
     )
@@ -160,7 +160,7 @@ def test_texts_that_look_like_numbers_stay_as_they_are(tmp_path):
     texts = ("1.50", "007", "2.5")
     frame = pl.DataFrame({"age": [1, 2, 3], "group_id": [1, 2, 3], "ill": texts})
     table = shoal.open(
-        frame, quasi="age", sensitive="ill", other="group_id", domains={"ill": [*texts, "3.0"]}
+        frame, quasi="age", sensitive="ill", other="group_id", domain={"ill": [*texts, "3.0"]}
     )
     table.anonymize(l=2, method="dummies").write(tmp_path / "x.csv")
     opened = shoal.open_release(tmp_path / "x.csv", quasi="age", sensitive="ill")
@@ -185,9 +185,9 @@ def test_bad_domains_are_refused(domain, said):
 
 def test_only_a_sensitive_column_has_a_domain():
     with pytest.raises(shoal.SchemaError, match="declares a domain but its role is quasi"):
-        shoal.open(people(), quasi=["age", "ill"], domains={"ill": EVERY})
+        shoal.open(people(), quasi=["age", "ill"], domain={"ill": EVERY})
     with pytest.raises(shoal.PlanError, match="The domain of column 'il' was given, and the colu"):
-        shoal.open(people(), quasi="age", sensitive="ill", domains={"il": EVERY})
+        shoal.open(people(), quasi="age", sensitive="ill", domain={"il": EVERY})
 
 
 def test_a_fault_in_a_plan_has_its_line():
@@ -199,7 +199,7 @@ def test_a_fault_in_a_plan_has_its_line():
 def test_eps_needs_something_that_iterates():
     release = made()
     with pytest.raises(shoal.ParameterError, match=r"estimated by 'closed', which has none. Leave"):
-        release.estimate("ill", method="closed", eps=1.0)
+        release.estimate("ill", estimator="closed", eps=1.0)
     with pytest.raises(shoal.ParameterError, match=r"'eps' parameter .* \(0, inf\). Got 0.0"):
         release.estimate("ill", eps=0.0)
     wide = opened().anonymize(k=5, method="mondrian")

@@ -32,7 +32,7 @@ def clusters(k: int, many: int, columns: int = 12, odd: int = 2) -> pl.DataFrame
 def attacked(table: pl.DataFrame, **how: object) -> dict[str, AttackResult]:
     options = {"k": 4, "effort": "fast", "seed": 3, **how}
     release = shoal.anonymize(table, quasi=table.columns, **options)
-    results = release.beside(table).attack(kinds=["readoff", "downcoding"], seed=0).results
+    results = release.beside(table).attack(attacks=["readoff", "downcoding"], seed=0).results
     return {result.name: result for result in results}
 
 
@@ -46,7 +46,7 @@ def halves(table: pl.DataFrame) -> dict[str, Taxonomy]:
 @pytest.mark.filterwarnings("ignore:The intervals in column")
 def test_it_succeeds_on_a_table_like_cohens_whatever_the_notation() -> None:
     table = clusters(k=4, many=150)
-    bare = attacked(table, grids=dict.fromkeys(table.columns, "off"))
+    bare = attacked(table, grid=dict.fromkeys(table.columns, "off"))
     trees = attacked(table.cast(pl.String), hierarchies=halves(table))
     for found in (bare, trees):
         guessed = found["downcoding"]
@@ -65,9 +65,9 @@ def test_it_succeeds_on_a_table_like_cohens_whatever_the_notation() -> None:
 @pytest.mark.filterwarnings("ignore:The intervals in column")
 def test_a_grid_takes_away_most_and_slack_certainty() -> None:
     table = clusters(k=4, many=150, odd=1)
-    off = attacked(table, grids=dict.fromkeys(table.columns, "off"))
-    grid = attacked(table, grids=dict.fromkeys(table.columns, 4))
-    slack = attacked(table, grids=dict.fromkeys(table.columns, "off"), slack=0.2)
+    off = attacked(table, grid=dict.fromkeys(table.columns, "off"))
+    grid = attacked(table, grid=dict.fromkeys(table.columns, 4))
+    slack = attacked(table, grid=dict.fromkeys(table.columns, "off"), slack=0.2)
     assert off["readoff"].success == 0.5  # both ends of the one wide cell, in classes of four
     assert off["readoff"].details["unique"] == 150
     assert grid["readoff"].success == slack["readoff"].success == 0.0
@@ -81,12 +81,12 @@ def test_outsiders_are_the_control() -> None:
     released = table.with_columns(age=pl.Series(["[20-29]"] * 2 + ["[40-49]"] * 2))
     others = pl.DataFrame({"age": [20, 49, 30, 31], "town": ["a", "a", "b", "b"]})
     (found,) = shoal.attack(
-        released, original=table, known=["age", "town"], kinds="downcoding", control=others
+        released, original=table, known=["age", "town"], attacks="downcoding", control=others
     ).results
     assert (found.success, found.control, found.attempts) == (1.0, 0.25, 4)
     assert found.details["cells"] == 0.5  # the two guesses of a class, handed out at random
     (alone,) = shoal.attack(
-        released, original=table, known=["age", "town"], kinds="downcoding"
+        released, original=table, known=["age", "town"], attacks="downcoding"
     ).results
     assert alone.control is None
 
@@ -94,7 +94,7 @@ def test_outsiders_are_the_control() -> None:
 def test_exact_rows_are_not_guessed() -> None:
     table = pl.DataFrame({"age": [20, 20]})
     (found,) = shoal.attack(
-        pl.DataFrame({"age": ["20", "20"]}), original=table, known="age", kinds="downcoding"
+        pl.DataFrame({"age": ["20", "20"]}), original=table, known="age", attacks="downcoding"
     ).results
     assert found.attempts == 0
     assert found.warning == "No cell is wide, so there is nothing to guess."
@@ -104,7 +104,7 @@ def test_a_release_of_exact_quasi_identifiers_is_refused() -> None:
     table = pl.DataFrame({"age": [1, 2, 3, 4], "ill": ["a", "b", "a", "b"]})
     release = shoal.anonymize(table, quasi="age", sensitive="ill", method="dummies", l=2)
     with pytest.raises(ParameterError, match="publishes the quasi-identifiers as they were"):
-        release.beside(table).attack(kinds="downcoding")
+        release.beside(table).attack(attacks="downcoding")
 
 
 numbers = st.lists(st.integers(1, 20), min_size=2, max_size=5)

@@ -189,7 +189,7 @@ def test_nothing_is_certain_of_another_tools_cells() -> None:
     original = pl.DataFrame({"age": [20, 25, 30], "sex": ["f"] * 3})
     with pytest.warns(ShoalWarning):
         (found,) = shoal.attack(
-            released, original=original, known=["age", "sex"], kinds="readoff"
+            released, original=original, known=["age", "sex"], attacks="readoff"
         ).results
     assert found.details["known"] == found.details["wrong"] == 0
     # Alone, a cell that cannot be read is wide and says nothing.

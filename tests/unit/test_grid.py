@@ -124,7 +124,7 @@ def _table(rows: int = 400) -> pl.DataFrame:
 def test_every_end_is_a_multiple_and_the_loss_is_what_is_published() -> None:
     table = _table()
     release = shoal.anonymize(
-        table, quasi=["age", "bmi", "sex"], sensitive="illness", k=4, grids={"age": 5, "bmi": 0.5}
+        table, quasi=["age", "bmi", "sex"], sensitive="illness", k=4, grid={"age": 5, "bmi": 0.5}
     )
     spans = {"age": table["age"], "bmi": table["bmi"]}
     lost = 0.0
@@ -147,7 +147,7 @@ def test_every_end_is_a_multiple_and_the_loss_is_what_is_published() -> None:
 def test_typed_columns_follow_the_grid() -> None:
     table = _table()
     release = shoal.anonymize(
-        table, quasi=["age", "bmi"], k=4, grids={"age": 5, "bmi": OFF}, typed=True, slack=0.1
+        table, quasi=["age", "bmi"], k=4, grid={"age": 5, "bmi": OFF}, typed=True, slack=0.1
     )
     pairs = release.frame.select("age_lo", "age_hi").unique()
     wide = pairs.filter(pl.col("age_lo") != pl.col("age_hi"))
@@ -158,7 +158,7 @@ def test_typed_columns_follow_the_grid() -> None:
 @pytest.mark.slow
 def test_the_plan_repeats_the_run_and_does_not_hold_the_automatic_step() -> None:
     table = _table()
-    first = shoal.anonymize(table, quasi=["age", "sex"], k=4, grids={"age": AUTO}, seed=2**70)
+    first = shoal.anonymize(table, quasi=["age", "sex"], k=4, grid={"age": AUTO}, seed=2**70)
     assert first.plan.columns["age"].grid == AUTO
     again = shoal.anonymize(table, plan=first.plan, seed=2**70)
     assert again.frame.equals(first.frame)

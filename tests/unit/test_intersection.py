@@ -82,7 +82,7 @@ def test_the_loop_finds_the_same(history: list[list[tuple[Any, ...]]]) -> None:
     found = shoal.attack(
         made[0][1],
         original=made[0][0],
-        kinds="intersection",
+        attacks="intersection",
         against=[release for _, release in made[1:]],
         against_original=[original for original, _ in made[1:]],
         **ASKED,
@@ -117,7 +117,7 @@ OLD_CELLS = OLD.drop("id").with_columns(age=pl.Series(["[20-30]", "[20-30]", "31
 
 def attacked(**given: Any) -> Any:
     known: dict[str, Any] = {"against": [OLD_CELLS], "against_original": [OLD], **ASKED, **given}
-    return shoal.attack(NOW_CELLS, original=NOW, kinds="intersection", **known)
+    return shoal.attack(NOW_CELLS, original=NOW, attacks="intersection", **known)
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_two_releases_by_hand(tmp_path: Path) -> None:
     old = shoal.open_release(OLD_CELLS, quasi=["town", "age"], sensitive="ill", original=OLD)
     opening = {"quasi": ["town", "age"], "sensitive": "ill", "person": "id"}
     now = shoal.open_release(NOW_CELLS, original=NOW, **opening)
-    again = now.attack(kinds="intersection", against=[old], seed=0)
+    again = now.attack(attacks="intersection", against=[old], seed=0)
     assert again.results == found.results
     # Earlier releases call for the attack by themselves; the report shows it among the others.
     both = now.attack(against=[old], seed=0)
@@ -165,7 +165,7 @@ def test_all_releases_weigh() -> None:
     ids = pl.DataFrame({"id": [1, 6, 7, 8, 9], "town": ["A"] * 5, "age": [1] * 5})
     old = ids.with_columns(ill=pl.Series(["v", "u", "v", "v", "v"]))
     known: dict[str, Any] = {"against": [old.drop("id")], "against_original": [old], **ASKED}
-    (result,) = shoal.attack(now.drop("id"), original=now, kinds="intersection", **known).results
+    (result,) = shoal.attack(now.drop("id"), original=now, attacks="intersection", **known).results
     assert (result.attempts, result.success, result.details["alone"]) == (1, 1.0, 0.0)
 
 
@@ -209,5 +209,5 @@ def test_what_is_refused(error: type[Exception], said: str, given: dict[str, Any
 
 def test_earlier_releases_that_nobody_looks_at() -> None:
     with pytest.raises(ParameterError, match="'intersection' alone looks at"):
-        shoal.attack(NOW_CELLS, original=NOW, kinds="linkage", against=[OLD_CELLS],
+        shoal.attack(NOW_CELLS, original=NOW, attacks="linkage", against=[OLD_CELLS],
                      against_original=[OLD], **ASKED)  # fmt: skip

@@ -111,14 +111,14 @@ def test_a_release_with_other_sets_is_found_out(series):
         ({"person": None}, "no column says whose row"),
         ({"sensitive": "ill"}, "one of another series"),
         ({"method": "shoal", "m": 2, "l": None, "sensitive": "ill", "other": None}, "its rule is"),
-        ({"domains": {"ill": ["flu", "cold", "gout"]}}, "lacks"),
+        ({"domain": {"ill": ["flu", "cold", "gout"]}}, "lacks"),
         ({"method": "anatomy", "l_kind": "frequency", "person": None}, "nothing asked for needs"),
     ],
 )
 def test_another_series_is_refused(series, asked, said):
     table, folder, _ = series
     table = table.with_columns(pl.col("ill").fill_null("flu")).unique("id", keep="last")
-    if "domains" in asked:
+    if "domain" in asked:
         table = table.with_columns(pl.lit("flu").alias("ill"))
     names = sorted(path.name for path in folder.iterdir())
     with pytest.raises(shoal.ShoalError, match=said):

@@ -157,7 +157,7 @@ def test_ends_of_intervals_without_a_grid_are_counted(typed: bool) -> None:
     with pytest.warns(shoal.ShoalWarning, match="The intervals in column 'rooms' begin or end at"):
         shoal.anonymize(rooms, quasi="rooms", sensitive="ill", k=10, typed=typed)
     release = shoal.anonymize(
-        rooms, quasi="rooms", sensitive="ill", k=10, typed=typed, grids={"rooms": 2}, strict=True
+        rooms, quasi="rooms", sensitive="ill", k=10, typed=typed, grid={"rooms": 2}, strict=True
     )
     assert release.audit().holds
 

@@ -168,15 +168,13 @@ def test_an_argument_that_nobody_declared_is_refused(table: shoal.Table[pl.DataF
 
 
 def test_kinds_and_importance_are_arguments() -> None:
-    table = shoal.open(
-        people(), quasi=["age", "sex"], kinds={"age": "set"}, importance={"sex": 3.0}
-    )
+    table = shoal.open(people(), quasi=["age", "sex"], kind={"age": "set"}, importance={"sex": 3.0})
     assert table.schema["age"].kind is shoal.Kind.SET
     assert table.schema["sex"].importance == 3.0
     with pytest.raises(PlanError, match="kind of column 'agee' was given, and the column has no"):
-        shoal.open(people(), quasi="age", kinds={"agee": "set"})
+        shoal.open(people(), quasi="age", kind={"agee": "set"})
     with pytest.raises(PlanError, match="must be one of"):
-        shoal.open(people(), quasi="age", kinds={"age": "circle"})
+        shoal.open(people(), quasi="age", kind={"age": "circle"})
 
 
 def test_time_is_limited_where_a_method_can_end_early(table: shoal.Table[pl.DataFrame]) -> None:

@@ -80,7 +80,7 @@ def test_what_nobody_has_said_is_no_certainty() -> None:
     assert told.assumed
     assert not told.warns
     assert told.describe().startswith("If every end and every label in it is a value of the table")
-    tried = shoal.attack(release.frame, original=table, known=table.columns, kinds=["readoff"])
+    tried = shoal.attack(release.frame, original=table, known=table.columns, attacks=["readoff"])
     assert tried.results[0].success == (told.known - told.wrong) / table.height
     ordered = {"role": "quasi", "kind": "ordered"}
     plan = Plan(columns={"age": ordered, "weight": ordered, "sex": {"role": "quasi"}})
@@ -160,7 +160,7 @@ def test_every_claim_is_right_and_the_grid_takes_them_away() -> None:
     table = _people()
     with pytest.warns(shoal.ShoalWarning, match="can be read off its cells with certainty"):
         loose = shoal.anonymize(
-            table, quasi=table.columns, k=2, grids=dict.fromkeys(("age", "weight"), "off")
+            table, quasi=table.columns, k=2, grid=dict.fromkeys(("age", "weight"), "off")
         )
     told = read_off(loose.here, table)
     assert told.known > 20
@@ -175,11 +175,11 @@ def test_every_claim_is_right_and_the_grid_takes_them_away() -> None:
 @pytest.mark.filterwarnings("ignore:The intervals in column")
 def test_slack_leaves_nothing_certain() -> None:
     table = _people()
-    release = shoal.anonymize(table, quasi=table.columns, k=3, grids=OFF, slack=0.3, seed=2**66)
+    release = shoal.anonymize(table, quasi=table.columns, k=3, grid=OFF, slack=0.3, seed=2**66)
     assert read_off(release.here).known == 0
     assert release.beside(shoal.open(table, quasi=table.columns)).audit(k=3).holds
     with pytest.warns(shoal.ShoalWarning, match="read off"):
-        tight = shoal.anonymize(table, quasi=table.columns, k=3, grids=OFF, seed=2**66)
+        tight = shoal.anonymize(table, quasi=table.columns, k=3, grid=OFF, seed=2**66)
     assert release.loss.rate > tight.loss.rate
     widest = shoal.anonymize(table, quasi=table.columns, k=3, slack=1.0, seed=2**66)
     assert not any(cell.isdigit() for cell in widest.frame["age"])

@@ -84,7 +84,7 @@ def test_never_means_one_value_or_nothing(table: pl.DataFrame, method: str) -> N
     frame = made.frame
     assert set(frame["city"]) <= {"Bonn", "Jena", "Kiel", "Ulm", '"{Hof}"', STAR}
     assert set(frame["team"]) <= {"a", "b", "c", STAR}
-    told = made.beside(table).attack(kinds="readoff").results[0]
+    told = made.beside(table).attack(attacks="readoff").results[0]
     assert told.details["wrong"] == 0
 
 
@@ -138,7 +138,7 @@ def test_a_plan_given_as_the_table_is_named(tmp_path: Path) -> None:
 
 def test_a_grid_with_a_decimal_comma(table: pl.DataFrame) -> None:
     with pytest.raises(SchemaError, match=r"is '2,5'.*Write decimals with a point"):
-        shoal.open(table, quasi=["age"], grids={"age": "2,5"})
+        shoal.open(table, quasi=["age"], grid={"age": "2,5"})
 
 
 def test_slack_beyond_certainty() -> None:

@@ -94,7 +94,7 @@ class Compared(Declared, Weighed, total=False):
     methods: Sequence[str] | str | None
     k: Sequence[int] | int | None
     l: Sequence[int] | int | None  # noqa: E741 -- the papers' letter
-    grid: Mapping[str, Sequence[Any]] | None
+    rule_values: Mapping[str, Sequence[Any]] | None
     rules: Sequence[Rule] | Rule | None
     seed: int | None
     threads: int | None
@@ -108,7 +108,7 @@ class _Released(ReadingArguments, total=False):
     person: str | None
     plan: Plan | str | Path | None
     st: Any
-    domains: Domains | None
+    domain: Domains | None
     notations: Mapping[str, str] | None
 
 
@@ -118,7 +118,7 @@ class Opening(_Released, LimitArguments, total=False):
     quasi: Names | None
     identifier: Names | None
     original: Any
-    kinds: Mapping[str, Kind | str] | None
+    kind: Mapping[str, Kind | str] | None
     suppress: float | str | None
 
 
@@ -149,7 +149,7 @@ class Risked(Opening, total=False):
 class Tried(TypedDict, total=False):
     """Which attacks are tried, on whom, by somebody who knows how much."""
 
-    kinds: Sequence[str] | str | None
+    attacks: Sequence[str] | str | None
     targets: int | None
     noise: float
     gaps: float
@@ -177,14 +177,14 @@ def several(value: Any) -> list[Any]:
     return [value] if isinstance(value, (str, int, float)) else list(value)
 
 
-def grid_of(
+def rule_values_of(
     k: Sequence[int] | int | None,
     l: Sequence[int] | int | None,  # noqa: E741 -- the papers' letter
-    grid: Mapping[str, Sequence[Any]] | None,
+    rule_values: Mapping[str, Sequence[Any]] | None,
 ) -> dict[str, Any]:
     """Return what is tried, with the usual flags written out."""
     short = {"k": k, "l": l}
-    return {f: several(v) for f, v in short.items() if v is not None} | dict(grid or {})
+    return {f: several(v) for f, v in short.items() if v is not None} | dict(rule_values or {})
 
 
 def check_again(again: bool, manifest: Any, data: Any = None, *how: Any) -> None:

@@ -21,7 +21,7 @@ from shoal.api.arguments import (
     Risked,
     check_again,
     check_named_once,
-    grid_of,
+    rule_values_of,
     several,
 )
 from shoal.api.on_spark import anonymize_on_spark, wants_spark
@@ -85,6 +85,7 @@ def anonymize(data: Any = None, **given: Any) -> Release[Any]:
     NotVerified
         When the release does not keep it; nothing is handed over.
     """
+    check_known(given, Anonymized)
     if wants_spark(data, given.get("engine"), given.get("table"), given.get("query")):
         return _on_spark(data, **given)
     declared, asked = parted(given, Declared)
@@ -135,8 +136,9 @@ def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
     check_known(given, Compared)
     declared, asked = parted(given, Declared)
     # Whatever is wrong with the settings is said before the table is read.
-    methods, grid = asked.get("methods"), grid_of(asked.get("k"), asked.get("l"), asked.get("grid"))
-    choices(planned(declared.get("plan")), None if methods is None else several(methods), grid)
+    methods = asked.get("methods")
+    values = rule_values_of(asked.get("k"), asked.get("l"), asked.get("rule_values"))
+    choices(planned(declared.get("plan")), None if methods is None else several(methods), values)
     return open(data, **declared).compare(**asked)
 
 
@@ -155,6 +157,7 @@ def audit(released: Any = None, **given: Unpack[Audited]) -> Verdict:
         With ``again=True`` the release is also made again from ``data`` with the seed (and the
         key) of its run, and its bytes are compared; nothing is written.
     """
+    check_known(given, Audited)
     opening, promise = parted(given, Opening)
     manifest = promise.pop("manifest", None)
     asked: dict[str, Any] = dict(promise)
@@ -219,6 +222,7 @@ def risk(released: Any, **given: Unpack[Risked]) -> Risks:
 
     The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.risk`.
     """
+    check_known(given, Risked)
     opening, asked = parted(given, Opening)
     return _released(released, opening).risk(**asked)
 
@@ -231,13 +235,14 @@ def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attack
     The other arguments are those of :func:`shoal.open_release` and of
     :meth:`shoal.Release.attack`.
     """
+    check_known(given, Attacked)
     asked: dict[str, Any] = dict(given)
-    kinds, known = asked.pop("kinds", None), asked.pop("known", None)
+    known = asked.pop("known", None)
     opening, asked = parted(asked, Opening)
     opening["quasi"] = known
     before = _before(released, asked.pop("against", ()), opening)
     opening["original"] = original
-    return _released(released, opening).attack(known=known, kinds=kinds, against=before, **asked)
+    return _released(released, opening).attack(known=known, against=before, **asked)
 
 
 @signed(Opening)
@@ -246,7 +251,7 @@ def estimate(
     of: str,
     by: Sequence[str | By] | str = (),
     *,
-    method: str = "iterative",
+    estimator: str = "iterative",
     eps: float | None = None,
     level: float = 0.95,
     as_in_paper: bool = False,
@@ -264,4 +269,4 @@ def estimate(
         released = rows_of(released, *columns_asked(of, split, released.columns))
     asked = _released(released, opening)
     how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
-    return asked.estimate(of, split, method=method, **how)
+    return asked.estimate(of, split, estimator=estimator, **how)

@@ -126,11 +126,11 @@ def open_with_plan(
 
     def declared(columns: Sequence[str]) -> Plan:
         given = {} if declare is None else declare(columns)
-        domains = given.pop("domains", None) or {}
+        domains = given.pop("domain", None) or {}
         full = planned(plan, **given)
         # Only a sensitive column has a domain.
         hidden = [*full.names(Role.SENSITIVE), *(n for n in domains if n not in full.columns)]
-        return planned(full, sensitive=hidden, domains=domains)
+        return planned(full, sensitive=hidden, domain=domains)
 
     opened = open_published(
         released,
@@ -165,8 +165,8 @@ def open_release(
     original: Any = None,
     st: Any = None,
     hierarchies: Hierarchies | None = None,
-    kinds: Mapping[str, Kind | str] | None = None,
-    domains: Domains | None = None,
+    kind: Mapping[str, Kind | str] | None = None,
+    domain: Domains | None = None,
     missing: Names | None = None,
     delimiter: str | None = None,
     notations: Mapping[str, str] | None = None,
@@ -196,9 +196,9 @@ def open_release(
         Anatomy's second table; next to a file ``x.csv`` it is found as ``x.st.csv``.
     hierarchies
         The hierarchies that it was made with, to understand generalized cells.
-    kinds
+    kind
         Per quasi-identifier how it was generalized.
-    domains
+    domain
         Per sensitive column the values from which dummy values were drawn, as :func:`shoal.open`
         takes them. Next to a file ``x.csv`` they are found as ``x.domain.csv``; without either they
         are the values in the sets.
@@ -226,15 +226,15 @@ def open_release(
     if plan is None and not any(named.values()) and is_path(released):
         from shoal.api.analysis import declared_beside
 
-        told, named, kinds = declared_beside(Path(released), named, kinds)
+        told, named, kind = declared_beside(Path(released), named, kind)
     late |= {str(role): names for role, names in named.items()}
-    if kinds:  # they belong to columns, which are named last
-        full = planned(full, **late, kinds=kinds)
+    if kind:  # they belong to columns, which are named last
+        full = planned(full, **late, kind=kind)
     trees = declared.taxonomies if hierarchies is None and declared is not None else hierarchies
     return open_with_plan(
         released,
         full,
-        lambda _columns: late | {"domains": domains},
+        lambda _columns: late | {"domain": domain},
         st=st,
         hierarchies=trees,
         original=original,

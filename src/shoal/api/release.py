@@ -233,7 +233,7 @@ class Release(Generic[FrameT]):
         ----------
         known
             Columns that the attacker knows; the quasi-identifiers by default.
-        kinds
+        attacks
             Of ``linkage``, ``homogeneity``, ``inference``, ``background``, all by default (linkage
             alone without a sensitive column), of ``readoff`` and ``downcoding``, and, with earlier
             releases, of ``intersection``.
@@ -263,7 +263,7 @@ class Release(Generic[FrameT]):
         of: str,
         by: Sequence[str | By] | str = (),
         *,
-        method: str = "iterative",
+        estimator: str = "iterative",
         eps: float | None = None,
         level: float = 0.95,
         as_in_paper: bool = False,
@@ -276,7 +276,7 @@ class Release(Generic[FrameT]):
             The sensitive column, or ``disease=flu`` for one of its values.
         by
             ``"sex"``: every value; ``"age:10"``: intervals of ten; ``"sex=f"``: that value only.
-        method
+        estimator
             For dummy values: ``iterative`` (the paper's), ``closed``, ``em``, or ``even`` (W / l).
         eps
             The change in rows at which a way that iterates stops; 0.01 by default.
@@ -289,7 +289,7 @@ class Release(Generic[FrameT]):
 
         split = several(by)
         how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
-        return estimate(self.here, of, split, method=method, **how)
+        return estimate(self.here, of, split, estimator=estimator, **how)
 
     def ask(self, of: str) -> View:
         """Return the release ready to be asked about a sensitive column: counts, beliefs."""

@@ -39,11 +39,11 @@ class LimitArguments(TypedDict, total=False):
 class ColumnArguments(LimitArguments, total=False):
     """What is declared of columns."""
 
-    kinds: Mapping[str, Kind | str] | None
+    kind: Mapping[str, Kind | str] | None
     order: Mapping[str, Sequence[str] | str] | None
-    domains: Mapping[str, Sequence[Any] | str | Path] | None
+    domain: Mapping[str, Sequence[Any] | str | Path] | None
     importance: Mapping[str, float] | None
-    grids: Mapping[str, float | str] | None
+    grid: Mapping[str, float | str] | None
     sets: str | Mapping[str, str] | None
     allow_labels: Mapping[str, Sequence[str] | str] | None
 

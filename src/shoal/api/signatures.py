@@ -14,7 +14,7 @@ from shoal.api.setting_arguments import (
     ReadingArguments,
     ReleaseArguments,
 )
-from shoal.plan.changing import arguments, promise_arguments
+from shoal.plan.changing import arguments, promise_arguments, unknown_argument
 from shoal.plan.setting import Setting
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -50,8 +50,9 @@ def names_of(*of: Any) -> dict[str, str]:
 
 def check_known(given: Mapping[str, Any], *of: Any) -> None:
     """Refuse an argument that nobody declared, as Python does where they are written out."""
-    if unknown := sorted(given.keys() - names_of(*of).keys()):
-        raise TypeError(f"got an unexpected keyword argument {unknown[0]!r}")
+    known = names_of(*of)
+    if unknown := sorted(given.keys() - known.keys()):
+        raise unknown_argument(unknown[0], known)
 
 
 def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -69,7 +70,7 @@ def _described(text: str) -> str:
     def meant(match: re.Match[str]) -> str:
         margin, table = match.groups()
         return "".join(
-            textwrap.indent(f"{name}\n{_filled(table, tables[table][1])}\n", margin)
+            textwrap.indent(f"{name}\n{_filled(table, tables[table])}\n", margin)
             for name, tables in arguments().items()
             if table in tables and next(iter(tables)) == table
         )

@@ -15,7 +15,7 @@ from shoal.api.arguments import (
     Asked,
     Weighed,
     check_named_once,
-    grid_of,
+    rule_values_of,
     several,
 )
 from shoal.api.on_spark import anonymize_on_spark
@@ -286,7 +286,7 @@ class Table(Generic[FrameT]):
         methods: Sequence[str] | str | None = None,
         k: Sequence[int] | int | None = None,
         l: Sequence[int] | int | None = None,  # noqa: E741 -- the papers' letter
-        grid: Mapping[str, Sequence[Any]] | None = None,
+        rule_values: Mapping[str, Sequence[Any]] | None = None,
         rules: Sequence[Rule] | Rule | None = None,
         seed: int | None = None,
         threads: int | None = None,
@@ -304,9 +304,9 @@ class Table(Generic[FrameT]):
             Names of methods, with options if wanted (``"shoal:effort=max"``). By default the
             plan's own, ``shoal``, ``k-member`` and ``mondrian``.
         k, l
-            The values to try. Without any, and without ``grid``: k = 2, 5, 10, 50 and the plan's
-            own.
-        grid
+            The values to try. Without any, and without ``rule_values``: k = 2, 5, 10, 50 and the
+            plan's own.
+        rule_values
             Values of other flags of the rules, for instance ``{"t": [0.1, 0.2]}``; every
             combination is tried.
         rules
@@ -352,7 +352,7 @@ class Table(Generic[FrameT]):
             plan,
             extra_rules(rules),
             methods=None if methods is None else several(methods),
-            grid=grid_of(k, l, grid),
+            rule_values=rule_values_of(k, l, rule_values),
             keep=(lambda made: Release(made.opened, made.run, self._kind)) if keep else None,
             **how,
         )

@@ -185,7 +185,7 @@ def command(
         order = on_spark.Order.of(source, goal, master, driver_tuples, reader)
         on_spark.carry_out(order, planned(full, **given.late()(())), started)
         return
-    domains = given.values.get("domains", {})
+    domains = given.values.get("domain", {})
     inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
     series = history_of(history, full, history_key)
     declares = bool(domains) or full.declares_domain

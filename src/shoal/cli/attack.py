@@ -33,10 +33,10 @@ def command(
             "Columns that the attacker knows of a person; the plan's quasi-identifiers by default.",
         ),
     ] = None,
-    kinds: Annotated[
+    attacks: Annotated[
         list[str] | None,
         opt.flag(
-            "--kinds",
+            "--attacks",
             "NAMES",
             "Of linkage, homogeneity, inference, background; these by default, linkage alone "
             "without a sensitive column. Also readoff and downcoding: rows that are certain, and "
@@ -127,8 +127,8 @@ def command(
     }
     with warned_last():
         release = open_with_plan(released, full, st=st, original=truth, **declared)
-        attacks = release.attack(
-            kinds=opt.split_names(kinds, (), "kinds"),
+        found = release.attack(
+            attacks=opt.split_names(attacks, (), "attacks"),
             targets=targets,
             noise=noise,
             gaps=gaps,
@@ -138,8 +138,8 @@ def command(
             against_original=tables,
             seed=seed,
         )
-        report(attacks)
-    keep(json, attacks.to_json(), force, inputs)
+        report(found)
+    keep(json, found.to_json(), force, inputs)
 
 
 def report(attacks: Attacks) -> None:

@@ -26,7 +26,7 @@ STOPPING = (
 )
 
 
-@opt.with_grid
+@opt.with_rule_values
 @with_settings()
 def command(
     data: opt.Data,
@@ -111,7 +111,7 @@ def command(
     force: opt.Force = False,
     *,
     given: Given,
-    grid: dict[str, list[Any]],
+    rule_values: dict[str, list[Any]],
 ) -> None:
     """Compare methods and settings side by side, and recommend one of them.
 
@@ -140,7 +140,7 @@ def command(
 
     full = planned(given.plan(), seed=opt.chosen_seed(seed, seed_file))
     wanted = opt.split_names(methods, (), "methods")
-    labels = [choice.label for choice in choices(full, wanted, grid)]
+    labels = [choice.label for choice in choices(full, wanted, rule_values)]
 
     asked: dict[str, Any] = {}
 
@@ -150,7 +150,7 @@ def command(
         asked.update(given.every(table.frame.columns))
         return table.compare(
             methods=wanted,
-            grid=grid,
+            rule_values=rule_values,
             repeats=repeats,
             queries=QUERIES if queries else 0,
             classifier=classifier,

@@ -84,7 +84,7 @@ def _opened(example: Example) -> Table[Any]:
         quasi=example.quasi,
         sensitive=example.sensitive,
         hierarchies=example.trees,
-        domains={example.sensitive: example.domain} if example.domain else None,
+        domain={example.sensitive: example.domain} if example.domain else None,
     )
 
 
@@ -110,7 +110,7 @@ def _estimates(example: Example, table: Table[Any], ours: Release[Any]) -> None:
     from shoal.api.opening import open_release
 
     theirs = open_release(
-        example.published, original=table, domains={example.sensitive: example.domain}
+        example.published, original=table, domain={example.sensitive: example.domain}
     )
     rows = []
     for value, gender in (("HIV", "F"), ("Cut", "M")):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shoal.verbs.estimate import Estimates
 
 
-@with_settings("Input", "hierarchies", "domains", "quasi")
+@with_settings("Input", "hierarchies", "domain", "quasi")
 def command(
     released: opt.Released,
     of: Annotated[
@@ -30,8 +30,8 @@ def command(
             "Split by these columns: sex (every value), age:10 (intervals of ten), sex=f.",
         ),
     ] = None,
-    method: Annotated[
-        str, opt.flag("--method", "|".join(ESTIMATORS), "How sets of values are counted.")
+    estimator: Annotated[
+        str, opt.flag("--estimator", "|".join(ESTIMATORS), "How sets of values are counted.")
     ] = "iterative",
     eps: Annotated[
         float | None,
@@ -88,7 +88,7 @@ def command(
     )
     split = opt.split_names(by, (), "by") or ()
     how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
-    estimates = release.estimate(of, split, method=method, **how)
+    estimates = release.estimate(of, split, estimator=estimator, **how)
     report(estimates, values)
     keep(json, estimates.to_json(), force, [released])
     if plot is not None:
@@ -103,7 +103,7 @@ def report(estimates: Estimates, top: int) -> None:
     counts = estimates.counts
     say.line(
         f"{estimates.shape} release, {counts.rows.sum():,.0f} rows, estimated by "
-        f"{estimates.method}; intervals of {100 * estimates.level:g} %"
+        f"{estimates.estimator}; intervals of {100 * estimates.level:g} %"
     )
     rows = []
     for group, labels in enumerate(counts.labels):

@@ -48,7 +48,7 @@ def _placed(*, settings: bool) -> dict[str, tuple[str, bool]]:
     if settings:
         from shoal.plan.changing import arguments
     for tables in arguments().values() if settings else ():
-        setting = next(iter(tables.values()))[1]
+        setting = next(iter(tables.values()))
         flag = str(setting.flag).partition("/")[0]
         declared.setdefault(setting.group, []).append(f"{flag}{':' * setting.rare}")
     places = {

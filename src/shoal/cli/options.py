@@ -162,10 +162,10 @@ def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_flags(command, kinds, "rules", rules_asked)
 
 
-def with_grid(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the flags of every rule with several values each, handed over as ``grid``.
+def with_rule_values(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the flags of every rule with several values each, as ``rule_values``.
 
-    The command takes ``grid: dict[str, list]``: per flag that was given its values.
+    The command takes ``rule_values: dict[str, list]``: per flag that was given its values.
     """
     kinds = {
         flag: (
@@ -177,24 +177,24 @@ def with_grid(command: Callable[..., Any]) -> Callable[..., Any]:
         )
         for flag, param in rule_flags().items()
     }
-    return with_flags(command, kinds, "grid", read_grid)
+    return with_flags(command, kinds, "rule_values", read_rule_values)
 
 
-def read_grid(values: Mapping[str, Any]) -> dict[str, list[Any]]:
+def read_rule_values(values: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Read the values of flags (None: not given): a text holds one value or more."""
     flags = rule_flags()
-    grid: dict[str, list[Any]] = {}
+    tried: dict[str, list[Any]] = {}
     for flag, value in values.items():
         if value is None or value is False:
             continue
         if not isinstance(value, str):
-            grid[flag] = [value]
+            tried[flag] = [value]
             continue
         words = [word.strip() for word in value.split(",") if word.strip()]
         if not words:
             raise _empty_list(flag, [value])
-        grid[flag] = [flags[flag].check(flags[flag].read(word), f"--{flag}") for word in words]
-    return grid
+        tried[flag] = [flags[flag].check(flags[flag].read(word), f"--{flag}") for word in words]
+    return tried
 
 
 def with_flags(

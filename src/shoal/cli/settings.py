@@ -50,7 +50,7 @@ OPENING: dict[str, dict[str, Any]] = {
 """What opens a table or a release and is no setting: its plan, its place, what goes with it."""
 TABLE = ("plan", "place", "Input", "hierarchies")
 """What is said of a table: its plan, where it is, how it is read."""
-RELEASED = ("plan", "release", "quasi", "sensitive", "person", "hierarchies", "domains", "Input")
+RELEASED = ("plan", "release", "quasi", "sensitive", "person", "hierarchies", "domain", "Input")
 """What is said of a published table: its columns, and how it and its original are read."""
 
 
@@ -133,7 +133,7 @@ def with_settings(*wanted: str, **helps: str) -> Callable[[Callable[..., Any]], 
     """
 
     def wrap(command: Callable[..., Any]) -> Callable[..., Any]:
-        chosen: dict[str, tuple[str, str, Setting]] = {}
+        chosen: dict[str, tuple[str, Setting]] = {}
         shared = {"max_unpacked": MaxUnpacked}
         for name, flags in OPENING.items():
             if name in wanted or (not wanted and name != "release"):
@@ -143,18 +143,18 @@ def with_settings(*wanted: str, **helps: str) -> Callable[[Callable[..., Any]], 
             if not wanted or role in wanted:
                 options[role] = _option(list[str], Setting(meaning, word, f"--{role}"))
         for name, tables in arguments().items():
-            for table, (key, setting) in tables.items():
+            for table, setting in tables.items():
                 asked = not wanted or {name, setting.group} & {*wanted}
                 if asked and setting.flag and name not in chosen:
                     own = replace(setting, help=helps.get(name, setting.help))
-                    chosen[name] = table, key, own
-                    options[name] = _option(_type(table, key, own), own)
+                    chosen[name] = table, own
+                    options[name] = _option(_type(table, name, own), own)
 
         def read(values: dict[str, Any]) -> Given:
             opening = {name: values.pop(name) for name in shared}
             given = {name: value for name, value in values.items() if value is not None}
             for name in given.keys() & chosen.keys():
-                table, _, setting = chosen[name]
+                table, setting = chosen[name]
                 given[name] = _value(table, setting, given[name])
                 if setting.role is not None:
                     given[setting.role.value] = _whose(given, setting, given[name])

@@ -125,7 +125,7 @@ def named_values(opened: Opened, data: Encoded, plan: Plan) -> list[str]:
             if many:
                 step = "week" if domain.values.dtype.is_temporal() else 2
                 way = (
-                    f"Round the ends (--grid {name}={step}, grids={{{name!r}: {step!r}}})"
+                    f"Round the ends (--grid {name}={step}, grid={{{name!r}: {step!r}}})"
                     if domain.values.dtype.is_numeric() or domain.values.dtype == pl.Date
                     else "Give the column a hierarchy"
                 )

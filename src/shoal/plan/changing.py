@@ -17,13 +17,13 @@ Tree = dict[str, Any]
 ROLES = tuple(role.value for role in Role if role is not Role.UNDECIDED)
 
 
-def arguments() -> dict[str, dict[str, tuple[str, Setting]]]:
-    """Return by the name of an argument the tables that have it, each with its key there."""
-    named: dict[str, dict[str, tuple[str, Setting]]] = {}
+def arguments() -> dict[str, dict[str, Setting]]:
+    """Return by the name of an argument, which is its key, the tables that have it."""
+    named: dict[str, dict[str, Setting]] = {}
     for table, part in TABLES.items():
         for key, own in declared(part).items():
             if own.flag is not None:
-                named.setdefault(own.argument, {})[table] = (key, own)
+                named.setdefault(key, {})[table] = own
     return named
 
 
@@ -47,7 +47,7 @@ def changes(given: Mapping[str, Any]) -> Tree:
         if name in ROLES:
             tree["roles"][name] = listed_names(value)
         elif name in named:
-            _place(tree, named[name], value)
+            _place(tree, name, named[name], value)
         elif name == "seed":
             tree["seed"] = value
         elif name == "rules":
@@ -62,23 +62,31 @@ def changes(given: Mapping[str, Any]) -> Tree:
         elif name in promise_arguments():
             promise[name.replace("_", "-")] = value
         else:
-            raise TypeError(f"got an unexpected keyword argument {name!r}")
+            raise unknown_argument(name, _known(named))
     tree["promised"] = [*tree.get("promised", ()), *rules_asked(promise)]
     return tree
 
 
-def _place(tree: Tree, tables: Mapping[str, tuple[str, Setting]], value: Any) -> None:
+def _known(settings: Iterable[str]) -> list[str]:
+    return [*ROLES, *settings, *promise_arguments(), "seed", "rules", "method", "effort", "options"]
+
+
+def unknown_argument(name: str, known: Iterable[str]) -> TypeError:
+    """Return what Python says of an argument that nobody declared, and the nearest that is."""
+    return TypeError(f"got an unexpected keyword argument {name!r}.{nearest(name, known)}")
+
+
+def _place(tree: Tree, key: str, tables: Mapping[str, Setting], value: Any) -> None:
     """Put a value where it belongs: under columns if it is a mapping, where None means all."""
     wide = next((table for table in tables if table != "columns"), None)
     if wide is not None and ("columns" not in tables or not isinstance(value, Mapping)):
-        key, setting = tables[wide]
-        tree.setdefault(wide, {})[key] = setting.value(value)
+        tree.setdefault(wide, {})[key] = tables[wide].value(value)
         return
-    key, setting = tables["columns"]
+    setting = tables["columns"]
     by_column = value if isinstance(value, Mapping) else dict.fromkeys(listed_names(value), True)
     for column, own in by_column.items():
         if column is None and wide is not None:
-            _place(tree, {wide: tables[wide]}, own)
+            _place(tree, key, {wide: tables[wide]}, own)
         else:
             tree["columns"].setdefault(column, {})[key] = setting.value(own)
 

@@ -33,16 +33,16 @@ def arguments_of(plan: Plan, base: Plan | None = None) -> dict[str, Any] | None:
     for name, tables in arguments().items():
         value: Any = None
         by_column: dict[str | None, Any] = {}
-        for table, (key, _) in tables.items():
+        for table in tables:
             if table == "columns":
-                before = {column: part.get(key) for column, part in old["columns"].items()}
+                before = {column: part.get(name) for column, part in old["columns"].items()}
                 by_column |= {
-                    column: part[key]
+                    column: part[name]
                     for column, part in own["columns"].items()
-                    if key in part and part[key] != before.get(column, _NOT_SAID[key])
+                    if name in part and part[name] != before.get(column, _NOT_SAID[name])
                 }
-            elif own.get(table, {}).get(key) != old.get(table, {}).get(key):
-                value = own[table].get(key)
+            elif own.get(table, {}).get(name) != old.get(table, {}).get(name):
+                value = own[table].get(name)
         if value is not None:
             given[name] = {None: value, **by_column} if by_column else value
         elif by_column:
@@ -92,7 +92,7 @@ def words_of(given: Mapping[str, Any]) -> list[str] | None:
     """Return the words by which a command is given some arguments; None if it cannot be."""
     named = arguments()
     # A flag that gives its column a role says it instead of the flag of the role.
-    implied = {s.role for name in named.keys() & given.keys() for _, s in named[name].values()}
+    implied = {s.role for name in named.keys() & given.keys() for s in named[name].values()}
     words: list[str] = []
     for name, value in given.items():
         flag = f"--{name.replace('_', '-')}"
@@ -113,9 +113,9 @@ def words_of(given: Mapping[str, Any]) -> list[str] | None:
 
 
 def _setting_words(
-    tables: Mapping[str, tuple[str, Setting]], value: Any, given: Mapping[str, Any]
+    tables: Mapping[str, Setting], value: Any, given: Mapping[str, Any]
 ) -> list[str] | None:
-    flagged = {table: setting for table, (_, setting) in tables.items() if setting.flag}
+    flagged = {table: setting for table, setting in tables.items() if setting.flag}
     wide = next((setting for table, setting in flagged.items() if table != "columns"), None)
     setting = flagged.get("columns") if isinstance(value, Mapping) or wide is None else wide
     if setting is None:

@@ -123,7 +123,6 @@ class ColumnPart(Part):
             "How a quasi-identifier is generalized: up its hierarchy, to intervals, or to sets of "
             "values; may be repeated.",
             f"COLUMN={'|'.join(Kind)}",
-            argument="kinds",
             rare=True,
         ),
     ] = None
@@ -149,7 +148,6 @@ class ColumnPart(Part):
             "Every value that a sensitive column can have, one a line, from which dummy values "
             "are drawn; may be repeated.",
             "NAME=FILE",
-            argument="domains",
             rare=True,
             in_file="every value that a sensitive column can have; dummy values are drawn from it",
             of=(Role.SENSITIVE,),
@@ -171,7 +169,6 @@ class ColumnPart(Part):
             "What the ends of an ordered column's intervals are multiples of: a number, for dates "
             "and times hour, day, week, month, quarter or year, or auto, or off; may be repeated.",
             "COLUMN=STEP",
-            argument="grids",
             rare=True,
             read=limit_of,
         ),

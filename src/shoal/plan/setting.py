@@ -22,7 +22,7 @@ class Setting:
 
     ``takes``: the word for its value, empty for a switch. ``flag``: its name on the command line if
     that is not its key; a switch has two, ``--typed/--text``; None: only the plan says it, so that
-    it has neither flag nor argument. ``argument``: its name in Python if that is not its key.
+    it has neither flag nor argument. In Python its name is its key.
     ``group``: where the help of a command lists it, among what few people need if it is ``rare``.
     ``read``: turns what a call gives into what the plan holds. ``role``: its flag takes the name of
     a column, which gets this role. ``in_file``: its help where the key stands in a plan, if that of
@@ -32,7 +32,6 @@ class Setting:
     help: str
     takes: str = ""
     flag: str | None = ""
-    argument: str = ""
     group: str = "Columns"
     rare: bool = False
     read: Callable[[Any], Any] | None = None
@@ -48,9 +47,9 @@ class Setting:
         return f"{first}{text[1:].rstrip('.')}"
 
     def named(self, key: str) -> Setting:
-        """Return it with its names written out."""
+        """Return it with its flag written out."""
         flag = f"--{key.replace('_', '-')}" if self.flag == "" else self.flag
-        return replace(self, flag=flag, argument=self.argument or key)
+        return replace(self, flag=flag)
 
     def value(self, given: Any) -> Any:
         """Return what the plan holds for what a call gives."""

@@ -143,7 +143,7 @@ class View(Protocol):
     def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:
         """Estimate the counts of every category combination, with intervals.
 
-        ``how``: the way to estimate (``method``) and its options, for shapes that have several.
+        ``how``: the way to estimate (``estimator``) and its options, for shapes that have several.
         """
         ...
 

@@ -61,8 +61,8 @@ def planned(plan: Plan | str | Path | None, *, trust: bool = False, **given: Any
     trees = given.pop("hierarchies", None)
     if is_path(trees):
         given["hierarchies"] = Path(trees)
-    if domains := given.pop("domains", None):
-        given["domains"] = {name: _domain(name, own) for name, own in domains.items()}
+    if domains := given.pop("domain", None):
+        given["domain"] = {name: _domain(name, own) for name, own in domains.items()}
     return base.changed(changes(given))
 
 

@@ -36,7 +36,7 @@ from shoal.verbs.intersect import Dated, Knowing, intersect
 GUESSING = ("homogeneity", "inference", "background")
 OVER_TIME = "intersection"
 TIGHT = ("readoff", "downcoding")
-KINDS = ("linkage", *GUESSING, OVER_TIME, *TIGHT)
+ATTACKS = ("linkage", *GUESSING, OVER_TIME, *TIGHT)
 TARGETS = 2000
 
 _PARAMS = (
@@ -51,7 +51,7 @@ def attack(
     opened: Opened,
     original: pl.DataFrame,
     *,
-    kinds: Sequence[str] | str | None = None,
+    attacks: Sequence[str] | str | None = None,
     targets: int | None = None,
     noise: float = 0.0,
     gaps: float = 0.0,
@@ -83,7 +83,7 @@ def attack(
             "An attack needs to know something, and nothing was given. Name the columns that the "
             "attacker knows with --known (known=[...]), or give the plan with --plan (plan=...)."
         )
-    wanted = _kinds(kinds, hidden, len(before), generalized=not opened.shape.exact)
+    wanted = _wanted(attacks, hidden, len(before), generalized=not opened.shape.exact)
     hidden = hidden if set(wanted) & {*GUESSING, OVER_TIME} else ()
     _check(original, opened.frame, control, names, hidden)
     rng = np.random.default_rng(seed)
@@ -137,14 +137,14 @@ def attack(
 # Checks
 
 
-def _kinds(
-    kinds: Sequence[str] | str | None, hidden: Sequence[str], before: int, *, generalized: bool
+def _wanted(
+    attacks: Sequence[str] | str | None, hidden: Sequence[str], before: int, *, generalized: bool
 ) -> tuple[str, ...]:
-    asked = [kinds] if isinstance(kinds, str) else list(kinds or ())
+    asked = [attacks] if isinstance(attacks, str) else list(attacks or ())
     for kind in asked:
-        if kind not in KINDS:
+        if kind not in ATTACKS:
             raise ParameterError(
-                f"There is no attack {kind!r}.{nearest(kind, KINDS)} Choose of {listed(KINDS)}."
+                f"There is no attack {kind!r}.{nearest(kind, ATTACKS)} Choose of {listed(ATTACKS)}."
             )
     if not generalized and (needy := [kind for kind in asked if kind in TIGHT]):
         raise ParameterError(
@@ -165,8 +165,8 @@ def _kinds(
     if before and (OVER_TIME not in asked if asked else not hidden):
         raise ParameterError(
             f"Earlier releases were given (--against, against=[...]), which the attack "
-            f"{OVER_TIME!r} alone looks at, on a sensitive column. Ask for it with --kinds "
-            "(kinds=[...]) and name the column with --sensitive, or leave them out."
+            f"{OVER_TIME!r} alone looks at, on a sensitive column. Ask for it with --attacks "
+            "(attacks=[...]) and name the column with --sensitive, or leave them out."
         )
     usual = ("linkage", *(GUESSING if hidden else ()), *((OVER_TIME,) if before else ()))
     return tuple(dict.fromkeys(asked)) or usual

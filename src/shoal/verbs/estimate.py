@@ -21,13 +21,13 @@ class Estimates:
 
     counts: Counts
     shape: str
-    method: str
+    estimator: str
     level: float
 
     def __repr__(self) -> str:
         by = f" by {', '.join(self.counts.by)}" if self.counts.by else ""
         many = len(self.counts.values)
-        return f"Estimates({self.counts.of}{by}; {many} values; {self.method}, {self.level:g})"
+        return f"Estimates({self.counts.of}{by}; {many} values; {self.estimator}, {self.level:g})"
 
     def _repr_html_(self) -> str:
         """Show the estimates in a notebook."""
@@ -38,7 +38,7 @@ class Estimates:
         """Return everything as plain data."""
         return {
             "shape": self.shape,
-            "method": self.method,
+            "estimator": self.estimator,
             "level": self.level,
             "of": self.counts.of,
             "by": list(self.counts.by),
@@ -53,7 +53,7 @@ def estimate(
     of: str,
     by: Sequence[str | By] = (),
     *,
-    method: str = "iterative",
+    estimator: str = "iterative",
     eps: float | None = None,
     level: float = 0.95,
     as_in_paper: bool = False,
@@ -69,10 +69,10 @@ def estimate(
     of generalized tables take for granted that nothing ties the sensitive value to the quasi-
     identifiers inside a group, which no release can tell.
     """
-    find_estimator(method)
+    find_estimator(estimator)
     quantile(level)
     if as_in_paper:
-        method, eps = _of_the_paper(method, eps)
+        estimator, eps = _of_the_paper(estimator, eps)
     name, value = asked_of(of, [name for table in opened.tables.values() for name in table.columns])
     opened = opened.about(name)
     check_release(opened, name)
@@ -86,8 +86,8 @@ def estimate(
             f"The column {min(twice)!r} is named twice to split by. Name it once: as it is, with "
             "a width (age:10), or with a value (sex=f)."
         )
-    used = method if method in view.estimators else view.estimators[0]
-    how: dict[str, Any] = {"method": method} | ({} if eps is None else {"eps": eps})
+    used = estimator if estimator in view.estimators else view.estimators[0]
+    how: dict[str, Any] = {"estimator": estimator} | ({} if eps is None else {"eps": eps})
     if eps is not None and (used not in ESTIMATORS or not ESTIMATORS[used].params):
         able = [repr(entry.name) for entry in ESTIMATORS.values() if entry.params]
         raise ParameterError(
@@ -100,16 +100,16 @@ def estimate(
     return Estimates(counts, opened.shape.name, used, level)
 
 
-def _of_the_paper(method: str, eps: float | None) -> tuple[str, float]:
+def _of_the_paper(estimator: str, eps: float | None) -> tuple[str, float]:
     """Return the estimate of the paper on dummy values, or refuse another one."""
     theirs = float(find_paper("dummies").estimate["eps"])
-    if method != "iterative" or eps not in (None, theirs):
+    if estimator != "iterative" or eps not in (None, theirs):
         raise ParameterError(
             f"As in the paper counts are estimated by 'iterative' with eps = {theirs:g}. Got "
-            f"{method!r}{'' if eps is None else f' with eps = {eps:g}'}. Leave that out, or "
+            f"{estimator!r}{'' if eps is None else f' with eps = {eps:g}'}. Leave that out, or "
             "--as-in-paper (as_in_paper=True)."
         )
-    return method, theirs
+    return estimator, theirs
 
 
 def asked_of(of: str, columns: Sequence[str]) -> tuple[str, str | None]:

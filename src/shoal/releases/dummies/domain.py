@@ -27,7 +27,7 @@ def _published(opened: Opened, name: str) -> pl.Series | None:
         raise InputError(
             f"The table of domains beside the release has the columns {listed(table.columns)}; "
             "'column' and 'value' are needed, as it was published. Correct it, or remove it "
-            "and declare the domain: --domain COLUMN=FILE (domains=...)."
+            "and declare the domain: --domain COLUMN=FILE (domain=...)."
         )
     values = as_text(table["value"]).filter(as_text(table["column"]) == name)
     return values.drop_nulls() if len(values) else None

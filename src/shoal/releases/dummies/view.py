@@ -63,11 +63,11 @@ class DummiesView(Exact):
             labels = labels[column.kept]
         return Observed.of(column.codes, labels, len(column.values), groups)
 
-    def expect(self, query: Query, method: str = "iterative", **options: float) -> Floats:
+    def expect(self, query: Query, estimator: str = "iterative", **options: float) -> Floats:
         """Return the estimated count of every value."""
         labels = np.where(self.matching(query), 0, -1)
         seen = self.observed(query.of, labels, 1)
-        expected: Floats = seen.dense(estimate(seen, method, **options))[0]
+        expected: Floats = seen.dense(estimate(seen, estimator, **options))[0]
         return expected
 
     def counts(self, of: str, by: Sequence[By], *, level: float = 0.95, **how: Any) -> Counts:

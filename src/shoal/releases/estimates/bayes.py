@@ -159,8 +159,8 @@ def full_em(seen: Observed, eps: float = 0.01, limit: int = 2_000) -> Floats:
     return count
 
 
-def estimate(seen: Observed, method: str = "iterative", **options: float) -> Floats:
+def estimate(seen: Observed, estimator: str = "iterative", **options: float) -> Floats:
     """Estimate the count of every pair by one of the ways that the catalog lists."""
-    entry = find_estimator(method)
-    counts: Floats = entry.load()(seen, **check_options(options, entry.params, method))
+    entry = find_estimator(estimator)
+    counts: Floats = entry.load()(seen, **check_options(options, entry.params, estimator))
     return counts

@@ -40,9 +40,9 @@ def say(value: Any) -> str:
 
 
 def choices(
-    plan: Plan, methods: Sequence[str] | None, grid: Mapping[str, Sequence[Any]]
+    plan: Plan, methods: Sequence[str] | None, rule_values: Mapping[str, Sequence[Any]]
 ) -> tuple[Choice, ...]:
-    """Return every method with every combination of the grid, in the order asked for.
+    """Return every method with every combination of the values, in the order asked for.
 
     Parameters
     ----------
@@ -50,25 +50,25 @@ def choices(
         What all settings share.
     methods
         Names, each with options if wanted: ``shoal:effort=max``.
-    grid
+    rule_values
         Per flag of a rule the values to try, for instance ``{"k": [5, 10], "l": [2, 3]}``.
     """
-    unknown = [flag for flag in grid if flag not in (flags := rule_flags())]
+    unknown = [flag for flag in rule_values if flag not in (flags := rule_flags())]
     if unknown:
         raise ParameterError(
             f"No rule has a flag {unknown[0]!r}; there are {listed(flags, 20)}."
             f"{nearest(unknown[0], flags)}"
         )
-    if empty := [flag for flag, values in grid.items() if not values]:
+    if empty := [flag for flag, values in rule_values.items() if not values]:
         raise ParameterError(f"There is no value of {empty[0]!r} to try. Give at least one.")
     if methods is not None and not methods:
         raise ParameterError(
             f"There is no method to compare. Give some of {listed(_default(plan))}."
         )
-    grid = dict(grid) or default_grid(plan)
+    rule_values = dict(rule_values) or default_rule_values(plan)
     combined = [
-        dict(zip(grid, values, strict=True))
-        for values in itertools.product(*(_once(values) for values in grid.values()))
+        dict(zip(rule_values, values, strict=True))
+        for values in itertools.product(*(_once(values) for values in rule_values.values()))
     ]
     tried = []
     for text in dict.fromkeys(methods or _default(plan)):
@@ -80,7 +80,7 @@ def choices(
     return tuple(tried)
 
 
-def default_grid(plan: Plan) -> dict[str, list[Any]]:
+def default_rule_values(plan: Plan) -> dict[str, list[Any]]:
     """Return what is tried when nothing is asked for: some k around the plan's own.
 
     A plan that promises something else than k-anonymity is taken at its word.

@@ -37,7 +37,7 @@ def compare(
     extra: tuple[Rule, ...] = (),
     *,
     methods: Sequence[str] | None = None,
-    grid: Mapping[str, Sequence[Any]] | None = None,
+    rule_values: Mapping[str, Sequence[Any]] | None = None,
     repeats: int = 1,
     queries: int | None = None,
     classifier: bool | None = None,
@@ -62,7 +62,7 @@ def compare(
     queries = ASKED.check(QUERIES if queries is None else queries, "compare")
     threshold = THRESHOLD.check(threshold, "compare")
     belief = None if belief is None else BELIEF.check(belief, "compare")
-    wanted = methods, grid or {}
+    wanted = methods, rule_values or {}
     tell = progress or (lambda label: None)
     with heard() as said:
         full = [_settled(choice, taken) for choice in choices(plan, *wanted)]
