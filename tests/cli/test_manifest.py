@@ -183,6 +183,11 @@ def test_values_that_rules_name_are_withheld(shoal: Run, folder: Path, refused) 
     # An audit without them would be one of another promise.
     asked = ("audit", "--manifest", MANIFEST)
     assert "withholds the rules of the release" in refused(*asked)
+    # A reader who has the manifest alone can name what to check.
+    done = shoal(*asked, "--k", "4")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "at least 4 rows" in done.stdout and "named)" not in done.stdout
+    assert package.audit(manifest=folder / MANIFEST, released=None, k=4).holds
     again = (*asked, "--again", "--data", "people.csv", "--seed", SEED)
     for words in (
         (*asked, "--plan", "run.toml"),

@@ -196,6 +196,7 @@ def _beside_manifest(
 
     told = read_manifest(manifest)
     own = opening.get("plan")
+    others = bool(promise.keys() - {"against", "history"})  # promises that are not the run's
     check_again(again, manifest, data, *how.values())
     remade = None
     if again:
@@ -204,11 +205,11 @@ def _beside_manifest(
         as_then = {k: opening[k] for k in names_of(ReadingArguments) if k in opening}
         how |= as_then | {"seed": how.get("seed"), "history": promise.get("history")}
         more, verified = remake(manifest, data, plan=own, **how)
-        others = promise.keys() - {"against", "history"}  # promises that are not those of the run
         remade = more, None if others else verified
     if released is None:
         released = manifest.parent / released_name(told, manifest)
-    opening["plan"] = plan_of(told, None if own is None else planned(own), manifest.parent)
+    plan = None if own is None else planned(own)
+    opening["plan"] = plan_of(told, plan, manifest.parent, others=others)
     before = _before(released, promise.pop("against", ()), opening)
     release = _released(released, opening)
     verdict = release.audit(**promise, against=before)

@@ -159,7 +159,7 @@ def command(
     seed = opt.chosen_seed(seed, seed_file)
     check_again(again, manifest, data, seed, pseudonym_key)
     plan, trust, st = given.plan_file, given.trust, given.opening["st"]
-    released, told, promised = _find(released, manifest, plan, trust=trust)
+    released, told, promised = _find(released, manifest, plan, trust=trust, others=bool(rules))
     released = place(released, table)
     original = None if original is None else place(original, original_table)
     before = [place(name) for name in against or ()]
@@ -209,7 +209,12 @@ def command(
 
 
 def _find(
-    released: Place | None, manifest: Path | None, plan: Path | None, *, trust: bool
+    released: Place | None,
+    manifest: Path | None,
+    plan: Path | None,
+    *,
+    trust: bool,
+    others: bool,
 ) -> tuple[Place, dict[str, Any] | None, Plan | Path | None]:
     """Return the published table, what its manifest says, and the plan that the two give."""
     from shoal.base.errors import ParameterError
@@ -227,7 +232,7 @@ def _find(
     own = None if plan is None else planned(plan, trust=trust)
     if released is None:
         released = manifest.parent / released_name(made, manifest)
-    return released, made, plan_of(made, own, manifest.parent)
+    return released, made, plan_of(made, own, manifest.parent, others=others)
 
 
 def _judge(

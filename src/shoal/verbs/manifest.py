@@ -253,26 +253,31 @@ def check_free(path: Path | None, *, force: bool) -> None:
     )
 
 
-def plan_of(made: Mapping[str, Any], own: Plan | None, folder: Path) -> Plan:
+def plan_of(
+    made: Mapping[str, Any], own: Plan | None, folder: Path, *, others: bool = False
+) -> Plan:
     """Return the plan of a manifest; what it withholds comes from a plan of the steward's.
 
-    ``folder``: of the manifest, from which the paths of a plan in it start.
+    ``folder``: of the manifest, from which the paths of a plan in it start. ``others``: other rules
+    are asked for, so that those of the manifest are not needed.
     """
     tree = json.loads(json.dumps(made.get("steward", {}).get("plan", made["plan"])))
     plan = Plan.from_public(tree, folder)
     whole = "steward" in made
-    if not whole and _RULES in (made["withheld"] if own is None else lacking(made, own)):
+    lost = made["withheld"] if own is None else lacking(made, own)
+    if _RULES in lost and not whole and not others:
         raise ParameterError(
             "The manifest withholds the rules of the release, because they name values of the "
-            "table, and they were not given. Give the plan of the run with --plan (plan=...), or "
-            "the figures of the run (--json) in place of the manifest."
+            "table, and they were not given. Give the plan of the run with --plan (plan=...), the "
+            "figures of the run (--json) in place of the manifest, or the rules to check."
         )
     if own is None:
         return plan
     given = own.public()
     for key in made["withheld"]:
         if key == _RULES:
-            tree[_RULES] = tree[_RULES] if whole else given[_RULES]
+            if not whole and key not in lost:
+                tree[key] = given[key]
             continue
         table, name, leaf = _keys(key)
         if value := (given[table].get(name, {}) if name else given[table]).get(leaf):
