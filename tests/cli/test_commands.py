@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import shoal as package
 from tests import inprocess
 from tests.cli.conftest import QUASI, Run
 
@@ -233,7 +234,7 @@ def test_methods_lists_the_catalog(shoal: Run) -> None:
 
 
 def test_version_and_help(shoal: Run) -> None:
-    assert shoal("--version").stdout.startswith("shoal 0.")
+    assert shoal("--version").stdout.startswith(f"shoal {package.__version__}")
     assert "Usage" in shoal().stdout + shoal().stderr
 
 

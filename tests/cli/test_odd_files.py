@@ -78,7 +78,7 @@ def test_a_hierarchy_with_an_endless_label(shoal, folder):
 def test_a_plan_nested_without_end(text, shoal, folder):
     (folder / "plan.toml").write_text(text + "\n")
     found = shoal("anonymize", "people.csv", "--plan", "plan.toml", "-o", "out.csv")
-    refused(found, "plan.toml is no plan: lists or tables in it are nested hundreds deep")
+    refused(found, "plan.toml is not valid TOML (lists or tables in it are nested hundreds deep)")
 
 
 def refused(found, message):

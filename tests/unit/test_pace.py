@@ -163,7 +163,7 @@ def test_methods_let_others_look(method: str, what: str, monkeypatch: pytest.Mon
         shares.append(look())  # type: ignore[operator]
         return block
 
-    for module in ("growth", "peeling", "refinement"):
+    for module in ("growth", "shoal.peel", "shoal.trials"):
         monkeypatch.setattr(f"shoal.groupers.{module}.under_way", noting)
     rng = np.random.default_rng(1)
     frame = pl.DataFrame({"a": rng.integers(0, 50, 200), "b": rng.integers(0, 9, 200)})

@@ -98,11 +98,11 @@ def test_a_column_has_one_role():
 def test_spark_refuses_by_name():
     pytest.importorskip("pyspark")
     from shoal.catalog import find_method
-    from shoal.engines.spark.engine import _refuse
+    from shoal.tables.compatibility import Request, refuse
 
     plan = shoal.open(ROWS, quasi=["age"], person="who").plan
     with pytest.raises(ParameterError, match="People cannot be counted on Spark: 'who' says whose"):
-        _refuse(find_method("shoal"), plan)
+        refuse(Request(plan, find_method("shoal"), spark=True))
 
 
 def test_an_audit_counts_people_by_a_pseudonym_and_says_when_it_cannot():

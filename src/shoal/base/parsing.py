@@ -102,6 +102,8 @@ class Unreadable:
             raise
         except expected as fault:
             said = " ".join(str(fault).split())[:_LONGEST] or type(fault).__name__
+            if isinstance(fault, RecursionError):
+                said = "lists or tables in it are nested hundreds deep"
             raise self.fault(said.rstrip(".")) from fault
 
     def check_shape(self, value: Any, form: Any) -> None:

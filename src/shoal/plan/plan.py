@@ -66,7 +66,7 @@ class Plan(Part):
         ``trust``: let it read what lies outside ``folder``, and ask a server; a plan may have been
         written by somebody else.
         """
-        advice = "Correct it, or write a plan with: shoal init DATA."
+        advice = "Correct it (a plan needs three levels), or write one with: shoal init DATA."
         with Unreadable(f"{source} is not valid TOML", advice, PlanError).parsing("toml"):
             tree = tomllib.loads(text)
         plan = _validated(tree, source, text)
