@@ -175,7 +175,7 @@ def two(tmp_path: Path) -> Path:
         (tmp_path / f"t{year}.csv").write_text("id,age,ill\n" + "\n".join(there) + "\n")
         asked = ("--quasi", "age", "--sensitive", "ill", "--person", "id", "--m", "3")
         words = ("anonymize", f"t{year}.csv", "--seed", str(2**127))
-        asked = (*asked, "--history", "history", "-o", f"m{year}.csv")
+        asked = (*asked, "--history", "history", "--method", "mondrian", "-o", f"m{year}.csv")
         assert command(tmp_path, *words, *asked).returncode == 0
         asked = ("--quasi", "age", "--sensitive", "ill", "--identifier", "id", "--l", "3")
         assert command(tmp_path, *words, *asked, "-o", f"l{year}.csv").returncode == 0
