@@ -114,6 +114,15 @@ def test_rare_values_wait_for_a_group_that_can_hide_them(enhanced):
         assert (counts <= np.array(most) * 8 + 1e-9).all()
 
 
+def test_rows_that_no_group_of_the_size_can_hold_are_left_to_larger_groups():
+    data, rule = table(3, 400), BetaLikeness(1.5, "s0")
+    data.sensitive["s0"][:] = np.arange(400) % 4  # at most 0.625 of two rows: none of a value
+    task = make_task(data, All((KAnonymity(2), rule)), EFFORTS["normal"])
+    assert (mix.mixed(task, np.random.default_rng(1), 1) == 0).all()
+    made = shoal.group(data, rule, np.random.default_rng(1))
+    assert (made.labels() >= 0).all()
+
+
 def test_of_too_many_groups_the_cheapest_stay():
     data = table(5)
     task, members = make_task(data, KAnonymity(2), EFFORTS["fast"]), np.arange(60).reshape(12, 5)

@@ -347,3 +347,11 @@ def test_a_report_says_why_no_attack_was_possible(outcome, monkeypatch):
     assert found is None
     page = Page(outcome.page(attacks=False, warnings=[why]))
     assert "No attack could be tried on this release: there is nobody to attack." in page.text
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_numbers_too_large_to_be_listed_have_a_report(tmp_path):
+    table = pl.DataFrame({"x": [1e19 + i * 1e18 for i in range(40)], "age": [20, 30] * 20})
+    release = shoal.anonymize(table, quasi=["x", "age"], k=5, seed=2**100)
+    release.report(tmp_path / "r.html")
+    assert (tmp_path / "r.html").stat().st_size > 0

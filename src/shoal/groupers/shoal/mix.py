@@ -79,6 +79,8 @@ def mixed(task: Task, rng: np.random.Generator, size: int) -> Ints:
     rest = np.arange(data.rows)
     while rest.size >= size:
         rare, needed = _rare(data, asked, rest, size)
+        if rare.all():  # no group of this size can hold any of them
+            break
         part = data.take(rest[~rare])
         limits, tags = limits_of(part, rule, size, quota)
         seeds = rng.permutation(part.rows)

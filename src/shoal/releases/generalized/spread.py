@@ -24,6 +24,7 @@ _NUMERIC = rf"^(?:{_NUMBER}|\[{_NUMBER}-{_NUMBER}\]|{_NUMBER}\+|<={_NUMBER})$"
 _DATE = r"\d{4,}-\d\d-\d\d"
 _DATED = rf"^(?:{_DATE}|\[{_DATE}-{_DATE}\])$"
 _MOMENT = rf"^\[?{_DATE}(?:-{_DATE})? \d\d:"
+_EXACT = 2.0**53  # above it not every whole number is a float
 _DENSE = 100_000  # whole numbers or days between the ends that are worth listing one by one
 _TOO_MANY = 50_000_000
 
@@ -162,6 +163,8 @@ def _between(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
     if not len(points) or not (points == points.round()).all():
         return points
     first, last = int(points[0]), int(points[-1])
+    if max(-first, last) > _EXACT:
+        return points
     whole = np.arange(first, last + 1) if last - first <= _DENSE else points.cast(pl.Int64)
     values = pl.Series(whole)
     return values.cast(pl.Int32).cast(pl.Date) if dtype == pl.Date else values
