@@ -162,6 +162,21 @@ def test_ends_of_intervals_without_a_grid_are_counted(typed: bool) -> None:
     assert release.audit().holds
 
 
+@pytest.mark.parametrize("step", [1, 0.00001, "day"])
+def test_ends_on_a_grid_as_fine_as_the_values_are_counted(step: object) -> None:
+    rng = np.random.default_rng(2)
+    values = pl.Series("x", rng.permutation(90_000)[:120] + 9_000)
+    if step == "day":
+        values = (values % 20_000).cast(pl.Int32).cast(pl.Date)
+    elif step != 1:
+        values = (values / 100_000).round(5)
+    table = pl.DataFrame({"x": values, "age": [30, 40] * 60})
+    with pytest.warns(
+        shoal.ShoalWarning, match=r"'x' begin or end at \d+ values that fewer than 5"
+    ):
+        shoal.anonymize(table, quasi=["x", "age"], k=5, grid={"x": step}, seed=2**100)
+
+
 def test_start_and_init_make_no_set_and_no_label_that_names_somebody(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     towns = rng.choice([f"Town {c}" for c in "abcdefghijkl"], ROWS, p=np.arange(12) / 66)

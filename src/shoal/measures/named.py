@@ -25,10 +25,12 @@ from shoal.releases.ends import cell_texts
 from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
+from shoal.tables.grid import AUTO
 from shoal.tables.naming import Naming, naming
 from shoal.tables.rare import rare_below
 from shoal.tables.schema import Schema
 
+_MOST = 0.75  # of the values may lie on a grid that hides them: on one of 2 every other does
 _SHOWN = 3  # labels that an error shows
 
 
@@ -120,20 +122,40 @@ def named_values(opened: Opened, data: Encoded, plan: Plan) -> list[str]:
                     f"{few} {unit} have. Publish one value or * instead (--sets {name}=never, "
                     f"sets={{{name!r}: 'never'}}), or give the column a hierarchy."
                 )
-        elif isinstance(domain, Ordered) and domain.ends is None:
+        elif isinstance(domain, Ordered) and not _is_rounded(domain):
             many = len(_rare_among(_ends(cells, domain), data, name, few))
             if many:
-                step = "week" if domain.values.dtype.is_temporal() else 2
-                way = (
-                    f"Round the ends (--grid {name}={step}, grid={{{name!r}: {step!r}}})"
-                    if domain.values.dtype.is_numeric() or domain.values.dtype == pl.Date
-                    else "Give the column a hierarchy"
-                )
+                way = _how_to_round(name, domain, plan)
                 texts.append(
                     f"The intervals in column {name!r} begin or end at {_values(many)} that fewer "
                     f"than {few} {unit} have. {way}, or leave the column out."
                 )
     return texts
+
+
+def _is_rounded(domain: Ordered) -> bool:
+    """Tell whether ends of intervals lie on a grid that most values of the column do not lie on.
+
+    On a grid as fine as the values the ends are values, as without one.
+    """
+    if domain.ends is None:
+        return False
+    values, *ends = (
+        column.to_physical().cast(pl.Float64).to_numpy() for column in (domain.values, *domain.ends)
+    )
+    same = [np.isclose(end, values, rtol=1e-6, atol=0.0) for end in ends]
+    return bool(np.mean(np.logical_or(*same)) <= _MOST)
+
+
+def _how_to_round(name: str, domain: Ordered, plan: Plan) -> str:
+    dtype = domain.values.dtype
+    if not (dtype.is_numeric() or dtype == pl.Date):
+        return "Give the column a hierarchy"
+    part = plan.columns.get(name)
+    grid: str | int = "week" if dtype.is_temporal() else 2
+    if part is not None and part.grid not in (None, AUTO):
+        grid = AUTO  # the step that suits the column, which somebody has replaced
+    return f"Round the ends (--grid {name}={grid}, grid={{{name!r}: {grid!r}}})"
 
 
 def uncounted(schema: Schema, plan: Plan) -> list[str]:
