@@ -45,6 +45,12 @@ def named(made: Taxonomy, *values: str) -> set[str]:
         ("C++ / C#", "C++|C#", "C#"),
         ("東京都と大阪", "東京都|大阪", "大阪"),
         ("2023-03-14, 2023-04-01 and 9 more", "2023-03-14|2023-04-01", "2023-03-14"),
+        *((f"10031{to}10047", "10031|10047|9", "10047") for to in ("/", " ", " or ", "+", ", ")),
+        ("only 10031", "10031|10047", "10031"),
+        ("all but 10031", "10031|10047", "10031"),
+        *((f"B20{sign}C61", "B20|C61", "C61") for sign in (", ", ",", " und ")),
+        ("12.03., 14.05.", "12.03.|14.05.", "14.05."),
+        ("2023-03-12, 2023-05-14", "2023-03-12|2023-05-14", "2023-05-14"),
     ],
 )  # fmt: skip
 def test_a_label_that_spells_a_value_out(label: str, values: str, value: str) -> None:
@@ -57,6 +63,7 @@ def test_a_label_that_spells_a_value_out(label: str, values: str, value: str) ->
         ("Husumer Land", "Husum|Trier", "Husum"),
         ("Husum Nord and others", "Husum|Husum Nord", "Husum"),  # Husum Nord is common
         ("Type C or D", "C|D", "C"),
+        ("[10031, 10047)", "10031|10040", "10040"),
         ("North", "Husum|Trier", "Husum"),
         ("[20-39]", "20|39", "20"),
         ("[20, 40[", "20|39", "20"),

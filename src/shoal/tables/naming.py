@@ -12,6 +12,7 @@ import datetime as dt
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,11 @@ _TO = r"\s*(?:-|–|~|,|\.\.|to|bis|and|und)\s*"
 _INTERVAL = re.compile(rf"^[\[(\]]?\s*({_NUMBER}){_TO}({_NUMBER})\s*[\])\[]?$")
 _DATES = re.compile(rf"^[\[(\]]?\s*({_DATE}){_TO}({_DATE})\s*[\])\[]?$")
 _CODES = re.compile(rf"^{_CODE}{_TO}{_CODE}$")
+# What stands between the values of a list; after a bracket it may be the comma of an interval.
+_SEPARATORS = re.compile(r"\s*[,;/|+&]\s*|\s+(?:and|und|or|oder|et|ou|y|o|e)\s+|\s+")
+_ONE_OF = frozenset(
+    {"only", "nur", "all", "but", "alle", "außer", "ohne", "without", "not", "nicht"}
+)
 _COUNTS = r"and [\d,]+ more\)*$|\([\d,]+ values\)"
 """What the labels that Shoal makes count: it is no value."""
 _NO_SPACES = r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"
@@ -65,12 +71,30 @@ def naming(tree: Taxonomy, rare: pl.Series) -> list[Naming]:
         (numbers & interval & _at_end(_INTERVAL)) | (dates & between & _at_end(_DATES))
     )
     listed = pl.col("label").str.count_matches(_NUMBER) >= _LISTED
+    lists = [node for node in pairs["node"].unique().to_list() if _is_list(tree, places, node)]
     words = pairs.filter(
-        ~(numbers & (interval | ~listed))
-        & ~(dates & between)
-        & ~pl.col("label").str.contains(_CODES.pattern)
+        pl.col("node").is_in(lists)
+        | (
+            ~(numbers & (interval | ~listed))
+            & ~(dates & between)
+            & ~pl.col("label").str.contains(_CODES.pattern)
+        )
     )
     return [*_worded(tree, words, few), *_ended(tree, ends)]
+
+
+def _is_list(tree: Taxonomy, places: Mapping[str, int], node: int) -> bool:
+    """Tell whether a label lists values below it and says nothing else: 10031/10047, only 10031.
+
+    A single number may be the name of a group, as 1990 of a decade.
+    """
+    label = tree.labels[node].strip()
+    if label.startswith(("[", "(", "]")):
+        return False
+    parts = [part for part in _SEPARATORS.split(label) if part]
+    values = [part for part in parts if part.lower() not in _ONE_OF]
+    below = (tree.lo[node] <= places.get(value, -1) <= tree.hi[node] for value in values)
+    return len(parts) > 1 and bool(values) and all(below)
 
 
 def _at_end(pattern: re.Pattern[str]) -> pl.Expr:
