@@ -334,3 +334,35 @@ def test_a_person_in_every_row_is_told():
     rows = VISITS.drop("patient").with_columns(row=pl.int_range(30))
     with pytest.warns(ShoalWarning, match="Every row is a different person: no two of the 30 rows"):
         shoal.open(rows, quasi=["age"], person="row")
+
+
+def _visits(alike: bool) -> pl.DataFrame:
+    """Return 60 people of a name of their own with four rows each, or rows of 20 first names."""
+    rng = np.random.default_rng(5)
+    names = [f"{a}{b}{c}" for a in "ABC" for b in "aeiou" for c in ("na", "li", "ro", "ta")]
+    who = np.repeat(np.arange(60), 4) if alike else rng.integers(0, 20, 240)
+    return pl.DataFrame(
+        {
+            "name": [names[i] for i in who],
+            "visit": [f"V{i:04}" for i in range(240)],
+            "age": 20 + who % 30 if alike else rng.integers(20, 90, 240),
+            "sex": who % 2 if alike else rng.integers(0, 2, 240),
+        }
+    )
+
+
+def test_names_that_repeat_for_the_same_people_count_as_numbers_do():
+    table = _visits(alike=True)
+    asked = {"quasi": ["age", "sex"], "identifier": "name", "k": 4}
+    with pytest.raises(SchemaError, match=r"'visit' has a value of its own .* identifier 'name'"):
+        shoal.anonymize(table, person="visit", **asked)
+    with pytest.warns(shoal.ShoalWarning, match="240 rows of 60 different 'name', and k counts"):
+        shoal.anonymize(table, **asked)
+
+
+@pytest.mark.filterwarnings("error:People have several rows")
+@pytest.mark.filterwarnings("ignore:Every row is a different person")
+def test_first_names_of_different_people_prove_nothing():
+    asked = {"quasi": ["age", "sex"], "identifier": "name", "k": 4}
+    assert shoal.anonymize(_visits(alike=False), person="visit", **asked).verdict.holds
+    shoal.anonymize(_visits(alike=False), **asked)

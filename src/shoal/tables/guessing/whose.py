@@ -25,7 +25,8 @@ def not_people(schema: Schema, frame: pl.DataFrame) -> str:
     """Say that rows are not people, or that all are different ones; nothing when all seems well.
 
     A number of a person that repeats counts whatever was said of its column, and when nothing was.
-    Names without a digit repeat too, and different people bear them: they prove nothing.
+    Names without a digit repeat for different people, too. They count if the rows of a name agree
+    in all quasi-identifiers.
     """
     if schema.person is not None:
         return _several_persons(schema, frame) or _all_different(schema, frame)
@@ -127,6 +128,22 @@ def _numbers(schema: Schema, frame: pl.DataFrame) -> Iterator[tuple[str, pl.Seri
             codes = texts.set(~texts.str.contains("[0-9@]").fill_null(value=False), None)
             if codes.drop_nulls().n_unique() > texts.drop_nulls().n_unique() / 2:
                 yield name, codes
+            elif name in schema.identifier and _are_people(schema, frame, texts):
+                yield name, texts
+
+
+def _are_people(schema: Schema, frame: pl.DataFrame, texts: pl.Series) -> bool:
+    """Tell whether names repeat because people have several rows: these agree in all that is known.
+
+    Different people of one name differ in their quasi-identifiers.
+    """
+    known = [name for name in schema.quasi if name in frame.columns]
+    rows = frame.select(*known).with_columns(texts.alias("\x00name")).drop_nulls("\x00name")
+    each = rows.group_by("\x00name").agg(pl.len().alias("\x00rows"), pl.col(known).n_unique())
+    several = each.filter(pl.col("\x00rows") > 1)
+    alike = several.filter(pl.all_horizontal(pl.col(known) == 1))
+    many = int(several["\x00rows"].sum())
+    return bool(known) and many > rows.height / 2 and int(alike["\x00rows"].sum()) > many / 2
 
 
 def _of_a_person(name: str, known: pl.Series) -> bool:
