@@ -213,7 +213,7 @@ def _check_unpacked(path: Path, raw: bytes) -> None:
 
     try:
         about = parquet.read_metadata(pa.BufferReader(raw))
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, ValueError):  # ValueError: names that are not UTF-8
         return  # whoever reads it says what is wrong with it
     packed = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
     # A cell that is written once for many rows is held once for each.

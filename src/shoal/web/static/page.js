@@ -20,7 +20,6 @@ function swap(next, force) {
     const again = document.getElementById(held);
     if (again) again.focus();
   }
-  count();
 }
 
 async function fetchPage(address, options) {
