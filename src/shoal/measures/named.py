@@ -143,7 +143,8 @@ def _is_rounded(domain: Ordered) -> bool:
     values, *ends = (
         column.to_physical().cast(pl.Float64).to_numpy() for column in (domain.values, *domain.ends)
     )
-    same = [np.isclose(end, values, rtol=1e-6, atol=0.0) for end in ends]
+    tolerance = 1e-6 * float(np.ptp(values))
+    same = [np.isclose(end, values, rtol=0.0, atol=tolerance) for end in ends]
     return bool(np.mean(np.logical_or(*same)) <= _MOST)
 
 
