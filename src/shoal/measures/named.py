@@ -122,7 +122,7 @@ def named_values(opened: Opened, data: Encoded, plan: Plan) -> list[str]:
                     f"{few} {unit} have. Publish one value or * instead (--sets {name}=never, "
                     f"sets={{{name!r}: 'never'}}), or give the column a hierarchy."
                 )
-        elif isinstance(domain, Ordered) and not _is_rounded(domain):
+        elif isinstance(domain, Ordered) and not _is_rounded(name, domain, plan):
             many = len(_rare_among(_ends(cells, domain), data, name, few))
             if many:
                 way = _how_to_round(name, domain, plan)
@@ -133,13 +133,15 @@ def named_values(opened: Opened, data: Encoded, plan: Plan) -> list[str]:
     return texts
 
 
-def _is_rounded(domain: Ordered) -> bool:
-    """Tell whether ends of intervals lie on a grid that most values of the column do not lie on.
+def _is_rounded(name: str, domain: Ordered, plan: Plan) -> bool:
+    """Tell whether ends of intervals lie on an automatic grid, or one that is not too fine.
 
     On a grid as fine as the values the ends are values, as without one.
     """
     if domain.ends is None:
         return False
+    if not _has_own_grid(name, plan):
+        return True
     values, *ends = (
         column.to_physical().cast(pl.Float64).to_numpy() for column in (domain.values, *domain.ends)
     )
@@ -148,13 +150,17 @@ def _is_rounded(domain: Ordered) -> bool:
     return bool(np.mean(np.logical_or(*same)) <= _MOST)
 
 
+def _has_own_grid(name: str, plan: Plan) -> bool:
+    part = plan.columns.get(name)
+    return part is not None and part.grid not in (None, AUTO)
+
+
 def _how_to_round(name: str, domain: Ordered, plan: Plan) -> str:
     dtype = domain.values.dtype
     if not (dtype.is_numeric() or dtype == pl.Date):
         return "Give the column a hierarchy"
-    part = plan.columns.get(name)
     grid: str | int = "week" if dtype.is_temporal() else 2
-    if part is not None and part.grid not in (None, AUTO):
+    if _has_own_grid(name, plan):
         grid = AUTO  # the step that suits the column, which somebody has replaced
     return f"Round the ends (--grid {name}={grid}, grid={{{name!r}: {grid!r}}})"
 
