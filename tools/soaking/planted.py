@@ -69,6 +69,8 @@ CLASSES = {
     "far from the table": ("cccc", {"t": 0.5}),
     "too much gained": ("ccb", {"beta": 2.0}),
     "nothing known": ("??", {"distinct": 1}),
+    "missing values far from the table's": ("aab???", {"t": 0.4}),
+    "a gain in missing values": ("aab?", {"beta": 2.0}),
     "a gap is no value": ("aab?", {"distinct": 3}),
     "a gap takes no share": ("aab?", {"frequency": 2}),
 }
