@@ -43,7 +43,7 @@ test-deep: $(VENV)/.stamp-dev
 # Left out is what being watched changes (unwatched: time, memory, what a process under limits writes) and
 # what is deep; the engine for Spark counts all the same. Whether a test passes is said by make test: here it
 # is only watched, and the report decides.
-WATCHED := tests/unit tests/contracts tests/papers tests/guessing tests/cli tests/db tests/web
+WATCHED := tests/unit tests/contracts tests/papers tests/guessing tests/cli tests/ext/databases tests/ext/web tests/ext/exchange tests/ext/proof tests/ext/learning
 coverage: $(VENV)/.stamp-dev
 	$(BIN)/coverage erase
 	-$(BIN)/coverage run -m pytest $(SPREAD) -m "not unwatched and not deep" $(WATCHED)

@@ -8,10 +8,10 @@ import resource
 import numpy as np
 
 from benchmarks.tables import adult
+from shoal.ext.proof.bound import Proof, lower_bound
 from shoal.groupers import shoal
 from shoal.groupers.prices.nearest import lower_bound as loose
 from shoal.measures.losses.ncp import iloss
-from shoal.measures.proof import Proof, lower_bound
 from shoal.privacy import KAnonymity
 
 COMPLETE = 32_561

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import polars as pl
 
 import shoal
-from shoal.measures.losses.classifier import has_library
+from shoal.ext.learning.classifier import has_library
 from shoal.show.charts.rows import bars
 from shoal.tables.files import read_table
 

@@ -16,7 +16,7 @@ from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity, Rule
 from shoal.tables.cells import natural
 from shoal.tables.domain import Taxonomy
-from shoal.tables.prepare import planned, take_in
+from shoal.tables.open_table import planned, take_in
 from shoal.verbs.anonymize import Clock, execute
 
 METHODS = ("mondrian", "tp", "dummies", "anatomy")

@@ -21,7 +21,7 @@ from experiments.running import Reproduction, digests, reproduce
 from experiments.sources import find_sources, shared_folder
 from experiments.working import Crew
 from shoal.base.errors import InputError, ParameterError, ShoalError
-from shoal.cli import say
+from shoal.cli import console
 
 
 def command(
@@ -106,7 +106,7 @@ def command(
     check_folder(out, papers)
     kept = cache or default_folder()
     if fetch:
-        data = fetch_adult(kept, say.note)
+        data = fetch_adult(kept, console.note)
     sources = find_sources(data, hierarchies, shared_folder() if data is None else None)
     sources.frame("adult")  # refused before anything is measured
     try:
@@ -122,11 +122,11 @@ def command(
                 page = write_paper(found, out)
                 _report(found)
                 now = f"{found.seconds / 60:.1f} minutes ({found.measured_now} measured now)"
-                say.line(f"Wrote {page} in {now}.\n")
+                console.line(f"Wrote {page} in {now}.\n")
     except (KeyboardInterrupt, SystemExit):
-        say.note("Stopped. What is measured is kept: run the command again to go on.")
+        console.note("Stopped. What is measured is kept: run the command again to go on.")
         raise
-    say.line(f"All claims: {write_summary(out)}")
+    console.line(f"All claims: {write_summary(out)}")
 
 
 class _Progress:
@@ -147,7 +147,7 @@ class _Progress:
             typer.echo(f"\r{text:<60}{end}", err=True, nl=False)
         elif 10 * done // max(every, 1) > self.tenth:
             self.tenth = 10 * done // max(every, 1)
-            say.note(text)
+            console.note(text)
 
     def _left(self, done: int, every: int) -> str:
         """Return the minutes that are left if the others take as long as those so far."""
@@ -167,24 +167,28 @@ def _check(papers: Sequence[str]) -> None:
         names = [figure.id for figure in study.figures if old[figure.id] != now[figure.id]]
         stale += len(names)
         if names:
-            say.line(f"{name}: {len(names)} of {len(study.figures)} figures: {', '.join(names)}")
+            console.line(
+                f"{name}: {len(names)} of {len(study.figures)} figures: {', '.join(names)}"
+            )
     if stale:
         raise InputError(
             f"{stale} figures were measured by other code than the present. Measure them again: "
             "make reproduce, or python -m experiments PAPER --figure NAME."
         )
-    say.line("Every figure was measured by the present code.")
+    console.line("Every figure was measured by the present code.")
 
 
 def _report(found: Reproduction) -> None:
-    say.table(
+    console.table(
         ("claim", "verdict", "measured"),
         [(each.claim.text, each.verdict, each.reason) for each in found.verdicts],
         found.study.title,
     )
     agree = sum(each.agrees for each in found.confirmations)
     if found.confirmations:
-        say.line(f"Whole runs that were verified and agree: {agree} of {len(found.confirmations)}.")
+        console.line(
+            f"Whole runs that were verified and agree: {agree} of {len(found.confirmations)}."
+        )
 
 
 def run() -> int:
@@ -194,7 +198,7 @@ def run() -> int:
     try:
         app(prog_name="python -m experiments")
     except ShoalError as error:
-        say.error(str(error))
+        console.error(str(error))
         return 2
     return 0
 

@@ -26,23 +26,23 @@ settings.register_profile("fresh", deadline=None, print_blob=True, max_examples=
 HERE = Path(__file__).parent
 # Folders whose tests start the real command, a server, a browser or Spark: slow by nature. In the
 # order in which they run: what takes longest in one piece must not be what all wait for at the end.
-SLOW = ("spark", "experiments", "db", "web", "golden", "cli")
+SLOW = ("ext/spark", "experiments", "ext/databases", "ext/web", "golden", "cli")
 # What needs more than Python, and is skipped where that is not there: Java, a browser. PostgreSQL
 # and the tools of the documentation site are needed by single tests of other files. Besides, what
 # tells of what stands beside the package: experiments, the soak, an attack by enumeration,
 # pipelines of others, and figures over 497 columns.
 DEEP = (
-    "spark/test_*.py",
+    "ext/spark/test_*.py",
     "experiments/test_*.py",
     "unit/test_soak.py",
     "unit/test_minimality.py",
     "docs/test_pipelines.py",
     "guessing/test_measure.py",
-    "web/test_browser.py",
-    "web/test_states.py",
+    "ext/web/test_browser.py",
+    "ext/web/test_states.py",
     "cli/test_report_browser.py",
 )
-TOGETHER = ("spark", "db")  # one session, one server for all files of the folder
+TOGETHER = ("ext/spark", "ext/databases")  # one session, one server for all files of the folder
 # The contract of methods comes first, in two halves that call different kernels: two workers that
 # start with nothing compiled compile each kernel once for both, instead of both of them.
 FIRST = "contracts/test_groupers.py"
@@ -78,7 +78,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             path = nodeid.split("::", maxsplit=1)[0]
-            folder = path.split("/")[1]
+            folder = Path(path).parent.relative_to("tests").as_posix()
             if path.endswith(FIRST) and re.search(r"[\[-]shoal\b", nodeid):
                 return f"{path} boxes"
             return folder if folder in TOGETHER else path
@@ -90,7 +90,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def _place(file: Path) -> tuple[str, bool]:
     """Return the folder of a file of tests, and whether all of them are deep."""
     path = file.relative_to(HERE)
-    return path.parts[0], any(path.match(one) for one in DEEP)
+    return path.parent.as_posix(), any(path.match(one) for one in DEEP)
 
 
 def _turn(item: pytest.Item) -> int:

@@ -1,4 +1,4 @@
-"""Draw docs/house.svg from the imports: the floors, how large they are, and what rests on what.
+"""Draw docs/house.svg from the imports: the layers, how large they are, and what rests on what.
 
 `python -m tools.draw_house` (part of `make docs`) renews the drawing; a test fails while it is out
 of date.
@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from tests.test_house import FLOORS, MODULES, floor, graph
+from tests.test_house import LAYERS, MODULES, graph, layer
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "docs" / "house.svg"
@@ -31,9 +31,9 @@ _STYLE = """\
 
 
 def drawing() -> str:
-    """Return the drawing: the ground floor at the bottom, an arc where a floor rests on another."""
-    high = _HIGH * len(FLOORS) + 60
-    marks = [_box(name, level) for level, name in enumerate(FLOORS)]
+    """Return the drawing: the ground layer at the bottom, an arc where a layer rests on another."""
+    high = _HIGH * len(LAYERS) + 60
+    marks = [_box(name, level) for level, name in enumerate(LAYERS)]
     marks += [_arc(above, below, many) for (above, below), many in sorted(_rests().items())]
     title = "The layers of Shoal: each imports only from those below it"
     return "\n".join(
@@ -49,11 +49,11 @@ def drawing() -> str:
 
 
 def _top(level: int) -> int:
-    return 40 + _HIGH * (len(FLOORS) - 1 - level)
+    return 40 + _HIGH * (len(LAYERS) - 1 - level)
 
 
 def _box(name: str, level: int) -> str:
-    modules = sum(floor(module) == name for module in graph())
+    modules = sum(layer(module) == name for module in graph())
     story = ast.get_docstring(ast.parse(MODULES[f"shoal.{name}"].read_text())) or ""
     y = _top(level)
     return (
@@ -70,18 +70,18 @@ def _short(story: str) -> str:
 
 
 def _rests() -> Counter[tuple[str, str]]:
-    """Count the imports from each floor to each other one."""
+    """Count the imports from each layer to each other one."""
     return Counter(
-        (floor(module), floor(other))
+        (layer(module), layer(other))
         for module, others in graph().items()
         for other in others
-        if floor(other) != floor(module)
+        if layer(other) != layer(module)
     )
 
 
 def _arc(above: str, below: str, many: int) -> str:
-    start, end = (_top(FLOORS.index(name)) + _HIGH // 2 - 3 for name in (above, below))
-    edge, reach = _LEFT + _WIDE, 20 + 14 * abs(FLOORS.index(above) - FLOORS.index(below))
+    start, end = (_top(LAYERS.index(name)) + _HIGH // 2 - 3 for name in (above, below))
+    edge, reach = _LEFT + _WIDE, 20 + 14 * abs(LAYERS.index(above) - LAYERS.index(below))
     thick = 0.6 + min(many, 60) / 15
     return (
         f'<path d="M{edge} {start} C{edge + reach} {start} {edge + reach} {end} {edge} {end}" '

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from shoal.base.roles import Kind
-    from shoal.tables.gathering import Hierarchies
-    from shoal.tables.prepare import Names
+    from shoal.tables.find_hierarchies import Hierarchies
+    from shoal.tables.open_table import Names
 '''
 CLASSES = {
     "data": ("ReadingArguments", "How a table is read"),

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from shoal.cli.work import COMPILING
+from shoal.cli.background import COMPILING
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(

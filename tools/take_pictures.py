@@ -14,7 +14,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tests.web.conftest import serving
+from tests.ext.web.conftest import serving
 
 DOCS = Path(__file__).parent.parent / "docs"
 SHOAL = Path(sys.executable).with_name("shoal")

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
         ShoalWarning,
     )
     from shoal.base.roles import Kind, Role
-    from shoal.engines.run import Run
-    from shoal.engines.spark.settings import Spark
+    from shoal.ext.spark.settings import Spark
     from shoal.measures.losses.ncp import Loss
     from shoal.measures.risks.results import Attacks
     from shoal.plan.plan import Plan
@@ -53,13 +52,15 @@ if TYPE_CHECKING:
     from shoal.releases.verdict import Verdict
     from shoal.tables import makers as hierarchies
     from shoal.tables.domain import Taxonomy
-    from shoal.tables.files import read_table, write_table
+    from shoal.tables.files import read_table
     from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
     from shoal.tables.schema import Column, Schema
+    from shoal.tables.write_files import write_table
     from shoal.verbs.compare import Comparison
     from shoal.verbs.estimate import Estimates
     from shoal.verbs.inspect import Inspection
     from shoal.verbs.risk import Risks
+    from shoal.verbs.run import Run
 
 __version__ = "1.0.0rc1"
 
@@ -73,8 +74,8 @@ _HOMES = {
     "shoal.base.errors": "Infeasible InputError MissingExtra NotVerified OutputError "
     "ParameterError PlanError Cautioned SchemaError ShoalError ShoalWarning",
     "shoal.base.roles": "Kind Role",
-    "shoal.engines.run": "Run",
-    "shoal.engines.spark.settings": "Spark",
+    "shoal.verbs.run": "Run",
+    "shoal.ext.spark.settings": "Spark",
     "shoal.measures.losses": "Loss",
     "shoal.measures.risks.results": "Attacks",
     "shoal.plan.plan": "Plan",
@@ -83,7 +84,8 @@ _HOMES = {
     "shoal.releases.base": "By",
     "shoal.releases.verdict": "Verdict",
     "shoal.tables.domain": "Taxonomy",
-    "shoal.tables.files": "read_table write_table",
+    "shoal.tables.files": "read_table",
+    "shoal.tables.write_files": "write_table",
     "shoal.tables.hierarchy": "read_hierarchy write_hierarchy",
     "shoal.tables.schema": "Column Schema",
     "shoal.verbs.compare": "Comparison",

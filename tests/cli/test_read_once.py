@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from shoal.ext.databases import reading
 from shoal.plan import plan as plans
 from shoal.tables import files
-from shoal.tables.sources import reading
+from shoal.tables.write_files import write_table
 from tests import inprocess
 from tests.cli.conftest import PEOPLE, QUASI, Run
 
@@ -114,7 +115,7 @@ def test_a_query_runs_once(
 
     for table in ("people", "release"):
         frame = pl.read_csv(made / f"{table}.csv", infer_schema=table == "people")
-        files.write_table(frame, f"{system}:x.db#{table}")
+        write_table(frame, f"{system}:x.db#{table}")
     words = tuple(
         f"{system}:x.db#{word.removesuffix('.csv')}"
         if word in ("people.csv", "release.csv")
@@ -137,7 +138,7 @@ def test_a_query_runs_once(
 
 def test_the_page_reads_a_table_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a worker of the page is asked for one table after the other: look, check, run."""
-    from shoal.web import tasks
+    from shoal.ext.web import tasks
 
     table = {"path": str(folder / "people.csv"), "missing": [""], "delimiter": None}
     plan = '[columns]\nage = {role = "quasi"}\nsex = {role = "quasi"}\n[[rules]]\n'

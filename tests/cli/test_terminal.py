@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from shoal.cli import say
+from shoal.cli import console
 from tests.cli.conftest import PEOPLE, QUASI, SHOAL, Run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -160,12 +160,13 @@ def test_a_shell_can_complete_commands_and_options() -> None:
 
 def test_figures_and_commands_stay_in_one_piece() -> None:
     text = "Of the rows that were looked at in this table, in all about 12.5 % are alone."
-    broken = [line for width in range(20, 80) for line in say.wrapped(text, width)]
+    broken = [line for width in range(20, 80) for line in console.wrapped(text, width)]
     assert not any(line.startswith("%") for line in broken)
     command = (
         "Make it with: shoal anonymize a/folder/of/mine/patients.csv --plan plan.toml -o x.csv"
     )
-    assert say.wrapped(command, 60) == [command]
+    assert console.wrapped(command, 60) == [command]
     assert (
-        len(say.wrapped("  shoal (default): peels classes off the table, cheapest first", 40)) > 1
+        len(console.wrapped("  shoal (default): peels classes off the table, cheapest first", 40))
+        > 1
     )

@@ -22,7 +22,7 @@ MEANING = "how loud the release is, which nobody else declares"
 DECLARED = Annotated[
     float, Field(ge=0, le=11), Setting(f"H{MEANING[1:]}.", "LEVEL", group="Output", rare=True)
 ]
-WALKS = ("tests/contracts/test_settings.py", "tests/web/test_whole_plan.py")
+WALKS = ("tests/contracts/test_settings.py", "tests/ext/web/test_whole_plan.py")
 
 
 def add() -> None:

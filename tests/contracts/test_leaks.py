@@ -20,7 +20,8 @@ import shoal
 from shoal.catalog import METHODS
 from shoal.privacy import AlphaK, FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.releases.fresh import fresh
-from shoal.tables.files import FORMATS, placed, write_release, write_table
+from shoal.tables.files import FORMATS
+from shoal.tables.write_files import placed, write_release, write_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 

@@ -20,15 +20,15 @@ import shoal
 from shoal.base.errors import ParameterError
 from shoal.base.partition import GroupStats, histogram
 from shoal.catalog import RULES
-from shoal.engines.spark.shards import check_shardable
+from shoal.ext.spark.shards import check_shardable
+from shoal.ext.web.feasible import feasibility
+from shoal.ext.web.forms import method_box, rule_choices, rule_rows
+from shoal.ext.web.state import title
 from shoal.measures.models import models, shown
 from shoal.plan.plan import Plan
 from shoal.privacy import All, LDiversity
 from shoal.report.comparison import render_comparison
 from shoal.report.page import models_shown as report_of
-from shoal.web.feasible import feasibility
-from shoal.web.forms import method_box, rule_choices, rule_rows
-from shoal.web.state import title
 from tests.contracts.made_up import ENTRIES, METHOD, RULE, Coverage
 
 # Two sensitive columns of a few rows are unique beside the quasi-identifiers: not asked here.

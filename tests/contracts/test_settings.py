@@ -20,7 +20,7 @@ from shoal.plan.changing import arguments, promise_arguments
 from shoal.plan.command import alike, arguments_of, to_command
 from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
-from shoal.tables.prepare import planned
+from shoal.tables.open_table import planned
 from tests.inprocess import shoal as run_command
 
 FRAME = pl.DataFrame(

@@ -6,12 +6,12 @@ from importlib import import_module
 import pytest
 
 from shoal.base.address import is_address
-from shoal.tables.sources.database import _DRIVERS, Database
+from shoal.ext.databases.database import _DRIVERS, Database
 
 
 @pytest.mark.parametrize("system", _DRIVERS)
 def test_a_driver_offers_every_call_of_the_protocol(system):
-    module = import_module(f"shoal.tables.sources.{_DRIVERS[system]}")
+    module = import_module(f"shoal.ext.databases.{_DRIVERS[system]}")
     assert is_address(f"{system}:x")
     assert list(inspect.signature(module.connect).parameters) == ["address", "write"]
     (driver,) = [

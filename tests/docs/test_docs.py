@@ -17,7 +17,7 @@ from shoal.catalog import METHODS, RULES
 from shoal.cli.app import COMMANDS
 from shoal.tables import demo
 from tests import inprocess
-from tests.test_house import FLOORS
+from tests.test_house import LAYERS
 from tools import draw_house, make_arguments
 
 ROOT = Path(__file__).parent.parent.parent
@@ -37,7 +37,7 @@ def test_generated_pages_are_current() -> None:
 def test_the_drawing_of_the_house_is_current() -> None:
     drawn = (ROOT / "docs" / "house.svg").read_text()
     assert drawn == draw_house.drawing(), "run: make docs"
-    for floor in FLOORS:
+    for floor in LAYERS:
         assert f"`{floor}`" in (ROOT / "docs" / "how_it_works.md").read_text(), floor
 
 

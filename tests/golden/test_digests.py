@@ -19,7 +19,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-# What runs on Spark is asked in tests/spark, of the session that is there.
+# What runs on Spark is asked in tests/ext/spark, of the session that is there.
 @pytest.mark.parametrize("name", [name for name in RUNS if not name.startswith("spark")])
 def test_a_release_of_a_fixed_seed_keeps_its_bytes(name: str, folder: Path) -> None:
     if name.startswith("adult") and not ADULT.exists():

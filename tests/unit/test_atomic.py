@@ -19,7 +19,7 @@ import pytest
 from shoal.base import atomic
 from shoal.base.atomic import atomic_file, atomic_files, check_output, remove_leftovers
 from shoal.base.errors import OutputError
-from shoal.tables.files import write_table
+from shoal.tables.write_files import write_table
 
 FRAME = pl.DataFrame({"a": [1, 2]})
 

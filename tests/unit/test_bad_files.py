@@ -18,15 +18,16 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.base.errors import ShoalError
-from shoal.cli.projects import from_project
+from shoal.ext.exchange.arx import read_project
+from shoal.ext.exchange.import_project import from_project
 from shoal.plan.plan import TABLES, Plan
 from shoal.releases.history.store import History
-from shoal.tables.arx import read_project
-from shoal.tables.files import read_table, write_table
+from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_hierarchy
+from shoal.tables.write_files import write_table
 from shoal.verbs.manifest import check_newest, lacking, plan_of, read_manifest
 from shoal.verbs.manifest_audit import other_versions
-from tests.cli.test_arx import project
+from tests.ext.exchange.test_arx import project
 
 FRAME = pl.DataFrame(
     {

@@ -7,8 +7,8 @@ import pytest
 
 import shoal
 from shoal.base.errors import Infeasible, ParameterError, SchemaError
+from shoal.ext.web import drafts
 from shoal.plan.plan import Plan
-from shoal.web import drafts
 
 TREE = shoal.Taxonomy.from_rows(
     [(z, z[:2] + "*", z[0] + "**", "***") for z in ("111", "112", "123", "211", "212")], "zip"

@@ -10,10 +10,10 @@ import pytest
 from shoal.base.errors import ParameterError, SchemaError
 from shoal.tables.coded import _listed, ages, countries, decades, icd10, nuts, rare, weeks
 from shoal.tables.domain import Taxonomy
-from shoal.tables.drawn import drawn
 from shoal.tables.guessing.hierarchies import guess_any
 from shoal.tables.makers import dates, intervals, prefixes
 from shoal.tables.making import MAKERS, make
+from shoal.tables.tree_text import drawn
 
 
 def way(tree: Taxonomy, value: str) -> list[str]:

@@ -234,7 +234,7 @@ def test_a_target_that_is_passed_through():
 
 
 def test_without_scikit_learn(monkeypatch):
-    monkeypatch.setattr("shoal.measures.losses.classifier.has_library", lambda: False)
+    monkeypatch.setattr("shoal.ext.learning.classifier.has_library", lambda: False)
     settings = {"quasi": QUASI, "sensitive": "ill", "methods": "mondrian", "k": 5}
     found = shoal.compare(people(), **settings)
     assert found.notes == (

@@ -12,12 +12,12 @@ from shoal.catalog import METHODS
 from shoal.plan.plan import Plan
 from shoal.privacy import KAnonymity, TCloseness
 from shoal.tables.compatibility import CONFLICTS, Request, faults, refuse
-from shoal.tables.prepare import take
+from shoal.tables.open_table import take
 from tests.inprocess import shoal as command
 
 pytest.importorskip("starlette", reason="the page needs pip install 'shoal[web]'")
 
-from shoal.web import tasks
+from shoal.ext.web import tasks
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 

@@ -20,7 +20,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.published import published_columns, read
 from shoal.releases.reading import declared_columns
 from shoal.releases.verdict import Original, Verdict
-from shoal.tables.prepare import resolve
+from shoal.tables.open_table import resolve
 from shoal.tables.schema import Schema
 from shoal.verbs.audit import audit
 from tests.corpus.cases import TREES, Case, generalized_cases

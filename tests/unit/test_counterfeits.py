@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.verbs.over_time import Series
+from shoal.verbs.m_invariant_series import Series
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "ill", "person": "id"}

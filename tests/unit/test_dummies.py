@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 import shoal
 from experiments.views import read_view
-from shoal.base import secure
+from shoal.base import random_words
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.releases.dummies.make import draw
-from shoal.tables.files import read_table, write_table
+from shoal.tables.files import read_table
+from shoal.tables.write_files import write_table
 from tests.tables import encoded
 
 
@@ -84,13 +85,13 @@ def test_quasi_identifiers_stay_and_sets_are_sorted_lists():
 
 def test_without_a_seed_the_secure_source_is_used(monkeypatch):
     asked = []
-    real = secure.os.urandom
+    real = random_words.os.urandom
 
     def urandom(count):
         asked.append(count)
         return real(count)
 
-    monkeypatch.setattr(secure.os, "urandom", urandom)
+    monkeypatch.setattr(random_words.os, "urandom", urandom)
     first, second = go(people()), go(people())
     assert sum(asked) >= 2 * 60 * 8 * 2
     assert not first.frame.equals(second.frame)

@@ -273,15 +273,15 @@ def nowhere(patch, why=""):
 
 
 def test_kernels_work_and_say_so_when_nothing_can_be_kept(monkeypatch):
-    from shoal.cli import work
+    from shoal.cli import background
 
     why = "/x belongs to another user"
     nowhere(monkeypatch, why)
     doubled = kernels.kernel(_doubled)
     assert doubled(21) == 42
     assert not kernels.kept()
-    assert "set NUMBA_CACHE_DIR to a folder of your own" in work.compiling()
-    assert "Your cache is not used, since /x belongs to another user" in work.compiling()
+    assert "set NUMBA_CACHE_DIR to a folder of your own" in background.compiling()
+    assert "Your cache is not used, since /x belongs to another user" in background.compiling()
 
 
 def _doubled(x):
@@ -316,7 +316,7 @@ def test_a_process_that_compiles_ahead_ends_with_the_one_that_asked():
 
 def test_a_run_goes_on_without_the_process_that_compiles_ahead(monkeypatch):
     from shoal.base import workers
-    from shoal.cli import work
+    from shoal.cli import background
 
     asked = []
 
@@ -326,7 +326,7 @@ def test_a_run_goes_on_without_the_process_that_compiles_ahead(monkeypatch):
 
     monkeypatch.setattr(workers.subprocess, "Popen", full)
     monkeypatch.setenv("SHOAL_THREADS", "2")
-    work.ahead("shoal", diverse=True)
+    background.ahead("shoal", diverse=True)
     assert asked
 
 

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from numba.core import event
 
-from shoal.base import compiling, pace
-from shoal.base.pace import under_way
-from shoal.cli.bar import BAR, Bar
-from shoal.cli.work import BEST, watch
+from shoal.base import compiling, progress_share
+from shoal.base.progress_share import under_way
+from shoal.cli.background import BEST, watch
+from shoal.cli.progress import BAR, Bar
 
 
 @pytest.fixture(autouse=True)
@@ -24,13 +24,13 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_is_under_way_outside_a_block() -> None:
-    assert pace.now() is None
+    assert progress_share.now() is None
     with under_way("rows", lambda: 0.25):
-        assert pace.now() == ("rows", 0.25)
+        assert progress_share.now() == ("rows", 0.25)
         with under_way("trials", lambda: 7.0):
-            assert pace.now() == ("trials", 1.0), "no share is more than all"
-        assert pace.now() == ("rows", 0.25)
-    assert pace.now() is None
+            assert progress_share.now() == ("trials", 1.0), "no share is more than all"
+        assert progress_share.now() == ("rows", 0.25)
+    assert progress_share.now() is None
 
 
 def test_the_line_tells_the_share_and_after_five_seconds_what_is_left() -> None:
@@ -154,7 +154,7 @@ def test_methods_let_others_look(method: str, what: str, monkeypatch: pytest.Mon
     import shoal
 
     told: list[str] = []
-    real = pace.under_way
+    real = progress_share.under_way
     shares: list[float] = []
 
     def noting(counted: str, look: object) -> object:

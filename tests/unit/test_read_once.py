@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines.marks import keyed
 from shoal.tables.files import read_file
+from shoal.verbs.provenance import keyed
 
 FRAME = pl.DataFrame(
     {"age": [20 + i % 20 for i in range(40)], "ill": ["flu", "cold"] * 20, "pay": [1.5] * 40}

@@ -15,9 +15,9 @@ import shoal
 from shoal.base.errors import ParameterError, PlanError, ShoalWarning
 from shoal.base.seeds import LONG, read_seed, read_seed_file, stretched
 from shoal.catalog import METHODS
+from shoal.ext.web.drafts import command
 from shoal.report.page import Provenance
 from shoal.tables.domain import flat
-from shoal.web.drafts import command
 from tests import inprocess
 
 SEED = 314159265358979323846264338327950288

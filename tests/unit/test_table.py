@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from shoal.base import atomic
 from shoal.base.errors import InputError, OutputError
 from shoal.tables import csvfile
-from shoal.tables.files import FORMATS, read_table, write_release, write_table
+from shoal.tables.files import FORMATS, read_table
+from shoal.tables.write_files import write_release, write_table
 
 TABLE = "name,age,zip\nAnn,39,00123\nBob,,99\n"
 PLAIN = {"name": ["Ann", "Bob"], "age": [39, None], "zip": ["00123", "99"]}
@@ -249,7 +250,7 @@ RICH = pl.DataFrame(
 )
 
 
-# The files of statistics programs take no such names: tests/unit/test_programs.py.
+# The files of statistics programs take no such names: tests/ext/exchange/test_programs.py.
 @pytest.mark.parametrize("suffix", [x for x in FORMATS if x not in (".dta", ".sav", ".xpt")])
 def test_what_is_written_is_what_is_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"out{suffix}"

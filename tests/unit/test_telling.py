@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.measures.models import models
-from shoal.measures.telling import LEFT_OUT, SHOWN, telling
+from shoal.measures.value_disclosure import LEFT_OUT, SHOWN, telling
 from shoal.privacy import AlphaK, BetaLikeness, KAnonymity, LDiversity, TCloseness
 from shoal.releases.generalized.check import verify
 from tests.naive import telling as naive

@@ -8,11 +8,11 @@ import pytest
 import shoal
 from shoal.base.errors import ShoalWarning
 from shoal.base.roles import Role
+from shoal.ext.web import drafts
+from shoal.ext.web.profiles import profile
 from shoal.plan.plan import Plan
 from shoal.releases.generalized.check import verify
 from shoal.tables.schema import declare
-from shoal.web import drafts
-from shoal.web.profiles import profile
 
 PLAN = """
 [columns.age]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.base.plain import plain
+from shoal.base.to_json import plain
 from shoal.base.workers import Died, Refused, Worker
 from tests.processes import alive
 

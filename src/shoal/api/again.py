@@ -11,14 +11,14 @@ from typing import Any
 
 from shoal.api.opening import read
 from shoal.base.errors import ParameterError, ShoalError
-from shoal.engines.marks import keyed, of_frame, of_plan, of_tree, seed_key
 from shoal.plan.plan import Plan
 from shoal.releases.history.store import History, history_of
 from shoal.releases.verdict import Verdict
-from shoal.tables.gathering import Hierarchies, is_path
-from shoal.tables.prepare import locate, planned
+from shoal.tables.find_hierarchies import Hierarchies, is_path
+from shoal.tables.open_table import locate, planned
 from shoal.verbs.manifest import lacking, plan_of, read_manifest, released_name, tied_of
 from shoal.verbs.manifest_audit import changed_files, differing, other_versions
+from shoal.verbs.provenance import keyed, of_frame, of_plan, of_tree, seed_key
 
 
 def remake(

@@ -16,13 +16,13 @@ from shoal.api.setting_arguments import (
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind
 from shoal.plan.plan import Plan
-from shoal.tables.gathering import is_path
-from shoal.tables.sources.source import place
+from shoal.tables.find_hierarchies import is_path
+from shoal.tables.source import place
 
 if TYPE_CHECKING:
-    from shoal.engines.spark.settings import Spark
+    from shoal.ext.spark.settings import Spark
     from shoal.privacy import Rule
-    from shoal.tables.prepare import Domains, Names
+    from shoal.tables.open_table import Domains, Names
     from shoal.verbs.anonymize import Progress
 
 

@@ -10,7 +10,7 @@ from shoal.api.signatures import check_known
 from shoal.base.errors import ParameterError
 from shoal.plan.setting import listed_names
 from shoal.releases import foreign
-from shoal.tables.prepare import Names
+from shoal.tables.open_table import Names
 from shoal.verbs.attack import attack
 from shoal.verbs.intersect import Dated
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-from shoal.base.plain import table_html
+from shoal.base.to_json import table_html
 from shoal.catalog import METHODS, RULES, Method, RuleEntry
 
 Entry = TypeVar("Entry", Method, RuleEntry)

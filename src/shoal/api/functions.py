@@ -24,7 +24,6 @@ from shoal.api.arguments import (
     rule_values_of,
     several,
 )
-from shoal.api.on_spark import anonymize_on_spark, wants_spark
 from shoal.api.opening import (
     look,
     open,  # noqa: A004 -- shoal.open
@@ -35,12 +34,14 @@ from shoal.api.setting_arguments import ReadingArguments
 from shoal.api.signatures import check_known, names_of, parted, signed
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
-from shoal.engines.spark.settings import Spark, is_spark_frame
+from shoal.catalog.extensions import require
 from shoal.tables.compatibility import refuse_on_spark
-from shoal.tables.gathering import Hierarchies, is_path
-from shoal.tables.prepare import extra_rules, planned
+from shoal.tables.find_hierarchies import Hierarchies, is_path
+from shoal.tables.native import is_spark_frame
+from shoal.tables.open_table import check_no_database, extra_rules, planned
 
 if TYPE_CHECKING:
+    from shoal.ext.spark.settings import Spark
     from shoal.measures.risks.results import Attacks
     from shoal.plan.plan import Plan
     from shoal.privacy import Rule
@@ -86,7 +87,8 @@ def anonymize(data: Any = None, **given: Any) -> Release[Any]:
         When the release does not keep it; nothing is handed over.
     """
     check_known(given, Anonymized)
-    if wants_spark(data, given.get("engine"), given.get("table"), given.get("query")):
+    if given.get("engine") is not None or is_spark_frame(data):
+        check_no_database(data, given.get("table"), given.get("query"))
         return _on_spark(data, **given)
     declared, asked = parted(given, Declared)
     # Whatever is wrong with what is asked for is said before the table is read.
@@ -115,6 +117,9 @@ def _on_spark(
     refuse_on_spark(strict=strict, prove=prove, history=history or against)
     full = planned(plan, hierarchies=hierarchies, rules=rules, **given)
     extra = extra_rules(rules)
+    require("spark")
+    from shoal.ext.spark.anonymize import anonymize_on_spark
+
     return anonymize_on_spark(data, full, hierarchies, extra, engine, progress)
 
 
@@ -264,7 +269,8 @@ def estimate(
     """
     split = [by] if isinstance(by, str) else by
     if is_spark_frame(released):
-        from shoal.engines.spark.looking import rows_of
+        require("spark")
+        from shoal.ext.spark.looking import rows_of
         from shoal.verbs.estimate import columns_asked
 
         released = rows_of(released, *columns_asked(of, split, released.columns))

@@ -19,14 +19,13 @@ from shoal.api.signatures import check_known, signed
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind, Role
-from shoal.engines.spark.settings import is_spark_frame
 from shoal.plan.parts import LIMITS
 from shoal.plan.plan import Plan
 from shoal.releases import foreign
 from shoal.releases.reading import open_published
-from shoal.tables.gathering import Hierarchies, gather, is_path
-from shoal.tables.native import Native
-from shoal.tables.prepare import (
+from shoal.tables.find_hierarchies import Hierarchies, gather, is_path
+from shoal.tables.native import Native, is_spark_frame
+from shoal.tables.open_table import (
     Domains,
     Names,
     load_with_digest,

@@ -19,7 +19,7 @@ from shoal.api.arguments import TRIED, Promised, Tried, several
 from shoal.api.signatures import check_known, signed
 from shoal.base.errors import ShoalError
 from shoal.base.partition import Ints
-from shoal.base.plain import as_json
+from shoal.base.to_json import as_json
 from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases import foreign
@@ -29,17 +29,17 @@ from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
 from shoal.tables.native import Native
-from shoal.tables.prepare import Names, extra_rules, load, planned
+from shoal.tables.open_table import Names, extra_rules, load, planned
 
 if TYPE_CHECKING:
-    from shoal.engines.run import Run
+    from shoal.ext.proof.bound import Proof
     from shoal.measures.losses.ncp import Loss
-    from shoal.measures.proof import Proof
     from shoal.measures.risks.results import Attacks
     from shoal.show.figures.plots import Plots
     from shoal.show.figures.subject import Subject
     from shoal.verbs.estimate import Estimates
     from shoal.verbs.risk import Risks
+    from shoal.verbs.run import Run
 
 FrameT = TypeVar("FrameT")
 

@@ -18,18 +18,16 @@ from shoal.api.arguments import (
     rule_values_of,
     several,
 )
-from shoal.api.on_spark import anonymize_on_spark
 from shoal.api.release import Release
 from shoal.api.setting_arguments import ReleaseArguments
 from shoal.api.signatures import check_known, parted, signed
 from shoal.base.errors import warn
-from shoal.base.plain import table_html
 from shoal.base.pseudonyms import read_key
 from shoal.base.roles import Role
 from shoal.base.threads import limit
+from shoal.base.to_json import table_html
 from shoal.catalog import find_method
-from shoal.engines.marks import marks
-from shoal.engines.spark.settings import Spark
+from shoal.catalog.extensions import require
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
@@ -37,10 +35,10 @@ from shoal.privacy import Rule
 from shoal.releases.history.store import History, history_of
 from shoal.tables.compatibility import refuse_on_spark
 from shoal.tables.domain import Taxonomy
-from shoal.tables.gathering import is_path
+from shoal.tables.find_hierarchies import is_path
 from shoal.tables.guessing.whose import EACH_ONCE
 from shoal.tables.native import Native
-from shoal.tables.prepare import (
+from shoal.tables.open_table import (
     Names,
     Taken,
     extra_rules,
@@ -49,8 +47,10 @@ from shoal.tables.prepare import (
     take,
 )
 from shoal.tables.schema import Schema
+from shoal.verbs.provenance import marks
 
 if TYPE_CHECKING:
+    from shoal.ext.spark.settings import Spark
     from shoal.verbs.anonymize import Clock, Made, Progress
     from shoal.verbs.compare.comparison import Comparison
     from shoal.verbs.inspect import Inspection
@@ -193,6 +193,9 @@ class Table(Generic[FrameT]):
         key = read_key(pseudonym_key)
         if engine is not None:
             refuse_on_spark(strict=strict, prove=prove, history=history or against)
+            require("spark")
+            from shoal.ext.spark.anonymize import anonymize_on_spark
+
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
         clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
         told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}

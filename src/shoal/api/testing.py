@@ -11,7 +11,7 @@ from shoal.base.address import hide
 from shoal.base.errors import ParameterError
 from shoal.privacy.base import reached
 from shoal.releases.verdict import Verdict, WorstGroup
-from shoal.tables.gathering import is_path
+from shoal.tables.find_hierarchies import is_path
 
 _SHOWN = 3
 

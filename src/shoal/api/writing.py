@@ -8,7 +8,7 @@ from typing import Any
 from shoal.base.atomic import Pathlike, atomic_files
 from shoal.releases.opened import Opened
 from shoal.report.dictionary import texts
-from shoal.tables.files import placed, writing
+from shoal.tables.write_files import placed, writing
 from shoal.verbs.manifest import leave
 
 

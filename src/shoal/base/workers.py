@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from shoal.base import system
 from shoal.base.errors import ShoalError
-from shoal.base.plain import plain
+from shoal.base.to_json import plain
 
 MEMORY = (
     "There is not enough memory for this table. Try fewer rows or columns, another method, or a "

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from shoal.catalog.extensions import require
+
 DOMAIN = "domain"
 """The table of a release that lists the declared domains: ``column`` and ``value``."""
 
@@ -76,6 +78,7 @@ class Shape:
 
     def stage(self, job: Any) -> Any:
         """Stage it on Spark."""
+        require("spark")
         module, _, name = self.spark.partition(":")
         return getattr(import_module(module), name)(job)
 
@@ -87,7 +90,7 @@ GENERALIZED = Shape(
     promise="k-anonymity",
     exact=False,
     drawn=False,
-    spark="shoal.engines.spark.shards:stage_generalized",
+    spark="shoal.ext.spark.shards:stage_generalized",
 )
 
 # In the order in which their marks are looked for; whatever has none is read as generalized.
@@ -110,7 +113,7 @@ SHAPES: dict[str, Shape] = {
             "shoal.releases.dummies",
             promise="l-diversity",
             domains=True,
-            spark="shoal.engines.spark.drawing:stage_dummies",
+            spark="shoal.ext.spark.drawing:stage_dummies",
         ),
         GENERALIZED,
     )

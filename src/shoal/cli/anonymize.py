@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import RULES
-from shoal.cli import on_spark, persons, reporting, say, streams
+from shoal.catalog.extensions import require
+from shoal.cli import console, person_options, reporting, streams
 from shoal.cli import options as opt
+from shoal.cli.engine import wants_spark
 from shoal.cli.settings import Given, with_settings
-from shoal.tables.sources.source import place
+from shoal.tables.source import place
 
 if TYPE_CHECKING:
     from shoal.api.opening import Declare
     from shoal.api.release import Release
     from shoal.cli.output import Output
-    from shoal.engines.run import Run
     from shoal.plan.plan import Plan
-    from shoal.tables.sources.source import Source
+    from shoal.tables.source import Source
+    from shoal.verbs.run import Run
 
 BEFORE = "released before"
 """The note that names releases of the same columns beside the new one."""
@@ -49,10 +51,10 @@ def command(
         str | None,
         opt.flag("--into", "NAME", "The table of the output database that the release becomes."),
     ] = None,
-    pseudonym_key: persons.PseudonymKey = None,
-    history: persons.History = None,
-    history_key: persons.HistoryKey = None,
-    against: persons.Against = None,
+    pseudonym_key: person_options.PseudonymKey = None,
+    history: person_options.History = None,
+    history_key: person_options.HistoryKey = None,
+    against: person_options.Against = None,
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
     option: Annotated[
         list[str] | None,
@@ -156,7 +158,7 @@ def command(
     started = time.perf_counter()
     # Everything that can be refused is refused before the work starts.
     asked: dict[str, Any] = {"strict": strict, "prove": prove, "history": history or against}
-    spark = on_spark.chosen(engine, master, driver_tuples, **asked)
+    spark = wants_spark(engine, master, driver_tuples, **asked)
     streams.file(Path(out))
     goal = Output.of(out, into, json, force, report).with_dictionary(dictionary)
     if not spark:
@@ -167,7 +169,7 @@ def command(
     reader = reporting.reader(report, audience)
 
     from shoal.releases.history.store import history_of
-    from shoal.tables.prepare import planned
+    from shoal.tables.open_table import planned
 
     base = planned(plan, trust=given.trust)
     name = method or base.method.name
@@ -182,8 +184,11 @@ def command(
     )
     source = given.located(data, full)
     if spark:
-        order = on_spark.Order.of(source, goal, master, driver_tuples, reader)
-        on_spark.carry_out(order, planned(full, **given.late()(())), started)
+        require("spark")
+        from shoal.ext.spark import command as spark_command
+
+        order = spark_command.Order.of(source, goal, master, driver_tuples, reader)
+        spark_command.carry_out(order, planned(full, **given.late()(())), started)
         return
     domains = given.values.get("domain", {})
     inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
@@ -228,8 +233,8 @@ def _release(
 ) -> None:
     """Carry the plan out in the background, then write the release and say what came out."""
     from shoal.api.opening import read
+    from shoal.cli.background import ahead, stoppable, watch
     from shoal.cli.output import tell
-    from shoal.cli.work import ahead, stoppable, watch
     from shoal.verbs.anonymize import STAGES, refuse_if
 
     again = goal.again(plan.method.name)
@@ -257,12 +262,12 @@ def _release(
         warnings.simplefilter("ignore")  # the release carries them; shown below
         release, page = watch(work, (*STAGES, "prove", "report"), first=first)
     for text in release.warnings:
-        say.warning(text)
+        console.warning(text)
     with stoppable():
         goal.write(release, started, page)
     tell(release.made)
-    say.line(f"Wrote {goal}.")
-    say.detail(
+    console.line(f"Wrote {goal}.")
+    console.detail(
         "Seconds: "
         + ", ".join(f"{stage} {took:.2f}" for stage, took in release.made.seconds.items())
     )

@@ -13,9 +13,10 @@ from shoal import __version__
 from shoal.base.address import hide, take_passwords
 from shoal.base.errors import ShoalError
 from shoal.base.system import peak_memory
-from shoal.cli import say
-from shoal.cli.bar import BAR
-from shoal.cli.helping import Command, CommandGroup, told
+from shoal.catalog.extensions import require
+from shoal.cli import console
+from shoal.cli.help import Command, CommandGroup, told
+from shoal.cli.progress import BAR
 
 # Every command is the function ``command`` (or the group ``app``) of the module of its name; its
 # help opens with the sentence given here, which is all that ``shoal --help`` needs to load.
@@ -36,6 +37,7 @@ COMMANDS = {
     "warmup": "Compile the search for this machine, so that later runs do not have to.",
     "methods": "List the methods with their options, and the rules they can keep.",
 }
+EXTENSIONS = {"serve": "web"}  # commands that come with an extension, in its module ``command``
 GROUPS = ("hierarchy",)
 SILENT = (None, "serve", "methods")  # nothing that takes long, or nothing that ends
 MOVED = {
@@ -60,7 +62,11 @@ def build(wanted: str | None) -> typer.Typer:
         if name != wanted:
             app.command(name, help=sentence, cls=Command)(_unloaded)
             continue
-        module = import_module(f"shoal.cli.{name}")
+        if name in EXTENSIONS:
+            require(EXTENSIONS[name])
+            module = import_module(f"shoal.ext.{EXTENSIONS[name]}.command")
+        else:
+            module = import_module(f"shoal.cli.{name}")
         if name in GROUPS:
             app.add_typer(
                 module.app, name=name, help=sentence, no_args_is_help=True, cls=CommandGroup
@@ -76,7 +82,7 @@ def _unloaded() -> None:
 
 def _version(asked: bool) -> None:
     if asked:
-        say.line(f"shoal {__version__}")
+        console.line(f"shoal {__version__}")
         raise typer.Exit
 
 
@@ -117,7 +123,7 @@ def _spoken() -> list[str]:
 
 def run() -> int:
     """Run the command line and return its exit code."""
-    say.anew()
+    console.anew()
     try:
         return _run()
     finally:
@@ -131,29 +137,29 @@ def _resources() -> None:
     text = f"shoal {__version__}: {used.user + used.system:.1f} s of processor time"
     if (most := peak_memory()) is not None:
         text += f", {most / (1 << 20):,.0f} MB at most"
-    say.detail(f"{text}.")
+    console.detail(f"{text}.")
 
 
 def _run() -> int:
     try:
         sys.argv[1:] = take_passwords(sys.argv[1:])
     except ShoalError as error:
-        say.error(str(error))
+        console.error(str(error))
         return 2
     # The first word is the command: no option of the whole program takes a value.
     wanted = next((word for word in _spoken() if not word.startswith("-")), None)
     if wanted in MOVED:
-        say.error(MOVED[wanted])
+        console.error(MOVED[wanted])
         return 2
     if wanted not in SILENT and "_SHOAL_COMPLETE" not in os.environ:
         BAR.start()  # loading takes a while: a sign of life within half a second
     try:
         build(wanted)(prog_name="shoal")
     except ShoalError as error:
-        say.error(str(error))
+        console.error(str(error))
         return 2
     except MemoryError:
-        say.error(
+        console.error(
             "There is not enough memory for this table. Nothing was written. Try fewer rows or "
             "columns, or a machine with more memory."
         )
@@ -163,6 +169,6 @@ def _run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        say.error(f"The operating system refused: {hide(str(error))}. Nothing was written.")
+        console.error(f"The operating system refused: {hide(str(error))}. Nothing was written.")
         return 2
     return 0

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli import console, streams
 from shoal.cli import options as opt
-from shoal.cli import say, streams
 from shoal.cli.settings import RELEASED, Given, with_settings
-from shoal.tables.sources.source import Place, place
+from shoal.tables.source import Place, place
 
 if TYPE_CHECKING:
     from shoal.measures.risks.results import Attacks
@@ -110,7 +110,7 @@ def command(
     from shoal.api.arguments import check_named_once
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
-    from shoal.tables.prepare import load
+    from shoal.tables.open_table import load
 
     plan, st = given.plan_file, given.opening["st"]
     before = [place(name) for name in against or ()]
@@ -151,11 +151,11 @@ def report(attacks: Attacks) -> None:
         for share, what in ((attacks.noise, "wrong"), (attacks.gaps, "unknown"))
         if share
     )
-    say.line(
+    console.line(
         f"{attacks.shape} release of {attacks.rows:,} rows; {attacks.targets:,} people attacked by "
         f"{', '.join(attacks.known)}{wrong}"
     )
-    say.table(
+    console.table(
         ("attack", "on", "success", "95 % interval", "guess", "control"),
         [
             (
@@ -170,13 +170,13 @@ def report(attacks: Attacks) -> None:
         ],
     )
     for attack in attacks.results:
-        say.line(f"{attack.name}: {attack.question}")
-        say.line(f"  {attack.verdict}")
+        console.line(f"{attack.name}: {attack.question}")
+        console.line(f"  {attack.verdict}")
         if attack.warning:
-            say.line(f"  Careful: {attack.warning}")
+            console.line(f"  Careful: {attack.warning}")
     if attacks.unmatched:
-        say.line(f"{attacks.unmatched:,} targets fit no released row; they count as not found.")
-    say.line({"others": _OTHERS, "outsiders": _OUTSIDERS, "none": ""}[attacks.control])
+        console.line(f"{attacks.unmatched:,} targets fit no released row; they count as not found.")
+    console.line({"others": _OTHERS, "outsiders": _OUTSIDERS, "none": ""}[attacks.control])
 
 
 _OTHERS = (

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.base.seeds import read_seed
+from shoal.cli import console, person_options, reporting, streams
 from shoal.cli import options as opt
-from shoal.cli import persons, reporting, say, streams
 from shoal.cli.settings import RELEASED, Given, with_settings
 from shoal.plan.parts import LIMITS
-from shoal.tables.sources.source import Place, place
+from shoal.tables.source import Place, place
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
@@ -84,7 +84,7 @@ def command(
             "The history of its series: every person must hide among the same values as before.",
         ),
     ] = None,
-    history_key: persons.HistoryKey = None,
+    history_key: person_options.HistoryKey = None,
     manifest: Annotated[
         Path | None,
         opt.flag(
@@ -153,7 +153,7 @@ def command(
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
     from shoal.releases.history.store import history_of
-    from shoal.tables.prepare import planned
+    from shoal.tables.open_table import planned
     from shoal.verbs.manifest_audit import beside_another, compared
 
     seed = opt.chosen_seed(seed, seed_file)
@@ -193,7 +193,7 @@ def command(
         verdict = compared(told, manifest.parent, released, verdict, remade, digest=digest)
     elif isinstance(released, Path):
         for fault in beside_another(released, digest):
-            say.warning(fault)
+            console.warning(fault)
     texts = {"--json": verdict.to_json()}
     if to is not None:
         tried = reporting.tried(release, earlier, tables) if tables else True
@@ -201,7 +201,7 @@ def command(
         texts["--report"] = reporting.of_release(release, released, digest, *asked)
     tell(verdict, detailed=read_off)
     if remade is not None and not remade[0]:
-        say.line("Made again: the same bytes.")
+        console.line("Made again: the same bytes.")
     for flag, file in extras.items():
         keep(file, texts.get(flag, ""), force, inputs)
     if not verdict.holds:
@@ -218,7 +218,7 @@ def _find(
 ) -> tuple[Place, dict[str, Any] | None, Plan | Path | None]:
     """Return the published table, what its manifest says, and the plan that the two give."""
     from shoal.base.errors import ParameterError
-    from shoal.tables.prepare import planned
+    from shoal.tables.open_table import planned
     from shoal.verbs.manifest import plan_of, read_manifest, released_name
 
     if manifest is None:
@@ -275,32 +275,32 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
     from shoal.privacy.base import reached
 
     people = "" if verdict.people is None else f" of {verdict.people:,} people"
-    say.line(f"{verdict.rows:,} rows{people} in {verdict.classes:,} classes")
+    console.line(f"{verdict.rows:,} rows{people} in {verdict.classes:,} classes")
     rows = "rows  " if "uncounted" in verdict.models else "holds "
     for result in verdict.rules:
         mark = rows if result.holds else "BROKEN"
-        say.line(f"{mark}   {result.promise}; reached: {reached(result.achieved)}")
+        console.line(f"{mark}   {result.promise}; reached: {reached(result.achieved)}")
     _models(verdict)
     if exposed := verdict.models.get("exposure"):
-        (say.warning if exposed["warning"] else say.line)(exposed["sentence"])
+        (console.warning if exposed["warning"] else console.line)(exposed["sentence"])
     told = verdict.models.get("read_off")
     if told and (detailed or told["warning"]):
-        (say.warning if told["warning"] else say.line)(told["sentence"])
+        (console.warning if told["warning"] else console.line)(told["sentence"])
     if told and detailed:
-        say.line(
+        console.line(
             f"Read off {told['cells']:,} values of wide cells and {told['known']:,} whole rows "
             f"{'may' if told['assumed'] else 'must'} occur; {told['exact']:,} rows are published "
             "exactly, in classes of equal rows."
         )
     _earlier(verdict)
     for text in verdict.models.get("cautions", ()):
-        say.warning(text)
+        console.warning(text)
     for fault in verdict.faults:
-        say.line(f"Fault    {fault}")
+        console.line(f"Fault    {fault}")
     if verdict.worst:
         cells = list(verdict.worst[0].cells)
-        say.line("\nThe classes that break most:")
-        say.table(
+        console.line("\nThe classes that break most:")
+        console.table(
             ("rows" if verdict.people is None else "people", "breaks", *cells),
             [
                 (group.size, ", ".join(group.breaks), *(group.cells[name] for name in cells))
@@ -308,16 +308,18 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
             ],
         )
     words = verdict.headline.replace("The promise is kept", "The file keeps its promise")
-    say.line(words.replace("The promise is broken", "The file breaks its promise"))
+    console.line(words.replace("The promise is broken", "The file breaks its promise"))
 
 
 def _earlier(verdict: Verdict) -> None:
     """Show what earlier releases leave of the sensitive columns."""
     for name, figures in verdict.models.get("earlier", {}).items():
-        say.line(f"\nWith {figures['releases']} earlier release{'s' * (figures['releases'] > 1)}:")
-        say.line(figures["sentence"])
+        console.line(
+            f"\nWith {figures['releases']} earlier release{'s' * (figures['releases'] > 1)}:"
+        )
+        console.line(figures["sentence"])
         unit = figures["unit"]
-        say.table(
+        console.table(
             (f"values of {name} left", f"{unit} in all of them", f"{unit} in some of them"),
             [
                 (left, *(f"{figures[who]['left'].get(left, 0):,}" for who in ("all", "some")))
@@ -325,7 +327,7 @@ def _earlier(verdict: Verdict) -> None:
             ],
         )
         if figures["beyond"]:
-            say.line(figures["beyond"])
+            console.line(figures["beyond"])
 
 
 def _models(verdict: Verdict) -> None:
@@ -334,21 +336,21 @@ def _models(verdict: Verdict) -> None:
     from shoal.privacy.base import reached, said
 
     for name, figures in verdict.models.get("reached", {}).items():
-        say.line(f"What is published in place of {name!r} reaches: {reached(figures)}")
+        console.line(f"What is published in place of {name!r} reaches: {reached(figures)}")
     for name, figures in verdict.models.get("posterior", {}).items():
         worst, mean = figures["worst_posterior"], figures["mean_posterior"]
-        say.line(
+        console.line(
             f"Someone who knows all quasi-identifiers of a person believes the likeliest value of "
             f"{name!r} with probability {mean:.4f} on average, {worst:.4f} at worst"
         )
     if verdict.models.get("seeded"):
-        say.warning("The plan has a seed: anyone who knows it can undo this release.")
+        console.warning("The plan has a seed: anyone who knows it can undo this release.")
     columns = verdict.models.get("columns", {})
     if not columns:
         return
-    say.line("\nEvery privacy model, for the weakest class:")
+    console.line("\nEvery privacy model, for the weakest class:")
     figures = shown()
-    say.table(
+    console.table(
         ("sensitive", *figures.values()),
         [(name, *(said(own[key]) for key in figures)) for name, own in columns.items()],
     )

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import LOSSES, METHODS
+from shoal.cli import console, reporting
 from shoal.cli import options as opt
-from shoal.cli import reporting, say
 from shoal.cli.settings import Given, with_settings
 
 if TYPE_CHECKING:
-    from shoal.tables.sources.source import Place
+    from shoal.tables.source import Place
     from shoal.verbs.compare import ComparedSetting, Comparison
 
 _BASELINES = [entry.name for entry in METHODS.values() if entry.baseline]
@@ -122,8 +122,8 @@ def command(
     like one that is. A setting that is not possible says why and the others go on; exit code 2 and
     no file if none is.
     """
+    from shoal.cli.background import stoppable, watch
     from shoal.cli.output import check_named
-    from shoal.cli.work import stoppable, watch
     from shoal.show.charts.paper import check_picture
 
     inputs = [path for path in (data, given.plan_file) if path is not None]
@@ -134,7 +134,7 @@ def command(
     reporting.reader(report, None)
 
     from shoal.api.opening import read
-    from shoal.tables.prepare import planned
+    from shoal.tables.open_table import planned
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
@@ -174,7 +174,7 @@ def command(
         places = [str(getattr(data, "again", data))]  # never a password
         places += [str(w) for flag in named.items() if flag[1] is not None for w in flag]
         places += ["--trust-plan"] if given.trust else []
-        say.line(f"Make it with: {_again(comparison.recommended, asked, places)}")
+        console.line(f"Make it with: {_again(comparison.recommended, asked, places)}")
     with stoppable():
         _write(comparison, files, data, force, inputs)
 
@@ -184,7 +184,7 @@ def _tell_or_leave(comparison: Comparison, settings: int) -> None:
     tell(comparison)
     if comparison.stopped:
         shown = f"{len(comparison.settings)} of {settings} settings are shown"
-        say.note(f"Stopped: {shown}, no file was written.")
+        console.note(f"Stopped: {shown}, no file was written.")
         raise typer.Exit(130)
     if not comparison.verified:
         raise typer.Exit(2)
@@ -203,7 +203,7 @@ def _write(
     for flag, path in files.items():
         if flag == "--plot":
             comparison.plot().save(path, force=force)
-            say.line(f"Wrote {path}.")
+            console.line(f"Wrote {path}.")
         else:
             keep(path, texts[flag](), force, inputs)
 
@@ -228,8 +228,8 @@ _SHOWN = (
 def tell(comparison: Comparison) -> None:
     """Show the table, what is not possible, and what is recommended."""
     for text in comparison.warnings:
-        say.warning(text)
-    say.line(
+        console.warning(text)
+    console.line(
         f"{comparison.rows:,} rows, {len(comparison.quasi)} quasi-identifiers, "
         f"{len(comparison.settings)} settings"
         f"{f', {comparison.repeats} runs each' if comparison.repeats > 1 else ''}"
@@ -241,12 +241,12 @@ def tell(comparison: Comparison) -> None:
         if not setting.verified:
             impossible.setdefault(setting.detail, []).append(setting.label)
     for detail, labels in impossible.items():
-        say.line(f"Not possible: {', '.join(labels)}. {detail}")
+        console.line(f"Not possible: {', '.join(labels)}. {detail}")
     for note in comparison.notes:
-        say.note(note)
+        console.note(note)
     chosen = comparison.recommended
-    say.line(f"\nRecommended: {chosen.label if chosen else 'none'}")
-    say.line(comparison.why)
+    console.line(f"\nRecommended: {chosen.label if chosen else 'none'}")
+    console.line(comparison.why)
 
 
 def _table(comparison: Comparison) -> None:
@@ -282,10 +282,10 @@ def _table(comparison: Comparison) -> None:
             row.append("-" if value is None else f"{value:{form}}{'*' if top else ''}")
         rows.append(row)
     heads = ["", "method", *comparison.flags, *(head for _, head, _ in shown)]
-    say.table(heads, rows, strong=strong)
-    say.line("> recommended   + also on the frontier   * best of its column")
+    console.table(heads, rows, strong=strong)
+    console.line("> recommended   + also on the frontier   * best of its column")
     for line in _legend(comparison, {name for name, _, _ in shown}):
-        say.line(line)
+        console.line(line)
 
 
 def _legend(comparison: Comparison, shown: set[str]) -> list[str]:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli import demo_paper, say
+from shoal.cli import console, demo_paper
 from shoal.cli import options as opt
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.engines.run import Run
+    from shoal.verbs.run import Run
 
 SEED = 1
 K = 5
@@ -50,8 +50,8 @@ def command(
     from shoal.base.atomic import check_output
     from shoal.base.seeds import SHORT_SEED
     from shoal.catalog import DEFAULT_METHOD
+    from shoal.cli.background import ahead, watch
     from shoal.cli.output import tell
-    from shoal.cli.work import ahead, watch
     from shoal.tables import demo
     from shoal.verbs.anonymize import STAGES
 
@@ -67,10 +67,10 @@ def command(
         hierarchies=demo.HIERARCHIES,
     )
     frame, profile = table.frame, table.inspect()
-    say.line(
-        f"{frame.height:,} synthetic patients; {say.percent(profile.vmr)} of the cells that others "
-        f"may know are missing, {say.percent(profile.unique / frame.height)} of the rows are "
-        "unique on them.\n"
+    console.line(
+        f"{frame.height:,} synthetic patients; {console.percent(profile.vmr)} of the cells that "
+        f"others may know are missing, {console.percent(profile.unique / frame.height)} of the "
+        "rows are unique on them.\n"
     )
     with warnings.catch_warnings():
         # The patients are made up, and everybody is to see the same: a short seed does no harm.
@@ -83,16 +83,18 @@ def command(
     _show("Before", frame)
     _show(f"After: everybody looks like at least {K - 1} others", _crowd(release.frame))
     tell(release.made)
-    say.table(
+    console.table(
         ("column", "lost"),
-        [(name, say.percent(rate)) for name, rate in release.loss.by_column.items()],
+        [(name, console.percent(rate)) for name, rate in release.loss.by_column.items()],
     )
     if out is None:
-        say.line("Keep the files with: shoal demo --out demo")
+        console.line("Keep the files with: shoal demo --out demo")
     else:
         _keep(out, frame, release.made, release.frame, force)
-        say.line(f"Wrote patients.csv, hierarchies, plan.toml, release.csv, result.json to {out}.")
-        say.line(f"Check it yourself: shoal audit {out}/release.csv --plan {out}/plan.toml")
+        console.line(
+            f"Wrote patients.csv, hierarchies, plan.toml, release.csv, result.json to {out}."
+        )
+        console.line(f"Check it yourself: shoal audit {out}/release.csv --plan {out}/plan.toml")
 
 
 def _crowd(release: pl.DataFrame) -> pl.DataFrame:
@@ -107,7 +109,7 @@ def _crowd(release: pl.DataFrame) -> pl.DataFrame:
 
 def _show(title: str, frame: pl.DataFrame) -> None:
     rows = frame.head(SHOWN).rows()
-    say.table(
+    console.table(
         frame.columns, [["" if cell is None else cell for cell in row] for row in rows], title
     )
 
@@ -115,7 +117,7 @@ def _show(title: str, frame: pl.DataFrame) -> None:
 def _keep(out: Path, frame: pl.DataFrame, run: Run, release: pl.DataFrame, force: bool) -> None:
     from shoal.base.atomic import atomic_file
     from shoal.tables import demo
-    from shoal.tables.files import write_table
+    from shoal.tables.write_files import write_table
 
     shutil.copytree(demo.HIERARCHIES, out / "hierarchies", dirs_exist_ok=True)
     run = replace(run, plan=run.plan.changed({"data": {"hierarchies": "hierarchies"}}))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import ParameterError
-from shoal.cli import say
+from shoal.cli import console
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,15 +30,15 @@ def show(name: str, out: Path | None, *, force: bool) -> None:
             f"--paper takes {', '.join(PAPERS[:-1])} or {PAPERS[-1]}. Got {name!r} instead."
         )
     examples = EXAMPLES[name]
-    say.line(f"{examples[0].citation}: {examples[0].title}\n")
+    console.line(f"{examples[0].citation}: {examples[0].title}\n")
     _print_rows(examples[0].shown, examples[0].original, ordered=False)
     files = _keep(examples[0], out, force=force)
     for example in examples:
         _show(example, files)
     if out is None:
-        say.line(f"Keep the table as files with: shoal demo --paper {name} --out {name}")
+        console.line(f"Keep the table as files with: shoal demo --paper {name} --out {name}")
     else:
-        say.line(f"Wrote {', '.join(path.name for path in files)} to {out}.")
+        console.line(f"Wrote {', '.join(path.name for path in files)} to {out}.")
 
 
 def _show(example: Example, files: Sequence[Path]) -> None:
@@ -55,15 +55,15 @@ def _show(example: Example, files: Sequence[Path]) -> None:
     paper = METHODS[example.method].paper
     assert paper is not None
     if example.groups:
-        say.line(
+        console.line(
             f"Information loss, measured the same way: the paper {_loss(example, table):.4f}, "
             f"ours {release.loss.rate:.4f}"
         )
     else:
-        say.line("Information loss: 0 for both, the quasi-identifiers are as they were")
+        console.line("Information loss: 0 for both, the quasi-identifiers are as they were")
         _estimates(example, table, release)
-    say.line(f"As in the paper: {paper.describe()}")
-    say.line(f"The command: {_command(example, files)}\n")
+    console.line(f"As in the paper: {paper.describe()}")
+    console.line(f"The command: {_command(example, files)}\n")
 
 
 def _opened(example: Example) -> Table[Any]:
@@ -121,15 +121,17 @@ def _estimates(example: Example, table: Table[Any], ours: Release[Any]) -> None:
         ]
         counts = [f"{each.counts.count[0, 0]:.4f}" for each in estimated]
         rows.append((value, gender, example.original.filter(**have).height, *counts))
-    say.table(("value", "gender", "true", "from the paper's", "from ours"), rows, "Estimated rows")
+    console.table(
+        ("value", "gender", "true", "from the paper's", "from ours"), rows, "Estimated rows"
+    )
 
 
 def _print_rows(title: str, frame: pl.DataFrame, *, ordered: bool = True) -> None:
     listed = [name for name, kind in frame.schema.items() if kind.is_nested()]
     if ordered:
         frame = frame.sort([name for name in frame.columns if name not in listed])
-    say.line(title)
-    say.table(frame.columns, [[_cell(cell) for cell in row] for row in frame.rows()])
+    console.line(title)
+    console.table(frame.columns, [[_cell(cell) for cell in row] for row in frame.rows()])
 
 
 def _cell(cell: Any) -> str:
@@ -141,8 +143,8 @@ def _cell(cell: Any) -> str:
 def _keep(example: Example, out: Path | None, *, force: bool) -> list[Path]:
     """Write the table, its hierarchies and its domain, if a folder was named."""
     from shoal.base.atomic import atomic_file, check_output
-    from shoal.tables.files import write_table
     from shoal.tables.hierarchy import write_hierarchy
+    from shoal.tables.write_files import write_table
 
     if out is None:
         return []

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.catalog import ESTIMATORS
+from shoal.cli import console
 from shoal.cli import options as opt
-from shoal.cli import say
 from shoal.cli.settings import Given, with_settings
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def command(
     from shoal.cli.output import check_named, keep
     from shoal.show.charts.paper import check_picture
     from shoal.show.figures.plots import estimates_chart
-    from shoal.tables.prepare import planned
+    from shoal.tables.open_table import planned
 
     if plot is not None:
         check_picture(plot)
@@ -93,7 +93,7 @@ def command(
     keep(json, estimates.to_json(), force, [released])
     if plot is not None:
         estimates_chart(estimates.counts).save(plot, force=force)
-        say.line(f"Wrote {plot}.")
+        console.line(f"Wrote {plot}.")
 
 
 def report(estimates: Estimates, top: int) -> None:
@@ -101,7 +101,7 @@ def report(estimates: Estimates, top: int) -> None:
     import numpy as np
 
     counts = estimates.counts
-    say.line(
+    console.line(
         f"{estimates.shape} release, {counts.rows.sum():,.0f} rows, estimated by "
         f"{estimates.estimator}; intervals of {100 * estimates.level:g} %"
     )
@@ -114,11 +114,13 @@ def report(estimates: Estimates, top: int) -> None:
             count, low, high = (
                 float(numbers[group, j]) for numbers in (counts.count, counts.low, counts.high)
             )
-            share = say.percent(count / size)
+            share = console.percent(count / size)
             rows.append(
                 (*labels, counts.values[j], f"{count:,.1f}", f"{low:,.1f} to {high:,.1f}", share)
             )
-    say.table((*counts.by, counts.of, "count", "interval", "share"), rows)
+    console.table((*counts.by, counts.of, "count", "interval", "share"), rows)
     hidden = len(counts.values) - top
     if hidden > 0:
-        say.line(f"{hidden:,} rarer values a combination are not shown; see --values and --json.")
+        console.line(
+            f"{hidden:,} rarer values a combination are not shown; see --values and --json."
+        )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.base.errors import InputError, ParameterError, SchemaError
+from shoal.cli import console, streams
 from shoal.cli import options as opt
-from shoal.cli import say, streams
-from shoal.cli.helping import Command, told
+from shoal.cli.help import Command, told
 from shoal.cli.settings import Given, with_settings
-from shoal.tables.sources.source import Place
+from shoal.tables.source import Place
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,7 +94,7 @@ def make(
     from shoal.base.atomic import check_output
     from shoal.tables.hierarchy import write_hierarchy
     from shoal.tables.making import make as make_hierarchy
-    from shoal.tables.prepare import load, planned
+    from shoal.tables.open_table import load, planned
     from shoal.tables.schema import unknown_column
 
     if out is not None:
@@ -110,10 +110,10 @@ def make(
     taxonomy = make_hierarchy(how, frame[column], column, numbers)
     _tree(taxonomy, frame, column, PREVIEW)
     if out is None:
-        say.line(f"{_shape(taxonomy)}; nothing was written: -o {column}.csv keeps it.")
+        console.line(f"{_shape(taxonomy)}; nothing was written: -o {column}.csv keeps it.")
         return
     write_hierarchy(taxonomy, out, force=force)
-    say.line(f"Wrote {out}: {_shape(taxonomy)}.")
+    console.line(f"Wrote {out}: {_shape(taxonomy)}.")
 
 
 @app.command("make-all", cls=Command)
@@ -137,7 +137,7 @@ def make_all(
     from shoal.tables.guessing import guess
     from shoal.tables.guessing.hierarchies import guess_any
     from shoal.tables.hierarchy import write_hierarchy
-    from shoal.tables.prepare import load, planned
+    from shoal.tables.open_table import load, planned
 
     frame = load(data, planned(None, **given.early))
     names = guess(frame).quasi
@@ -161,11 +161,11 @@ def make_all(
         write_hierarchy(taxonomy, out / f"{name}.csv", force=force)
         labels, way = taxonomy.labels, taxonomy.levels[:, 0].tolist()
         example = " > ".join(dict.fromkeys(labels[node] for node in way))
-        say.line(f"{name}: {how}, {_shape(taxonomy)}: {example}")
+        console.line(f"{name}: {how}, {_shape(taxonomy)}: {example}")
     for name in names:
         if name not in made:
-            say.line(f"{name}: no hierarchy, it has no known value")
-    say.line(f"Wrote {len(made)} hierarchies to {out}. Look at one: shoal hierarchy show FILE")
+            console.line(f"{name}: no hierarchy, it has no known value")
+    console.line(f"Wrote {len(made)} hierarchies to {out}. Look at one: shoal hierarchy show FILE")
 
 
 @app.command("show", cls=Command)
@@ -191,7 +191,7 @@ def show(
     Example: shoal hierarchy show hierarchies/zip.csv --data patients.csv
     """
     from shoal.tables.hierarchy import read_hierarchy
-    from shoal.tables.prepare import load, planned
+    from shoal.tables.open_table import load, planned
     from shoal.tables.schema import unknown_column
 
     if not file.is_file():
@@ -204,20 +204,20 @@ def show(
             raise SchemaError(unknown_column(name, frame.columns))
     taxonomy = read_hierarchy(file, name)
     _tree(taxonomy, frame, name, lines)
-    say.line(f"{_shape(taxonomy)}.")
+    console.line(f"{_shape(taxonomy)}.")
 
 
 def _tree(taxonomy: Taxonomy, frame: pl.DataFrame | None, name: str, most: int) -> None:
     """Draw a hierarchy, wide labels first; what does not fit is told by its number."""
     from shoal.tables.cells import as_text
-    from shoal.tables.drawn import drawn
+    from shoal.tables.tree_text import drawn
 
     counts = None
     if frame is not None:
         counted = as_text(frame[name]).drop_nulls().rename("value").value_counts(name="count")
         counts = dict(counted.iter_rows())
     for line in drawn(taxonomy, counts, most):
-        say.line(line)
+        console.line(line)
 
 
 @app.command("check", cls=Command)
@@ -244,7 +244,7 @@ def check(
     Exit code 0 if all is well, 1 if not, 2 on bad use.
     """
     from shoal.tables.hierarchy import hierarchy_files, read_hierarchy
-    from shoal.tables.prepare import load, planned
+    from shoal.tables.open_table import load, planned
 
     files = hierarchy_files(path) if path.is_dir() else [path]
     if not path.exists() or not files:
@@ -261,14 +261,14 @@ def check(
         try:
             taxonomy = read_hierarchy(file, name)
             note = "" if frame is None else _cover(taxonomy, frame, name, required=len(files) == 1)
-            say.line(f"ok      {file.name}: {_shape(taxonomy)}{note}")
+            console.line(f"ok      {file.name}: {_shape(taxonomy)}{note}")
         except (SchemaError, InputError) as error:
             broken += 1
-            say.line(f"BROKEN  {file.name}")
+            console.line(f"BROKEN  {file.name}")
             for fault in str(error).splitlines():
-                say.line(f"        {fault}")
+                console.line(f"        {fault}")
     if broken:
-        say.line(f"{broken} of {len(files)} hierarchies are broken.")
+        console.line(f"{broken} of {len(files)} hierarchies are broken.")
         raise typer.Exit(1)
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from shoal.cli import console
 from shoal.cli import options as opt
-from shoal.cli import say
 from shoal.cli.settings import Given, with_settings
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from shoal.plan.plan import Plan
     from shoal.tables.domain import Taxonomy
     from shoal.tables.schema import Schema
-    from shoal.tables.sources.source import Source
+    from shoal.tables.source import Source
 
 
 @with_settings(
@@ -50,11 +50,14 @@ def command(
     from shoal.api.opening import read
     from shoal.base.atomic import check_output
     from shoal.base.roles import Role
-    from shoal.tables.prepare import planned
+    from shoal.tables.open_table import planned
 
     check_output(out, force=force, inputs=[data])
     if isinstance(data, Path) and data.suffix.lower() == ".deid":
-        from shoal.cli.projects import from_project
+        from shoal.catalog.extensions import require
+
+        require("exchange")
+        from shoal.ext.exchange.import_project import from_project
 
         from_project(data, out, force=force)
         return
@@ -64,16 +67,16 @@ def command(
     opened = read(where, plan)
     profile = opened.inspect()
     trees = write_plan(opened, where, out, (), hierarchies, force=force, sets=sets)
-    say.line(f"Wrote {out}: {len(profile.columns)} columns, roles guessed.")
+    console.line(f"Wrote {out}: {len(profile.columns)} columns, roles guessed.")
     for column in profile.schema.columns:
         if column.role is Role.UNDECIDED:
-            say.line(f"  undecided, not released: {column.name} ({column.reason})")
+            console.line(f"  undecided, not released: {column.name} ({column.reason})")
     for name, tree in trees.items():
-        say.line(f"  hierarchy guessed: {name} ({tree.how}), {tree.named}: {tree.path}")
+        console.line(f"  hierarchy guessed: {name} ({tree.how}), {tree.named}: {tree.path}")
     if profile.not_people:
-        say.warning(profile.not_people)
-    say.line("Check them, then run:")
-    say.line(f"  shoal anonymize {again(where, hierarchies, out)} -o release.csv")
+        console.warning(profile.not_people)
+    console.line("Check them, then run:")
+    console.line(f"  shoal anonymize {again(where, hierarchies, out)} -o release.csv")
 
 
 def write_plan(
@@ -96,7 +99,7 @@ def write_plan(
 
     from shoal.base.atomic import atomic_file
     from shoal.plan.changing import changes
-    from shoal.tables.sources.source import Source
+    from shoal.tables.source import Source
 
     schema = opened.inspect().schema
     columns = {

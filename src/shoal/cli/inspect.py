@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shoal.cli import console, streams
 from shoal.cli import options as opt
-from shoal.cli import say, streams
 from shoal.cli.settings import TABLE, Given, with_settings
 
 if TYPE_CHECKING:
     from shoal.measures.singling import Singling
-    from shoal.tables.sources.source import Place
+    from shoal.tables.source import Place
     from shoal.verbs.inspect import Inspection
 
 _SETS = 6  # minimal unique combinations of a row that are told
@@ -44,14 +44,14 @@ def command(
 
 def _tell(profile: Inspection, where: Place) -> None:
     """Show the columns, what singles rows out, and how rows stand on the quasi-identifiers."""
-    say.line(f"{streams.named(where)}: {profile.rows:,} rows, {len(profile.columns)} columns\n")
-    say.table(
+    console.line(f"{streams.named(where)}: {profile.rows:,} rows, {len(profile.columns)} columns\n")
+    console.table(
         ("column", "type", "missing", "distinct", "example", "role", "kind", "why"),
         [
             (
                 look.column.name,
                 look.dtype,
-                say.percent(look.missing / profile.rows),
+                console.percent(look.missing / profile.rows),
                 f"{look.distinct:,}",
                 look.example[:24],
                 look.column.role.value,
@@ -62,46 +62,46 @@ def _tell(profile: Inspection, where: Place) -> None:
         ],
     )
     if profile.not_people:
-        say.warning(profile.not_people)
+        console.warning(profile.not_people)
     _tell_singling(profile.singling)
     names = profile.schema.quasi
     if not names:
-        say.line("No quasi-identifiers found or named: say which with --quasi a,b,c.")
+        console.line("No quasi-identifiers found or named: say which with --quasi a,b,c.")
         return
-    say.line(f"On the quasi-identifiers {', '.join(names)}:")
-    say.line(f"  missing cells (VMR)             {say.percent(profile.vmr)}")
-    say.line(f"  rows with a missing cell (RMR)  {say.percent(profile.rmr)}")
+    console.line(f"On the quasi-identifiers {', '.join(names)}:")
+    console.line(f"  missing cells (VMR)             {console.percent(profile.vmr)}")
+    console.line(f"  rows with a missing cell (RMR)  {console.percent(profile.rmr)}")
     for size, rows in profile.below.items():
         what = "rows that are unique" if size == 2 else f"rows in a class below {size}"
-        say.line(f"  {what:<30}  {say.percent(rows / profile.rows)} ({rows:,})")
+        console.line(f"  {what:<30}  {console.percent(rows / profile.rows)} ({rows:,})")
     again = getattr(where, "again", where) if streams.named(where) != streams.STDIN else "FILE"
-    say.line(f"\nNext: shoal start {again}, then check the roles in the plan that it writes.")
+    console.line(f"\nNext: shoal start {again}, then check the roles in the plan that it writes.")
 
 
 def _tell_singling(singling: Singling) -> None:
     """Show which columns tell rows apart, alone and together."""
-    say.line("Which columns single rows out, alone and up to three together:")
-    say.table(
+    console.line("Which columns single rows out, alone and up to three together:")
+    console.table(
         ("columns", "rows unique by them", "distinction", "separation"),
         [
             (
                 " + ".join(combination.columns),
-                f"{combination.unique:,} ({say.percent(combination.alone)})",
+                f"{combination.unique:,} ({console.percent(combination.alone)})",
                 f"{combination.distinction:.4f}",
                 f"{combination.separation:.4f}",
             )
             for combination in (*singling.columns, *singling.together)
         ],
     )
-    share = say.percent(singling.unique / max(singling.rows, 1))
-    say.line(
+    share = console.percent(singling.unique / max(singling.rows, 1))
+    console.line(
         f"{singling.unique:,} rows ({share}) are unique by at most three of "
         f"{', '.join(singling.tried)}.\n"
     )
     if singling.worst:
-        say.line("The rows that the fewest columns single out:")
+        console.line("The rows that the fewest columns single out:")
         for row in singling.worst:
             sets = [" + ".join(names) for names in row.minimal]
             more = f" and {len(sets) - _SETS:,} more" if len(sets) > _SETS else ""
-            say.line(f"  row {row.row + 1:,}: {'; '.join(sets[:_SETS])}{more}")
-        say.line()
+            console.line(f"  row {row.row + 1:,}: {'; '.join(sets[:_SETS])}{more}")
+        console.line()

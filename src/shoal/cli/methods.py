@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
-from shoal.cli import say
+from shoal.cli import console
 
 
 def command() -> None:
@@ -11,18 +11,18 @@ def command() -> None:
 
     Example: shoal methods
     """
-    say.line("Methods (--method NAME, options as --option NAME=VALUE):")
+    console.line("Methods (--method NAME, options as --option NAME=VALUE):")
     for method in METHODS.values():
         default = " (default)" if method.name == DEFAULT_METHOD else ""
-        say.line(f"\n  {method.name}{default}: {method.story}. [{method.citation}]")
+        console.line(f"\n  {method.name}{default}: {method.story}. [{method.citation}]")
         for param in method.params:
-            say.line(f"    {param.name} = {param.default}: {param.meaning}")
+            console.line(f"    {param.name} = {param.default}: {param.meaning}")
         if method.paper is not None:
-            say.line(f"    --as-in-paper: {method.paper.describe()}. {method.paper.why}")
-    say.line("\nRules:")
+            console.line(f"    --as-in-paper: {method.paper.describe()}. {method.paper.why}")
+    console.line("\nRules:")
     for rule in RULES.values():
         flags = " ".join(f"--{flag}" for flag, _ in rule.flags)
         flags += f" --{rule.family[0]} {rule.family[1]}" if rule.family else ""
-        say.line(f"\n  {rule.name} ({flags}): {rule.story}. [{rule.citation}]")
+        console.line(f"\n  {rule.name} ({flags}): {rule.story}. [{rule.citation}]")
         for param in rule.params:
-            say.line(f"    {param.name} = {param.default}: {param.meaning}; {param.allowed()}")
+            console.line(f"    {param.name} = {param.default}: {param.meaning}; {param.allowed()}")

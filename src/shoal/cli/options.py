@@ -17,7 +17,7 @@ from shoal.base.seeds import read_seed, read_seed_file
 from shoal.catalog import METHODS, find_method
 from shoal.cli import streams
 from shoal.plan.rule_specs import rule_flags, rules_asked
-from shoal.tables.sources.source import Place, Source
+from shoal.tables.source import Place, Source
 
 if TYPE_CHECKING:
     from shoal.plan.plan import Plan
@@ -325,7 +325,7 @@ def located(
     query_file: Path | None = None,
 ) -> Path | Source:
     """Return the table that the words of a command and the plan mean together."""
-    from shoal.tables.prepare import locate
+    from shoal.tables.open_table import locate
 
     if query_file is not None:
         if query is not None:

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import OutputError, ParameterError, ShoalWarning
-from shoal.cli import say
+from shoal.cli import console
 from shoal.cli.streams import DASH, put
-from shoal.tables.sources.source import Place, Source, target
+from shoal.tables.source import Place, Source, target
 
 if TYPE_CHECKING:
     import polars as pl
 
     from shoal.api.release import Release
-    from shoal.engines.run import Run
     from shoal.plan.plan import Plan
     from shoal.releases.history.store import History
+    from shoal.verbs.run import Run
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Output:
     ) -> Output:
         """Return the output with the tables that a method publishes, for a declared domain too."""
         from shoal.catalog import DOMAIN, find_method
-        from shoal.tables.files import placed
+        from shoal.tables.write_files import placed
 
         shape = find_method(method).shape
         names = (*shape.tables, DOMAIN) if declared and shape.domains else shape.tables
@@ -162,7 +162,10 @@ class Output:
         check_free(self.manifest, force=self.force)
         sources = [goal for goal in self.tables.values() if isinstance(goal, Source)]
         if sources:
-            from shoal.tables.sources.writing import check_target
+            from shoal.catalog.extensions import require
+
+            require("databases")
+            from shoal.ext.databases.writing import check_target
 
             check_target(sources, force=self.force, inputs=self.inputs)
         if self.series is not None:
@@ -198,8 +201,8 @@ class Output:
         if self.manifest is None or not (begins or drawn):
             return []
         from shoal.base.errors import InputError
-        from shoal.engines.marks import SUFFIX
         from shoal.verbs.manifest import read_manifest, tied_of
+        from shoal.verbs.provenance import SUFFIX
 
         names = []
         for file in sorted(self.manifest.parent.glob(f"*{SUFFIX}")):
@@ -220,7 +223,7 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
-        from shoal.tables.files import to_csv, writing
+        from shoal.tables.write_files import to_csv, writing
         from shoal.verbs.manifest import figures as told
         from shoal.verbs.manifest import leave, written
 
@@ -288,7 +291,7 @@ def keep(file: Path | None, text: str, force: bool, inputs: Sequence[Place]) -> 
     elif file is not None:
         with atomic_file(file, force=force, inputs=inputs) as stream:
             stream.write(text.encode())
-        say.line(f"Wrote {file}.")
+        console.line(f"Wrote {file}.")
 
 
 @contextmanager
@@ -298,7 +301,7 @@ def warned_last() -> Iterator[None]:
         warnings.simplefilter("always", ShoalWarning)
         yield
     for warning in heard:
-        say.warning(str(warning.message))
+        console.warning(str(warning.message))
 
 
 def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
@@ -322,28 +325,28 @@ def tell(run: Run) -> None:
     kept = "every row kept" if not left else f"{left:,} rows left out"
     if left < 0:
         kept = f"every row kept, {-left:,} counterfeits"
-    say.line(
+    console.line(
         f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
         f"{run.groups:,} classes"
     )
     if run.plan.paper is not None:
         citation = find_method(run.plan.method.name).citation
-        say.line(f"Paper    as in {citation}: {run.plan.paper.describe()}")
+        console.line(f"Paper    as in {citation}: {run.plan.paper.describe()}")
     if run.verdict.people is not None:
-        say.line(f"Counted  {run.verdict.people:,} different people by {run.schema.person!r}")
+        console.line(f"Counted  {run.verdict.people:,} different people by {run.schema.person!r}")
     parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
-    say.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
+    console.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
     if run.proof is not None:
-        say.line(f"Proved   {run.proof.describe().partition('. ')[2]}")
+        console.line(f"Proved   {run.proof.describe().partition('. ')[2]}")
     if run.notes:
         notes = (f"{name} {_figures(value)}" for name, value in run.notes.items())
-        say.line(f"Found    {'; '.join(notes)}")
+        console.line(f"Found    {'; '.join(notes)}")
     if run.exposure is not None and not run.exposure.warns:
-        say.line(f"Note     {run.exposure.describe()}")
+        console.line(f"Note     {run.exposure.describe()}")
     if run.read_off is not None and run.read_off.known and not run.read_off.warns:
-        say.line(f"Note     {run.read_off.describe()}")
+        console.line(f"Note     {run.read_off.describe()}")
     for result in run.verdict.rules:
-        say.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
+        console.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
 
 
 def _filled(page: str, manifest: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shoal.measures.risks.results import Attacks
     from shoal.releases.verdict import Verdict
     from shoal.report.page import Provenance
-    from shoal.tables.sources.source import Place, Source
+    from shoal.tables.source import Place, Source
     from shoal.verbs.compare import Comparison
 
 

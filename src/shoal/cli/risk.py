@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from shoal.cli import console, streams
 from shoal.cli import options as opt
-from shoal.cli import say, streams
 from shoal.cli.settings import RELEASED, Given, with_settings
-from shoal.tables.sources.source import Place
+from shoal.tables.source import Place
 
 if TYPE_CHECKING:
     from shoal.measures.risks.reidentification import AttributeRisk, Risk
-    from shoal.measures.telling import Telling
+    from shoal.measures.value_disclosure import Telling
     from shoal.verbs.risk import Risks
 
 
@@ -59,7 +59,7 @@ def command(
     """
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
-    from shoal.tables.prepare import load
+    from shoal.tables.open_table import load
 
     plan, st = given.plan_file, given.opening["st"]
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
@@ -83,19 +83,19 @@ def command(
 
 def report(risks: Risks) -> None:
     """Show the figures before and after side by side."""
-    say.line(f"{risks.after.rows:,} rows, looked up by {', '.join(risks.quasi)}")
+    console.line(f"{risks.after.rows:,} rows, looked up by {', '.join(risks.quasi)}")
     both = [measured for measured in (risks.before, risks.after) if measured is not None]
     heads = ("before", "after") if len(both) == 2 else ("this table",)
-    say.table(("re-identification", *heads), _rows(both, risks.population))
+    console.table(("re-identification", *heads), _rows(both, risks.population))
     for name, after in risks.attributes.items():
         seen = [*([risks.attributes_before[name]] if risks.before else []), after]
-        say.table((f"what is believed of {name}", *heads), _beliefs(seen))
+        console.table((f"what is believed of {name}", *heads), _beliefs(seen))
         if name in risks.values:
             _tell(risks.values[name])
     if risks.left_out:
-        say.line(risks.left_out)
+        console.line(risks.left_out)
     if risks.exposure is not None:
-        (say.warning if risks.exposure.warns else say.line)(risks.exposure.describe())
+        (console.warning if risks.exposure.warns else console.line)(risks.exposure.describe())
 
 
 def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]:
@@ -113,8 +113,8 @@ def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]
             *_all(measured, "prosecutor_highest"),
         ),
         line("mean of it", *_all(measured, "prosecutor_mean")),
-        line(f"rows with a risk above {share}", *(say.percent(one.above) for one in measured)),
-        line(_unique(measured[-1]), *(say.percent(one.unique) for one in measured)),
+        line(f"rows with a risk above {share}", *(console.percent(one.above) for one in measured)),
+        line(_unique(measured[-1]), *(console.percent(one.unique) for one in measured)),
     ]
     if population is None:
         return rows
@@ -138,11 +138,11 @@ def _beliefs(measured: list[AttributeRisk]) -> list[tuple[str, ...]]:
         ("without looking anybody up", *_all(measured, "prior")),
         (
             f"{measured[-1].counted} believed more than {measured[0].threshold:g}",
-            *(say.percent(one.above) for one in measured),
+            *(console.percent(one.above) for one in measured),
         ),
         (
             f"{measured[-1].counted} whose value is certain",
-            *(say.percent(one.certain) for one in measured),
+            *(console.percent(one.certain) for one in measured),
         ),
     ]
 
@@ -162,11 +162,11 @@ def _tell(told: Telling) -> None:
         )
         for one in told.shown
     ]
-    say.table((f"what classes tell of {told.column}", *heads), rows)
+    console.table((f"what classes tell of {told.column}", *heads), rows)
     if len(told.values) > len(rows):
-        say.line(f"{len(told.values) - len(rows):,} more values with lower ratios: see --json.")
+        console.line(f"{len(told.values) - len(rows):,} more values with lower ratios: see --json.")
     if sentence := told.describe():
-        say.warning(sentence)
+        console.warning(sentence)
 
 
 def _all(measured: list[Risk] | list[AttributeRisk], name: str) -> list[str]:

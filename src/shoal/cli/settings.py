@@ -28,7 +28,7 @@ from shoal.plan.changing import ROLES, arguments
 from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
 from shoal.plan.setting import Setting
-from shoal.tables.sources.source import Place, Source
+from shoal.tables.source import Place, Source
 
 _ROLES = {
     "quasi": ("NAMES", "Quasi-identifiers, comma-separated: what others may know."),
@@ -73,7 +73,7 @@ class Given:
 
     def plan(self) -> Plan:
         """Return the plan that is named, with what can be said before the columns are known."""
-        from shoal.tables.prepare import planned
+        from shoal.tables.open_table import planned
 
         return planned(self.plan_file, trust=self.trust, **self.early)
 

@@ -12,9 +12,9 @@ import typer
 
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Role
+from shoal.cli import console
 from shoal.cli import options as opt
-from shoal.cli import say
-from shoal.cli.bar import BAR
+from shoal.cli.progress import BAR
 from shoal.cli.settings import Given, with_settings
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def command(
     """
     from shoal.api.opening import read
     from shoal.cli import anonymize, init
-    from shoal.tables.prepare import planned
+    from shoal.tables.open_table import planned
 
     if not yes and not sys.stdin.isatty():
         raise ParameterError(
@@ -78,7 +78,7 @@ def command(
     suggested = suggestions(profile)
     BAR.stop()
     named = getattr(where, "again", where)
-    say.line(f"{named}: {profile.rows:,} rows, {len(profile.columns)} columns")
+    console.line(f"{named}: {profile.rows:,} rows, {len(profile.columns)} columns")
     roles, people = (suggested, k or K) if yes else asked(profile, suggested, k)
     BAR.start()
     rules = promise(profile, roles, people)
@@ -94,7 +94,7 @@ def command(
     hierarchies = given.values.get("hierarchies")
     made = init.write_plan(decided, where, goal, rules, hierarchies, force=force, why=why)
     tell(roles, why, rules)
-    say.line(f"Wrote {goal}{f' and {len(made)} hierarchies' if made else ''}.\n")
+    console.line(f"Wrote {goal}{f' and {len(made)} hierarchies' if made else ''}.\n")
     anonymize.command(
         out=str(files["release.csv"]),
         data=where,
@@ -103,9 +103,9 @@ def command(
         report=files["report.html"],
         force=force,
     )
-    say.line(f"\nRead the report, then the plan: {goal}. Run it again with:")
+    console.line(f"\nRead the report, then the plan: {goal}. Run it again with:")
     words = init.again(where, hierarchies, goal)
-    say.line(f"  shoal anonymize {words} -o {files['release.csv']} --force")
+    console.line(f"  shoal anonymize {words} -o {files['release.csv']} --force")
     if not no_browser and not yes:
         typer.launch(files["report.html"].absolute().as_uri())
 
@@ -155,8 +155,10 @@ def asked(
 ) -> tuple[dict[str, Role], int]:
     """Ask for the roles and for k; what is not named is not released."""
     names = [column.name for column in profile.schema.columns]
-    say.line("Enter takes the suggestion in brackets, - means none; names with commas between.\n")
-    say.line(f"Columns: {', '.join(names)}\n")
+    console.line(
+        "Enter takes the suggestion in brackets, - means none; names with commas between.\n"
+    )
+    console.line(f"Columns: {', '.join(names)}\n")
     questions = (
         (Role.PERSON, "Which column says whose row it is, if people have several rows?"),
         (Role.QUASI, "Which could somebody else know of a person: age, place, dates, job?"),
@@ -214,7 +216,7 @@ def answer(question: str, suggestion: str, read: Callable[[str], T]) -> T:
         try:
             return read("" if words == NONE else words)
         except ParameterError as fault:
-            say.error(str(fault))
+            console.error(str(fault))
 
 
 def tell(
@@ -229,7 +231,7 @@ def tell(
         Role.OTHER: "released as it is",
         Role.UNDECIDED: "not released until you decide",
     }
-    say.table(
+    console.table(
         ("column", "what happens to it", "why"),
         [(name, words[role], why[name]) for name, role in roles.items()],
     )
@@ -237,4 +239,4 @@ def tell(
         f"{rule['name']} ({', '.join(f'{key} = {rule[key]}' for key in rule if key in 'kl')})"
         for rule in rules
     )
-    say.line(f"Promise: {promised}.")
+    console.line(f"Promise: {promised}.")

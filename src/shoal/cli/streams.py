@@ -12,9 +12,9 @@ from pathlib import Path
 
 from shoal.base.errors import ParameterError
 from shoal.base.system import open_in_memory
-from shoal.cli import say
-from shoal.cli.bar import BAR
-from shoal.tables.sources.source import Place, place
+from shoal.cli import console
+from shoal.cli.progress import BAR
+from shoal.tables.source import Place, place
 
 DASH = Path("-")
 STDIN = "standard input"
@@ -54,7 +54,7 @@ def _piped() -> Path:
 def file(path: Path | None) -> Path | None:
     """Take the name of an output; ``-`` lets everything else be said on standard error."""
     if path == DASH:
-        say.speak(aside=True)
+        console.speak(aside=True)
     return path
 
 

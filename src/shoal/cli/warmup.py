@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from shoal.base.errors import ParameterError, ShoalError
 from shoal.catalog import DEFAULT_METHOD, METHODS, find_method
+from shoal.cli import console
 from shoal.cli import options as opt
-from shoal.cli import say
 
 ROWS = 300
 # What a method is asked to promise here: the first that it can keep.
@@ -41,7 +41,7 @@ def command(
     import time
 
     from shoal.base.compiling import announced
-    from shoal.cli.bar import BAR
+    from shoal.cli.progress import BAR
     from shoal.kernels.keeping import keeping
 
     chosen = opt.split_names(methods, (), "methods") or list(_USUAL)
@@ -60,10 +60,10 @@ def command(
         warnings.simplefilter("ignore")
         for at, (what, step) in enumerate(steps):
             BAR.show(what, (at, len(steps)))
-            say.detail(f"{time.perf_counter() - began:.1f} s: {what}")
+            console.detail(f"{time.perf_counter() - began:.1f} s: {what}")
             step()
     word = f"compiled in {spent.seconds:.0f} s" if spent.seconds else "all was there already"
-    say.line(f"Ready for {', '.join(chosen)}: {word}. Kept in {folder}.")
+    console.line(f"Ready for {', '.join(chosen)}: {word}. Kept in {folder}.")
 
 
 def _steps(methods: list[str]) -> Iterator[tuple[str, Callable[[], object]]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.base.errors import ParameterError
 from shoal.base.partition import Partition
-from shoal.base.secure import below, order, words
+from shoal.base.random_words import below, order, words
 from shoal.coding.encode import Encoded
 from shoal.kernels.anatomy import largest_buckets
 from shoal.privacy import Rule, flatten

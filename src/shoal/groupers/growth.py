@@ -12,8 +12,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.pace import under_way
 from shoal.base.partition import Partition
+from shoal.base.progress_share import under_way
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.partition import Cover, Ints, Partition
-from shoal.base.secure import words
+from shoal.base.random_words import words
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import Join, joins
 from shoal.plan.plan import Plan

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from shoal.base.column_names import check_unicode
 from shoal.base.errors import ParameterError
-from shoal.base.names import check_unicode
 from shoal.base.roles import Role
 
 

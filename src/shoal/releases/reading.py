@@ -9,22 +9,23 @@ from typing import Any
 
 import polars as pl
 
+from shoal.base.column_names import NoRows
 from shoal.base.errors import OutputError
-from shoal.base.names import NoRows
 from shoal.base.roles import Role
 from shoal.catalog import DOMAIN
+from shoal.catalog.extensions import require
 from shoal.plan.plan import Plan
 from shoal.releases.anatomy import GROUP
 from shoal.releases.counterfeits import COUNTERFEITS
 from shoal.releases.ends import ENDS, all_ends
 from shoal.releases.opened import Opened
 from shoal.tables.files import read_table, second_path
-from shoal.tables.gathering import Hierarchies, gather, is_path
+from shoal.tables.find_hierarchies import Hierarchies, gather, is_path
 from shoal.tables.native import from_native
-from shoal.tables.prepare import load_released, released_how
+from shoal.tables.open_table import load_released, released_how
 from shoal.tables.schema import Column
 from shoal.tables.set_cells import read_sets
-from shoal.tables.sources.source import Source, beside, place
+from shoal.tables.source import Source, beside, place
 
 
 def open_published(
@@ -94,7 +95,8 @@ def side_tables(
 
 def _read(where: Path | Source, how: Mapping[str, Any] | None) -> pl.DataFrame:
     if isinstance(where, Source):
-        from shoal.tables.sources.reading import read_source
+        require("databases")
+        from shoal.ext.databases.reading import read_source
 
         return read_source(where)
     return read_table(where, quoted=True, **released_how(how))
@@ -121,7 +123,8 @@ def _beside(
             return None
     if where.table is None or (name == DOMAIN and not _holds_sets(published)):
         return None
-    from shoal.tables.sources.reading import exists, read_source
+    require("databases")
+    from shoal.ext.databases.reading import exists, read_source
 
     other = beside(where, name)
     return read_source(other) if exists(other) else None

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from shoal.base.partition import GroupStats, Ints
-from shoal.base.plain import as_json, plain, table_html
 from shoal.base.roles import Role
+from shoal.base.to_json import as_json, plain, table_html
 from shoal.privacy.base import reached
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema

@@ -12,7 +12,6 @@ import polars as pl
 from shoal import __version__
 from shoal.base.errors import SchemaError
 from shoal.catalog import find_method
-from shoal.engines.run import Run
 from shoal.measures.models import shown
 from shoal.measures.risks.results import Attacks
 from shoal.privacy.base import said
@@ -24,7 +23,8 @@ from shoal.report.parts import Tile, losses_shown, promises
 from shoal.report.release import sections
 from shoal.show.charts.words import say
 from shoal.show.figures.subject import Subject
-from shoal.tables.prepare import resolve
+from shoal.tables.open_table import resolve
+from shoal.verbs.run import Run
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.reidentification import Risk
 from shoal.measures.risks.results import Attacks
-from shoal.measures.telling import telling
+from shoal.measures.value_disclosure import telling
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report import parts

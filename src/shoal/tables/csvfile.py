@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
+from shoal.base.column_names import check_names, check_rows, check_twice
 from shoal.base.errors import InputError, warn
 from shoal.base.extras import needed
 from shoal.base.memory import most_unpacked, told
-from shoal.base.names import check_names, check_rows, check_twice
 from shoal.base.threads import workers
 
 _DELIMITERS = (",", ";", "\t", "|")

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.base.column_names import check_unicode
 from shoal.base.errors import SchemaError
-from shoal.base.names import check_unicode
 from shoal.base.partition import Floats, Ints
 
 STAR = "*"

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import hashlib
-import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
 
 import polars as pl
 
-from shoal.base.atomic import Batch, Pathlike, atomic_files
-from shoal.base.errors import InputError, NotVerified, OutputError
+from shoal.base.column_names import check_names, check_rows
+from shoal.base.errors import InputError, OutputError
 from shoal.base.memory import LEAST, check_fits, told
-from shoal.base.names import check_names, check_rows
 from shoal.base.parsing import Unreadable
 from shoal.base.threads import share
+from shoal.catalog.extensions import require
 from shoal.tables.arrow_size import unpacked
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
 from shoal.tables.local import check_words, read_local_forms
-from shoal.tables.native import from_native
-from shoal.tables.set_cells import SETS, to_json
-from shoal.tables.sources.source import Source, beside, place, target
-from shoal.tables.spreadsheet import TEXTS, quote, unquote
-from shoal.tables.statistics import READ, WRITTEN, read_statistics, write_statistics
+from shoal.tables.source import Source, place
+from shoal.tables.spreadsheet import unquote
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
 _CELLS = 1 << 16  # of a text file whose types are found at a time
 _WIDTHS = {"BOOLEAN": 0, "INT32": 1, "FLOAT": 4}  # least bytes of a cell; of others 8
 TEXT_FORMATS = (".csv", ".csv.gz", ".tsv")
-FORMATS = (*TEXT_FORMATS, ".parquet", ".arrow", ".feather", ".xlsx", *WRITTEN)
+STATISTICS = {
+    ".dta": "Stata",
+    ".sav": "SPSS",
+    ".zsav": "SPSS",
+    ".sas7bdat": "SAS",
+    ".xpt": "SAS",
+}
+STATISTICS_WRITTEN = (".dta", ".sav", ".xpt")
+FORMATS = (*TEXT_FORMATS, ".parquet", ".arrow", ".feather", ".xlsx", *STATISTICS_WRITTEN)
 
 
 def read_table(
@@ -103,7 +104,8 @@ def read_file(
     """
     check_words(dates, decimal)
     if isinstance(path, Source):
-        from shoal.tables.sources.reading import read_source
+        require("databases")
+        from shoal.ext.databases.reading import read_source
 
         return read_source(path, missing), ""
     if path.suffix == ".toml":
@@ -125,7 +127,7 @@ def read_file(
             check_fits(path, told(length), length * (LEAST if known is None else 1))
             raw = stream.read()
         digest = hashlib.sha256(raw).hexdigest()
-        if (suffix := path.suffix.lower()) in (".xlsx", ".xlsm", ".xls", *READ):
+        if (suffix := path.suffix.lower()) in (".xlsx", ".xlsm", ".xls", *STATISTICS):
             frame = _of_program(path, raw, suffix, sheet, hidden, labels, encoding)
         elif known is not None:
             frame = _binary(path, raw, known)
@@ -159,7 +161,10 @@ def _of_program(
     """Read a file of Excel, Stata, SPSS or SAS, by its name; it is never taken for text."""
     if labels not in (None, "texts", "codes"):
         raise InputError(f"--labels (labels=) takes texts or codes. Got {labels!r} instead.")
-    if suffix in READ:
+    require("exchange")
+    if suffix in STATISTICS:
+        from shoal.ext.exchange.statistics import read_statistics
+
         return read_statistics(path, raw, suffix, labels, encoding)
     if raw[:4] != b"PK\x03\x04":
         old = raw[:4] == b"\xd0\xcf\x11\xe0"
@@ -168,7 +173,7 @@ def _of_program(
             "whatever its name says. Save it as .xlsx without a password; if it is text, call it "
             ".csv."
         )
-    from shoal.tables.workbooks import read_workbook  # reads XML, which few runs need
+    from shoal.ext.exchange.workbooks import read_workbook  # reads XML, which few runs need
 
     return read_workbook(path, raw, sheet, hidden)
 
@@ -239,155 +244,3 @@ def second_path(path: Path, name: str) -> Path:
     """Return where another table of a release goes: ``x.csv`` -> ``x.st.csv``."""
     suffix = check_output_format(path)
     return path.with_name(f"{path.name[: -len(suffix)]}.{name}{path.name[-len(suffix) :]}")
-
-
-def write_table(
-    frame: Any,
-    path: Pathlike,
-    force: bool = False,
-    inputs: Sequence[Pathlike] = (),
-    *,
-    into: str | None = None,
-    csv_safe: bool = False,
-) -> None:
-    """Write ``frame`` whole or not at all, in the format that the name's ending says.
-
-    Parameters
-    ----------
-    frame
-        A polars, pandas or pyarrow frame.
-    path
-        The file, or the address of a database.
-    into
-        The table of that database, unless the address names it: ``sqlite:x.db#release``.
-    force
-        Replace an existing file.
-    inputs
-        The files that the table came from, which are never written over.
-    csv_safe
-        Put an apostrophe before the texts of a CSV file that a spreadsheet would run as formulas.
-    """
-    table = frame if isinstance(frame, pl.DataFrame) else from_native(frame)
-    write_release({"release": table}, path, force, inputs, into=into, csv_safe=csv_safe)
-
-
-def write_release(
-    tables: Mapping[str, pl.DataFrame],
-    path: Pathlike,
-    force: bool = False,
-    inputs: Sequence[Pathlike] = (),
-    *,
-    into: str | None = None,
-    csv_safe: bool = False,
-) -> None:
-    """Write the tables of a release, all of them or none: the second one next to the first."""
-    with writing(placed(path, tables, into), tables, force, inputs, csv_safe=csv_safe):
-        pass
-
-
-@contextlib.contextmanager
-def writing(
-    goals: Mapping[str, Path | Source],
-    tables: Mapping[str, pl.DataFrame],
-    force: bool,
-    inputs: Sequence[Pathlike],
-    *,
-    csv_safe: bool,
-) -> Iterator[Batch]:
-    """Write tables where they go; the block adds files to them, all get their names together.
-
-    If it goes wrong, nothing new is left; a file that was replaced with ``force`` is gone.
-    """
-    sources = {goal: tables[name] for name, goal in goals.items() if isinstance(goal, Source)}
-    with atomic_files() as files, contextlib.ExitStack() as stack:
-        if sources:
-            from shoal.tables.sources.writing import written
-
-            used = [place(source) for source in inputs]
-            stack.enter_context(written(sources, force=force, inputs=used))
-        # The release comes last: it is not there before its second table.
-        for name, goal in reversed(list(goals.items())):
-            if isinstance(goal, Path):
-                _stage(files, goal, tables[name], force, inputs, csv_safe=csv_safe)
-        yield files
-        files.publish()
-
-
-def placed(
-    path: Pathlike, names: Iterable[str], into: str | None = None
-) -> Mapping[str, Path | Source]:
-    """Return where every table of a release goes: the second one next to the first."""
-    goal = path if isinstance(path, Source) else target(path, into)
-    second = [name for name in names if name != "release"]
-    if isinstance(goal, Source):
-        return {"release": goal} | {name: beside(goal, name) for name in second}
-    return {"release": goal} | {name: second_path(goal, name) for name in second}
-
-
-def _stage(
-    files: Batch,
-    path: Path,
-    frame: pl.DataFrame,
-    force: bool,
-    inputs: Sequence[Pathlike],
-    *,
-    csv_safe: bool,
-) -> None:
-    """Write a table into a file that gets its name later."""
-    suffix = check_output_format(path)
-    with files.open(path, force=force, inputs=inputs) as stream:
-        try:
-            _write(frame, stream, suffix, csv_safe=csv_safe)
-        except pl.exceptions.PolarsError as fault:
-            raise OutputError(
-                f"Cannot write {path} as {suffix}: {fault}. Nothing was written; "
-                "try another format, for instance .parquet."
-            ) from fault
-
-
-def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, *, csv_safe: bool) -> None:
-    if suffix in (*TEXT_FORMATS, ".xlsx", *WRITTEN):
-        # These files have no lists: a set of values is written as a JSON list.
-        frame = frame.with_columns(to_json(s) for s in frame if s.dtype == SETS)
-    if suffix in TEXT_FORMATS and csv_safe:
-        frame = _harmless(frame)
-    if suffix == ".csv.gz":
-        # No name and no time inside, so that equal tables make equal files.
-        with gzip.GzipFile("", "wb", compresslevel=4, fileobj=stream, mtime=0) as packed:
-            frame.write_csv(cast(IO[bytes], packed))
-    elif suffix in (".csv", ".tsv"):
-        frame.write_csv(stream, separator="\t" if suffix == ".tsv" else ",")
-    elif suffix == ".parquet":
-        frame.write_parquet(stream)
-    elif suffix == ".xlsx":
-        from shoal.tables.workbooks import write_workbook
-
-        write_workbook(frame, stream)
-    elif suffix in WRITTEN:
-        write_statistics(frame, stream, suffix)
-    else:
-        # As plain texts: not every reader knows views, least of all in lists.
-        frame.write_ipc(
-            stream,
-            compression="lz4" if suffix == ".feather" else "uncompressed",
-            compat_level=pl.CompatLevel.oldest(),
-        )
-
-
-def to_csv(frame: pl.DataFrame, *, csv_safe: bool = False) -> bytes:
-    """Return the bytes of a CSV file."""
-    stream = io.BytesIO()
-    _write(frame, stream, ".csv", csv_safe=csv_safe)
-    return stream.getvalue()
-
-
-def _harmless(frame: pl.DataFrame) -> pl.DataFrame:
-    """Quote what a spreadsheet would run, and check that a reader gets back what was published."""
-    quoted = quote(frame)
-    texts = frame.with_columns(s.cast(pl.String) for s in frame if s.dtype in TEXTS)
-    if not unquote(quoted).equals(texts):
-        raise NotVerified(
-            "Nothing was written: the texts that --csv-safe (csv_safe) quotes would not be read "
-            "back as they are published. This is a fault in Shoal: please report it."
-        )
-    return quoted

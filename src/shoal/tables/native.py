@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from shoal.base.column_names import check_names, check_rows, check_twice, check_unicode
 from shoal.base.errors import InputError
-from shoal.base.names import check_names, check_rows, check_twice, check_unicode
 from shoal.tables.cells import blank, dated
 from shoal.tables.local import read_local_forms
 
@@ -31,6 +31,14 @@ def from_native(frame: Any, missing: Sequence[str] = (), **forms: str | None) ->
     result = pl.DataFrame(columns)
     check_rows(result.height, names, "The frame")
     return result
+
+
+def is_spark_frame(data: Any) -> bool:
+    """Tell a Spark frame by where its class lives, without importing Spark."""
+    return any(
+        base.__module__.startswith("pyspark.sql") and base.__name__ == "DataFrame"
+        for base in type(data).__mro__
+    )
 
 
 def _foreign(frame: Any) -> list[pl.Series]:

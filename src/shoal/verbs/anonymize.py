@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -26,18 +26,16 @@ from shoal.base.partition import Ints, Partition
 from shoal.base.pseudonyms import pseudonyms
 from shoal.base.roles import Role
 from shoal.catalog import METHODS, Method, find_method
+from shoal.catalog.extensions import require
 from shoal.coding.encode import Encoded, encode
-from shoal.engines.run import Run
-from shoal.engines.spark.settings import Spark
 from shoal.groupers.bounded import Bounds, grouped, is_limited
 from shoal.groupers.lasting import Lasting
 from shoal.groupers.slack import loosened
 from shoal.groupers.together import check_constant, together
-from shoal.measures.cautions import Matter, cautions, planned
+from shoal.measures.cautions import Matter, cautions
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
-from shoal.measures.named import check_labels, named_values, uncounted
-from shoal.measures.proof import Proof, crowd, lower_bound
+from shoal.measures.named import check_labels, named_values
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import All, Rule
@@ -47,12 +45,15 @@ from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
 from shoal.tables.compatibility import Request, refuse
-from shoal.tables.gathering import Hierarchies
-from shoal.tables.prepare import Taken, warn_undecided
+from shoal.tables.open_table import Taken
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
-from shoal.verbs.courses import Course, counted_people, course, shown_of, told_over_time
-from shoal.verbs.drawing import generators, warn_of_short
+from shoal.verbs.continuation import Course, counted_people, course, shown_of, told_over_time
+from shoal.verbs.randomness import generators
+from shoal.verbs.run import Run
+
+if TYPE_CHECKING:
+    from shoal.ext.proof.bound import Proof
 
 QUOTED = "texts quoted for spreadsheets"
 STAGES = ("read", "encode", "group", "recode", "verify", "write")
@@ -104,37 +105,6 @@ def limited(progress: Progress, entry: Method, time_limit: float | None) -> Prog
         return progress(stage) is True or (stage == "refine" and time.perf_counter() >= end)
 
     return told
-
-
-def on_spark(
-    data: Any,
-    plan: Plan,
-    hierarchies: Hierarchies | None,
-    extra: tuple[Rule, ...],
-    engine: Spark,
-    clock: Clock,
-) -> tuple[Run, dict[str, Any], tuple[Opened, pl.DataFrame] | None]:
-    """Carry out the plan where the rows are; return the run and the tables as Spark frames.
-
-    And the release with its table on this machine, if the engine is to bring them.
-    """
-    from shoal.engines.spark.engine import carry_out
-
-    start = time.perf_counter()
-
-    def run(entry: Method, rows: Encoded, rule: Rule, rng: Any, options: Mapping[str, Any]) -> Any:
-        return group(entry, rows, rule, rng, options, clock, plan)
-
-    with heard() as said:
-        warn_of_short(plan)
-        made, tables, here = carry_out(data, plan, hierarchies, extra, engine, run, clock)
-        warn_undecided(made.schema)
-        rules = build_rules([part.spec for part in plan.rules], made.schema.sensitive)
-        warn_each(planned(made.schema, plan, (*rules, *extra)))
-        warn_each(uncounted(made.schema, plan))
-    clock.seconds["total"] = time.perf_counter() - start
-    texts = tuple(dict.fromkeys([*said, *advice(plan)]))
-    return replace(made, seconds=clock.seconds, warnings=texts), tables, here
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +199,8 @@ def execute(
 
 def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> Proof:
     """Work out what no release can lose less than, telling how near that has come."""
+    require("proof")
+    from shoal.ext.proof.bound import Proof, crowd, lower_bound
 
     def tell(rate: float) -> bool:
         far = f"at most {100 * (loss / rate - 1):.1f} % above the best" if rate > 0 else "at work"

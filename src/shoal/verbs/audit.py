@@ -12,7 +12,6 @@ from shoal.base.errors import NotVerified, SchemaError
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_rule
-from shoal.engines.run import Run
 from shoal.measures.cautions import doubtful
 from shoal.measures.earlier.measuring import check_against, earlier
 from shoal.measures.exposure import exposure
@@ -37,8 +36,9 @@ from shoal.releases.history.store import History
 from shoal.releases.opened import Opened, uncounted
 from shoal.releases.verdict import Original, RuleResult, Verdict
 from shoal.tables.cells import as_text, blank, typed
-from shoal.tables.prepare import resolve
+from shoal.tables.open_table import resolve
 from shoal.tables.set_cells import read_sets
+from shoal.verbs.run import Run
 
 
 def audit(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.base.errors import ParameterError, listed, nearest
-from shoal.base.plain import as_json, table_html
+from shoal.base.to_json import as_json, table_html
 from shoal.catalog import ESTIMATORS, find_estimator, find_paper
 from shoal.releases.base import By, Counts
 from shoal.releases.categories import read_by

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.plain import as_json, table_html
-from shoal.base.plain import plain as plain_data
 from shoal.base.roles import Role
+from shoal.base.to_json import as_json, table_html
+from shoal.base.to_json import plain as plain_data
 from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy

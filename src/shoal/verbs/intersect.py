@@ -18,7 +18,7 @@ from shoal.measures.risks.scores import Belief
 from shoal.measures.risks.searching import answers_of, belief_of, same_values, searched
 from shoal.measures.risks.summary import narrowed
 from shoal.releases.opened import Opened
-from shoal.tables.prepare import check_columns, quasi_schema
+from shoal.tables.open_table import check_columns, quasi_schema
 
 
 @dataclass(frozen=True, eq=False)

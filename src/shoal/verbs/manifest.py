@@ -2,8 +2,8 @@
 
 It may be sent along with the release, so it holds nothing that is computed from the original: no
 count of rows that were read, no loss, no text that a plan lists. What stands in for these are
-digests under a key (:mod:`shoal.engines.marks`). The figures of the run hold the manifest too, and
-the rest of it under ``steward``.
+digests under a key (:mod:`shoal.verbs.provenance`). The figures of the run hold the manifest too,
+and the rest of it under ``steward``.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any
 from shoal.base.atomic import Batch
 from shoal.base.errors import InputError, OutputError, ParameterError
 from shoal.base.parsing import Unreadable
-from shoal.base.plain import plain
 from shoal.base.roles import Role
-from shoal.engines.marks import SUFFIX
-from shoal.engines.run import Run, versions
+from shoal.base.to_json import plain
 from shoal.plan.plan import Plan
 from shoal.releases.history.store import History
-from shoal.tables.sources.source import Source
+from shoal.tables.source import Source
+from shoal.verbs.provenance import SUFFIX
+from shoal.verbs.run import Run, versions
 
 FORMAT = 1
 _WHY = {

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.base.plain import plain
-from shoal.engines.run import versions
+from shoal.base.to_json import plain
 from shoal.releases.verdict import Verdict
 from shoal.verbs.manifest import LIBRARIES, beside, digest_and_size, is_manifest, read_manifest
+from shoal.verbs.run import versions
 
 
 def compared(

@@ -9,15 +9,15 @@ import polars as pl
 
 from shoal.base.errors import SchemaError, warn
 from shoal.base.partition import GroupStats
-from shoal.base.plain import as_json, table_html
 from shoal.base.roles import Role
+from shoal.base.to_json import as_json, table_html
 from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
-from shoal.measures.telling import LEFT_OUT, Telling, telling
+from shoal.measures.value_disclosure import LEFT_OUT, Telling, telling
 from shoal.privacy import KAnonymity
 from shoal.releases import foreign
 from shoal.releases.opened import Opened, uncounted
-from shoal.tables.prepare import check_columns, quasi_schema
+from shoal.tables.open_table import check_columns, quasi_schema
 from shoal.tables.schema import Column
 
 

@@ -22,8 +22,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.pace import under_way
 from shoal.base.partition import Codes, Ints
+from shoal.base.progress_share import under_way
 from shoal.base.threads import share
 from shoal.coding.tuples import entries
 from shoal.groupers.prices.near import LOOKS, near_nodes

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.pace import under_way
 from shoal.base.partition import Partition
+from shoal.base.progress_share import under_way
 from shoal.base.threads import share
 from shoal.coding.space import make_space
 from shoal.coding.tuples import entries

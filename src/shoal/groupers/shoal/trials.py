@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.pace import under_way
 from shoal.base.partition import in_order
+from shoal.base.progress_share import under_way
 from shoal.base.threads import workers
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.plain import as_json, table_html
+from shoal.base.to_json import as_json, table_html
 from shoal.releases.estimates.intervals import quantile
 
 

@@ -10,8 +10,8 @@ import polars as pl
 
 from shoal.base.errors import ParameterError
 from shoal.base.partition import Bools, Codes, Ints
+from shoal.base.random_words import below, words
 from shoal.base.roles import Role
-from shoal.base.secure import below, words
 from shoal.catalog import DOMAIN
 from shoal.coding.encode import Encoded
 from shoal.privacy import Rule, flatten

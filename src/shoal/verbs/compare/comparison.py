@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.plain import as_json, table_html
+from shoal.base.to_json import as_json, table_html
 from shoal.plan.plan import Plan
 from shoal.show.charts.paper import Chart
 from shoal.show.charts.plane import Point, scatter

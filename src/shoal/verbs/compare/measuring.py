@@ -5,26 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from shoal.base.partition import GroupStats, Ints
 from shoal.catalog import LOSSES
-from shoal.measures.losses import classifier
-from shoal.measures.losses.classifier import PredictionTask, Score
+from shoal.catalog.extensions import available, require
 from shoal.measures.losses.features import PairedCells, read_beside
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.reidentification import assess, attribute_risk
-from shoal.measures.telling import telling
+from shoal.measures.value_disclosure import telling
 from shoal.releases.base import Query, View
 from shoal.tables.cells import natural
 from shoal.tables.domain import Taxonomy
-from shoal.tables.prepare import Taken
+from shoal.tables.open_table import Taken
 from shoal.tables.schema import Schema
 from shoal.verbs.anonymize import Made
+
+if TYPE_CHECKING:
+    from shoal.ext.learning.classifier import PredictionTask, Score
 
 QUERIES = 300
 COLUMNS, SHARE = 3, 0.07  # of a query, see losses.queries.workload
@@ -160,6 +162,9 @@ class Yardstick:
         task, opened = self.task, made.opened
         if task is None:
             return {}
+        require("learning")
+        from shoal.ext.learning import classifier
+
         blurred = None
         if opened.shape.view.estimated(opened, task.target):
             rows = classifier.training_rows(task, made.order)
@@ -194,6 +199,9 @@ def make_yardstick(
     task = _task(original, schema, classify, target, seed, notes)
     baselines = {}
     if task is not None:
+        require("learning")
+        from shoal.ext.learning import classifier
+
         learnt = classifier.on_original(task, original, schema, taken.taxonomies)
         baselines = {"original": learnt, "majority": classifier.majority(task)}
     return Yardstick(
@@ -237,6 +245,13 @@ def _task(
     seed: int,
     notes: list[str],
 ) -> PredictionTask | None:
+    if not (classify or target is not None or available("learning")):
+        if classify is None:
+            notes.append("No classifier: this installation has none.")
+        return None
+    require("learning")
+    from shoal.ext.learning import classifier
+
     chosen = classifier.choose_target(schema, target)
     if classify is False:
         return None

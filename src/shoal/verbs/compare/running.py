@@ -11,13 +11,13 @@ from typing import Any
 from shoal.base.errors import Infeasible, ParameterError
 from shoal.base.params import Param
 from shoal.catalog import DEFAULT_LOSS, find_method, find_rule
+from shoal.catalog.extensions import require
 from shoal.coding.encode import Encoded, encode
-from shoal.measures.proof import Bound, Proof, crowd, lower_bound
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
 from shoal.tables.compatibility import Request, refuse
-from shoal.tables.prepare import Taken
+from shoal.tables.open_table import Taken
 from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard
 from shoal.verbs.compare.choices import Choice, choices
 from shoal.verbs.compare.comparison import ComparedSetting, Comparison
@@ -159,6 +159,9 @@ class _Runner:
         self, settings: Sequence[ComparedSetting]
     ) -> tuple[list[ComparedSetting], tuple[str, ...]]:
         """Add to settings how far they are at most above the best, and tell why some have not."""
+        require("proof")
+        from shoal.ext.proof.bound import Bound, Proof, crowd, lower_bound
+
         bounds: dict[tuple[bool, int], Bound] = {}
         done, notes = [], []
         for setting in settings:

@@ -1,0 +1,265 @@
+"""How commands explain themselves: examples first, options in groups, rare ones on demand."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import shutil
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from shoal.catalog import RULES
+from shoal.cli import console
+from shoal.cli.progress import BAR
+
+# Which options belong together, in the order in which they are shown; what stands nowhere here is
+# peculiar to its command and comes right after its input. A colon marks what few people need, a
+# star where the settings of a plan stand that are declared for the group.
+GROUPS = {
+    "Input": "DATA ORIGINAL RELEASED FILE COLUMN PATH --plan --original --population --control "
+    "--against --table --query: --query-file: --original-table: --st: * "
+    "--notation: --max-unpacked: --trust-plan:",
+    "This command": "",
+    "Columns": "--quasi --known --sensitive --identifier --person --other * --pseudonym-key:",
+    "Promise": "--history --history-key:",
+    "Method": "--method --methods --option: * --effort --time-limit --prove: --repeats "
+    "--seed: --seed-file:",
+    "Output": "--out * --report --audience: --json --csv --plot --dictionary --into: "
+    "--force --strict:",
+    "Engine": "--threads --engine --master: --driver-tuples:",
+    "Help": "--quiet --verbose --version --help --help-all",
+}
+OWN = "This command"
+_LEFT = 23  # where the explanation of an option starts
+_WIDEST = 100
+
+
+def _placed(*, settings: bool) -> dict[str, tuple[str, bool]]:
+    """Return the group of every option that has one, and whether few people need it.
+
+    ``settings``: the options may be those of settings of a plan, which take a moment to load.
+    """
+    declared: dict[str, list[str]] = {}
+    if settings:
+        from shoal.plan.changing import arguments
+    for tables in arguments().values() if settings else ():
+        setting = next(iter(tables.values()))
+        flag = str(setting.flag).partition("/")[0]
+        declared.setdefault(setting.group, []).append(f"{flag}{':' * setting.rare}")
+    places = {
+        word.rstrip(":"): (group, word.endswith(":"))
+        for group, words in GROUPS.items()
+        for listed in words.split()
+        for word in (declared.get(group, []) if listed == "*" else [listed])
+    }
+    for rule in RULES.values():
+        # The first flag of a rule calls for it, the others refine it.
+        for at, (flag, _) in enumerate(rule.flags):
+            places.setdefault(f"--{flag}", ("Promise", at > 0))
+        if rule.family:
+            places.setdefault(f"--{rule.family[0]}", ("Promise", True))
+    for flag in (first for rule in RULES.values() for first, _ in rule.flags[:1]):
+        places[f"--{flag}"] = ("Promise", False)
+    return places
+
+
+class Command(TyperCommand):
+    """A command whose help has groups."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words; the message about a wrong one has the terminal alone."""
+        return _parsed(super().parse_args, ctx, args)
+
+    def get_help(self, ctx: Any) -> str:
+        """Return what most people need of the help."""
+        return text(self, ctx, rare=False)
+
+
+class CommandGroup(TyperGroup):
+    """A group of commands; its help names them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words as a command does."""
+        return _parsed(super().parse_args, ctx, args)
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help of the group."""
+        return text(self, ctx, rare=False)
+
+
+def _parsed(parse: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[str]:
+    try:
+        return parse(ctx, args)
+    except BaseException:
+        BAR.stop()
+        raise
+
+
+def _quiet(asked: bool) -> None:
+    console.speak(quiet=asked)
+    if asked:
+        BAR.stop()
+
+
+def _verbose(asked: bool) -> None:
+    console.speak(verbose=asked)
+
+
+def _all(ctx: typer.Context, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        typer.echo(text(ctx.command, ctx, rare=True))
+        ctx.exit()
+
+
+# What every command also takes: names, meaning, what is done then.
+_COMMON: dict[str, tuple[tuple[str, ...], str, Callable[..., None]]] = {
+    "quiet": (("--quiet", "-q"), "Say nothing but warnings and errors.", _quiet),
+    "verbose": (("--verbose", "-v"), "Also say what is done when, and what it took.", _verbose),
+    "help_all": (("--help-all",), "Show every option, with all there is to know of it.", _all),
+}
+
+
+def told(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that every command has."""
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(command).parameters.values()
+    ]
+    common = [
+        inspect.Parameter(
+            key,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False,
+            annotation=Annotated[
+                bool, typer.Option(*names, help=meaning, callback=call, is_eager=True)
+            ],
+        )
+        for key, (names, meaning, call) in _COMMON.items()
+    ]
+
+    @functools.wraps(command)
+    def wrapper(**arguments: Any) -> Any:
+        return command(**{key: arguments[key] for key in arguments.keys() - _COMMON.keys()})
+
+    wrapper.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {each.name: each.annotation for each in (*own, *common)}
+    del wrapper.__wrapped__
+    return wrapper
+
+
+def text(command: Any, ctx: Any, *, rare: bool) -> str:
+    """Return the help of a command; ``rare``: with all options and all of their explanations."""
+    BAR.stop()
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    paragraphs = [
+        " ".join(paragraph.split())
+        for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(command.help or ""))
+    ]
+    examples = [
+        paragraph.partition(": ")[2]
+        for paragraph in paragraphs
+        if paragraph.startswith("Example: ")
+    ]
+    prose = [
+        paragraph for paragraph in paragraphs if paragraph and not paragraph.startswith("Example: ")
+    ]
+    lines = [f"Usage: {_usage(command, ctx)}", ""]
+    for example in examples:
+        lines += [f"  {row}" for row in _commanded(example, width - 2)]
+    lines += [""] * bool(examples)
+    for paragraph in prose:
+        lines += [*textwrap.wrap(paragraph, width, break_on_hyphens=False), ""]
+    members = getattr(command, "commands", {})
+    if members:
+        lines += ["Commands"]
+        pairs = [(name, member.get_short_help_str(limit=999)) for name, member in members.items()]
+        lines += [*_pairs(pairs, width, 4 + max(map(len, members))), ""]
+    hidden = 0
+    for group, params in _grouped(command.get_params(ctx), settings=not members).items():
+        shown = [param for param, seldom in params if rare or not seldom]
+        hidden += len(params) - len(shown)
+        if shown:
+            lines += [group, *_pairs((_words(param, rare=rare) for param in shown), width), ""]
+    if hidden:
+        lines.append(f"{hidden} more options: {ctx.command_path} --help-all")
+    return "\n".join(lines).rstrip()
+
+
+def _usage(command: Any, ctx: Any) -> str:
+    """Return what cannot be left out of a command, and what may stand beside."""
+    if hasattr(command, "commands"):
+        return f"{ctx.command_path} COMMAND ..."
+    params = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
+    words = [
+        _key(param) if param.required else f"[{_key(param)}]"
+        for param in params
+        if param.param_type_name == "argument"
+    ]
+    words += [
+        f"{min(param.opts, key=len)} {param.metavar or param.name.upper()}"
+        for param in params
+        if param.param_type_name == "option" and param.required
+    ]
+    return " ".join([ctx.command_path, *words, "[OPTIONS]"])
+
+
+def _grouped(params: Iterable[Any], *, settings: bool) -> dict[str, list[tuple[Any, bool]]]:
+    """Return every parameter in its group, each with whether few people need it."""
+    places = _placed(settings=settings)
+    order = {word: at for at, word in enumerate(places)}
+    by_group: dict[str, list[tuple[Any, bool]]] = {group: [] for group in GROUPS}
+    rest = len(order)
+    for param in sorted(params, key=lambda one: order.get(_key(one), rest)):
+        if getattr(param, "hidden", False):
+            continue
+        group, rare = places.get(_key(param), (OWN, False))
+        by_group[group].append((param, rare))
+    return {group: members for group, members in by_group.items() if members}
+
+
+def _key(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return str(param.metavar or param.name).strip("[]").upper()
+    return str(next((word for word in param.opts if word.startswith("--")), param.opts[0]))
+
+
+def _words(param: Any, *, rare: bool) -> tuple[str, str]:
+    """Return how a parameter is written and what it means; in short its first sentence."""
+    meaning = " ".join((param.help or "").split())
+    if not rare:
+        meaning = re.split(r"(?<=[a-z)\]'])\. (?=[A-Z])", meaning)[0].rstrip(".")
+    if param.param_type_name == "argument":
+        return _key(param), meaning
+    takes = "" if getattr(param, "is_flag", False) else f" {param.metavar or param.name.upper()}"
+    short = [word for word in param.opts if not word.startswith("--")]
+    long = [word for word in (*param.opts, *param.secondary_opts) if word.startswith("--")]
+    names = ", ".join([*short, "/".join(long)])
+    needed = " (needed)" if param.required else ""
+    return f"{names}{takes}", f"{meaning}{needed}"
+
+
+def _pairs(pairs: Iterable[tuple[str, str]], width: int, left: int = _LEFT) -> Iterator[str]:
+    """Yield words and their explanations in two columns; ``left``: where the second starts."""
+    for words, meaning in pairs:
+        rows = textwrap.wrap(meaning, max(width - left, 20), break_on_hyphens=False) or [""]
+        if len(words) + 4 > left:
+            yield f"  {words}"
+        else:
+            yield f"  {words:<{left - 2}}{rows.pop(0)}"
+        yield from (f"{' ' * left}{row}" for row in rows)
+
+
+def _commanded(example: str, width: int) -> list[str]:
+    """Break a command so that it can be copied: lines end in a backslash."""
+    if len(example) <= width:
+        return [example]
+    rows = textwrap.wrap(
+        example, width - 2, subsequent_indent="    ", break_on_hyphens=False, break_long_words=False
+    )
+    return [f"{row} \\" for row in rows[:-1]] + rows[-1:]

@@ -1,0 +1,1 @@
+"""Files of other programs: Excel, Stata, SPSS, SAS and projects of ARX."""

@@ -1,0 +1,1 @@
+"""Classifiers that are trained on a release."""

@@ -1,0 +1,1 @@
+"""A lower bound of what any release loses."""

@@ -1,0 +1,232 @@
+"""What a finished run shows and leaves behind to take away."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.api.release import Release
+from shoal.base.atomic import atomic_file
+from shoal.base.errors import MissingExtra, ShoalError
+from shoal.base.to_json import plain
+from shoal.ext.web.profiles import clip
+from shoal.measures.risks.results import Attacks
+from shoal.measures.value_disclosure import SHOWN, telling
+from shoal.plan.plan import Plan
+from shoal.privacy.base import reached
+from shoal.releases.opened import Opened
+from shoal.report.evidence import filled
+from shoal.report.page import Provenance
+from shoal.show.charts.paper import Chart
+from shoal.show.figures.plots import attacks_chart
+from shoal.tables.write_files import write_table
+from shoal.verbs.manifest import figures, manifest, written
+
+_EXAMPLES = 6
+_DRAWN = 16  # columns whose distribution is drawn
+
+
+def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, Any]:
+    """Return everything the page shows of a run, as plain data.
+
+    ``why``: the reason that nothing was attacked, if so.
+    """
+    opened = release.here
+    drawn, skipped = charts(release, attacks)
+    told = plain(
+        {
+            "summary": release.to_dict(),
+            "warnings": list(release.warnings),
+            "rules": [
+                {
+                    "promise": result.promise,
+                    "reached": reached(result.achieved),
+                    "holds": result.holds,
+                }
+                for result in release.verdict.rules
+            ],
+            "groups": examples(opened),
+            "risk": risk(release),
+            "beliefs": [
+                {"column": each.of, "worst": each.worst, "mean": each.mean}
+                for each in release.plot.beliefs()
+            ],
+            "values": [
+                one.to_dict(SHOWN) for one in telling(opened, release.verdict.stats).values()
+            ],
+            "exact": opened.shape.exact,
+            "attacks": [] if attacks is None else [attack.to_dict() for attack in attacks.results],
+            "charts": drawn,
+            "skipped": [*([why] if why else []), *skipped],
+        }
+    )
+    assert isinstance(told, dict)
+    return told
+
+
+def charts(
+    release: Release[Any], attacks: Attacks | None
+) -> tuple[list[dict[str, str]], list[str]]:
+    """Draw the figures of the report; one that cannot be drawn is named with the reason."""
+    plot = release.plot
+    opened = release.here
+    wanted: dict[str, Callable[[], Chart]] = {
+        "loss": plot.loss,
+        "classes": plot.classes,
+        "risk": plot.risk,
+    }
+    if attacks is not None and attacks.results:
+        wanted["attacks"] = partial(attacks_chart, attacks.results)
+    if opened.sensitive:
+        wanted["belief"] = plot.belief
+    wanted["missing"] = plot.missing
+    names = [*opened.quasi, *opened.sensitive]
+    for number, name in enumerate(names[:_DRAWN]):
+        wanted[f"column-{number}"] = partial(plot.distribution, name)
+    drawn, skipped = [], []
+    for key, draw in wanted.items():
+        try:
+            drawn.append({"key": key, "html": draw().html(key)})
+        except ShoalError as error:
+            skipped.append(str(error))
+    if len(names) > _DRAWN:
+        skipped.append(f"Only the first {_DRAWN} columns are drawn.")
+    return drawn, skipped
+
+
+def risk(release: Release[Any]) -> dict[str, Any]:
+    """Return the risk that a row is found, before and after."""
+    before, after = release.plot.risks()
+    assert before is not None
+    sides = {"before": before, "after": after}
+    return {
+        when: {
+            "highest": measured.prosecutor_highest,
+            "mean": measured.prosecutor_mean,
+            "unique": measured.unique,
+            "counted": measured.counted,
+            "above": measured.above,
+            "threshold": measured.threshold,
+        }
+        for when, measured in sides.items()
+    }
+
+
+def examples(opened: Opened) -> dict[str, Any]:
+    """Return a few classes as they are published: small, middling and large ones."""
+    quasi = list(opened.published.columns)
+    sensitive = [name for name in opened.sensitive if opened.has(name)]
+    classes = (
+        opened.frame.group_by(quasi)
+        # A missing sensitive value adds no diversity.
+        .agg(
+            pl.len().alias("\0rows"),
+            *(pl.col(n).drop_nulls().n_unique().alias(f"\0{n}") for n in sensitive),
+        )
+        .sort(["\0rows", *quasi], nulls_last=True)
+    )
+    last = classes.height - 1
+    middle = last // 2
+    places = sorted({0, 1, middle, middle + 1, last - 1, last} & set(range(classes.height)))
+    rows = [
+        {
+            "rows": row["\0rows"],
+            "cells": [None if row[name] is None else clip(str(row[name])) for name in quasi],
+            "different": [row[f"\0{name}"] for name in sensitive],
+        }
+        for row in classes[places[:_EXAMPLES]].iter_rows(named=True)
+    ]
+    sizes = classes["\0rows"]
+    return {
+        "columns": quasi,
+        "sensitive": sensitive,
+        "classes": rows,
+        "number": classes.height,
+        "smallest": sizes.min(),
+        "median": sizes.median(),
+        "mean": sizes.mean(),
+        "largest": sizes.max(),
+    }
+
+
+def script(
+    plan: Plan, path: str, name: str, earlier: Sequence[str] = (), *, prove: bool = False
+) -> str:
+    """Return a Python script that repeats a run, with its plan beside it."""
+    # Where the seed is, not what it is: whoever knows it knows the order of the rows.
+    seeded = plan.seed is not None
+    seed = ', seed=int(Path("seed.txt").read_text())' if seeded else ""
+    seed += f", against={[*earlier]!r}" if earlier else ""
+    seed += ", prove=True" if prove else ""
+    return (
+        f'"""Repeats a run of Shoal on {_plain_name(name)}, with plan.toml beside this file."""\n\n'
+        + ("from pathlib import Path\n\n" if seeded else "")
+        + "import shoal\n\n"
+        + f'release = shoal.anonymize({path!r}, plan="plan.toml"{seed})\n'
+        + 'release.write("release.csv")\n'
+        + 'release.report("report.public.html", audience="public")\n'
+    )
+
+
+def _plain_name(name: str) -> str:
+    """Return a name that can stand in a comment."""
+    return re.sub(r"[^\w .-]", "_", name)
+
+
+def write(
+    release: Release[Any],
+    folder: Path,
+    asked: Plan,
+    shown: dict[str, Any],
+    attacks: Attacks | None,
+    origin: Provenance,
+    shown_path: str,
+    earlier: Sequence[str] = (),
+) -> None:
+    """Write release, manifest, plan, hierarchies, figures and reports into a folder."""
+    files: dict[str, Path] = {}
+    for name, table in release.here.tables.items():
+        stem = "release" if name == "release" else f"release.{name}"
+        safe = release.plan.release.csv_safe
+        files[name] = folder / f"{stem}.csv"
+        write_table(table, files[name], csv_safe=safe)
+        write_table(table, folder / f"{stem}.parquet")
+        try:
+            write_table(table, folder / f"{stem}.xlsx")
+        except MissingExtra:  # then Excel is not offered
+            pass
+        except ShoalError as error:  # a workbook does not hold every table
+            shown["skipped"].append(str(error))
+    made = manifest(release.made, files)
+    title = f"Release of {origin.source}"
+    texts = {
+        # Whoever takes the release away may pass on what lies beside it: no seed.
+        "plan.toml": asked.model_copy(update={"seed": None}).to_toml(),
+        "release.csv.manifest.json": written(made),
+        "result.json": written(release.to_dict() | {"manifest": figures(release.made, made)}),
+        "command.txt": origin.command + "\n",
+        "repeat.py": script(
+            asked, shown_path, origin.source, earlier, prove=release.proof is not None
+        ),
+        "report.html": filled(
+            release.page(
+                attacks=attacks or False, origin=origin, title=title, warnings=shown["skipped"]
+            ),
+            made["files"],
+        ),
+        "report.public.html": release.page(audience="public", title=title),
+    }
+    for name, text in texts.items():
+        with atomic_file(folder / name) as stream:
+            stream.write(text.encode())
+    used = [column.hierarchy for column in asked.columns.values() if column.hierarchy]
+    if used:
+        (folder / "hierarchies").mkdir(mode=0o700)
+        for name in used:
+            shutil.copyfile(asked.path(name), folder / name)

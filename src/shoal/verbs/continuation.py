@@ -1,0 +1,119 @@
+"""What a release has in common with earlier ones of its series: signatures, or sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from shoal.base.errors import ParameterError
+from shoal.base.partition import Ints
+from shoal.catalog import Method
+from shoal.coding.encode import Encoded
+from shoal.groupers.lasting import Grouping
+from shoal.plan.plan import Plan
+from shoal.privacy import MInvariance, Rule
+from shoal.releases.history.store import History, Pending
+from shoal.releases.opened import Opened
+from shoal.releases.verdict import Original, Verdict
+from shoal.tables.open_table import Taken
+
+
+class Course(Protocol):
+    """How one release of several is made and checked."""
+
+    @property
+    def tied(self) -> dict[str, Any]:
+        """What the manifest tells of what it has in common with others."""
+        ...
+
+    def group(self, data: Encoded, grouping: Grouping, rng: Any) -> Any:
+        """Group the rows."""
+        ...
+
+    def shown(
+        self, frame: pl.DataFrame, data: Encoded, made: Any, rng: Any
+    ) -> tuple[pl.DataFrame, Encoded, Any]:
+        """Return what is published of the table, its numbers and its groups."""
+        ...
+
+    def beside(self, release: pl.DataFrame, order: Ints) -> dict[str, pl.DataFrame]:
+        """Return what is published beside it."""
+        ...
+
+    def false(self, opened: Opened, order: Ints) -> Ints:
+        """Return how many counterfeits every class has."""
+        ...
+
+    def told(
+        self, data: Encoded, made: Any, opened: Opened, source: Original
+    ) -> tuple[Pending | None, list[str]]:
+        """Return what the history becomes with the release, and what is wrong with both."""
+        ...
+
+
+def course(
+    history: History | None,
+    rules: Sequence[Rule],
+    entry: Method,
+    plan: Plan,
+    taken: Taken,
+) -> Course | None:
+    """Return what ties a release to earlier ones, None for one by itself."""
+    if any(isinstance(rule, MInvariance) for rule in rules):
+        from shoal.verbs.m_invariant_series import Series  # most releases have no history
+
+        return Series.of(history, rules, entry, plan, taken.frame, taken.schema)
+    if history is not None and entry.shape.domains:
+        from shoal.verbs.dummies_over_time import KeptSets
+
+        return KeptSets.of(history, rules, taken.frame, taken.schema)
+    if history is not None:
+        raise ParameterError(
+            "A history was given, and nothing asked for needs one: the method "
+            f"{entry.name!r} and {', '.join(rule.name for rule in rules)} speak of one "
+            "release. Ask for m-invariance (--m, m=...), use the method 'dummies', which keeps "
+            "sets, or leave the history out."
+        )
+    return None
+
+
+def shown_of(
+    series: Course | None,
+    frame: pl.DataFrame,
+    data: Encoded,
+    made: Any,
+    rng: np.random.Generator | None,
+) -> tuple[pl.DataFrame, Encoded, Any]:
+    """Return what is published of a table: its rows, and whatever its series adds."""
+    return (frame, data, made) if series is None else series.shown(frame, data, made, rng)
+
+
+def told_over_time(
+    series: Course | None, data: Encoded, made: Any, opened: Opened, source: Original
+) -> tuple[Pending | None, list[str]]:
+    """Return what the history becomes with a release, and what is wrong with the two."""
+    return (None, []) if series is None else series.told(data, made, opened, source)
+
+
+def counted_people(
+    opened: Opened, verdict: Verdict, series: Course | None, order: Ints
+) -> tuple[Opened, Verdict]:
+    """Say how many people a release and its classes have; counterfeits are nobody."""
+    if verdict.people is None or verdict.stats is None:
+        return opened, verdict
+    false = np.zeros(1, np.int64) if series is None else series.false(opened, order)
+    people = verdict.stats.sizes - false
+    opened, many = replace(opened, people=people), verdict.people - int(false.sum())
+    if not false.any():
+        return opened, replace(verdict, people=many)
+    told = {"k": int(people.min())} if "k" in verdict.achieved else {}
+    rules = (
+        replace(rule, achieved=rule.achieved | told) if "k" in rule.achieved else rule
+        for rule in verdict.rules
+    )
+    achieved = verdict.achieved | told
+    return opened, replace(verdict, people=many, rules=tuple(rules), achieved=achieved)

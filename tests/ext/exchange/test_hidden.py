@@ -1,0 +1,228 @@
+"""Hidden and filtered rows, hidden columns and hidden sheets of workbooks: never read unseen."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+import shoal
+from shoal.base.errors import InputError
+from shoal.ext.exchange.workbooks import unpacked
+from shoal.tables.files import read_table
+from tests import inprocess
+
+openpyxl = pytest.importorskip("openpyxl")
+pytest.importorskip("fastexcel", reason="needs pip install 'shoal[files]'")
+
+ROWS = [
+    ["age", "pay", "ill"],
+    *([20 + i % 5, 1000 + i, "flu" if i % 2 else "cold"] for i in range(30)),
+]
+
+
+def workbook(path: Path, hide, at: tuple[int, int] = (1, 1), rows=ROWS) -> Path:
+    """Write a workbook whose table begins at a cell, and hide some of it."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "people"
+    for row, cells in enumerate(rows, at[0]):
+        for column, value in enumerate(cells, at[1]):
+            sheet.cell(row, column, value)
+    hide(book, sheet)
+    book.save(path)
+    return path
+
+
+def rows_of(*numbers: int):
+    def hide(_book, sheet):
+        for number in numbers:
+            sheet.row_dimensions[number].hidden = True
+
+    return hide
+
+
+def columns_of(*letters: str):
+    def hide(_book, sheet):
+        for letter in letters:
+            sheet.column_dimensions[letter].hidden = True
+
+    return hide
+
+
+@pytest.mark.parametrize(
+    ("hide", "said", "shape"),
+    [
+        (rows_of(3, 5, 31), r"3 rows \(3, 5, 31\) cannot be seen", (27, 3)),
+        (columns_of("B"), r"1 column \('pay'\) cannot be seen", (30, 2)),
+        (rows_of(*range(2, 12)), r"10 rows \(2, 3, 4, 5, 6 and 5 more\)", (20, 3)),
+    ],
+)
+def test_what_is_hidden_is_named_and_refused_until_it_is_decided(tmp_path, hide, said, shape):
+    file = workbook(tmp_path / "b.xlsx", hide)
+    with pytest.raises(shoal.InputError, match=said) as raised:
+        read_table(file)
+    assert "--hidden include, or leave it out with --hidden skip (hidden=" in str(raised.value)
+    assert read_table(file, hidden="include").shape == (30, 3)
+    assert read_table(file, hidden="skip").shape == shape
+
+
+def test_a_height_and_a_width_of_nothing_hide_too(tmp_path):
+    file = workbook(tmp_path / "b.xlsx", lambda _book, _sheet: None)
+    with zipfile.ZipFile(file) as box:
+        parts = {name: box.read(name) for name in box.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    text = parts[sheet].replace(b'<row r="4"', b'<row ht="0" customHeight="1" r="4"')
+    cols = b'<cols><col min="3" max="3" width="0" customWidth="1"/></cols><sheetData>'
+    parts[sheet] = text.replace(b"<sheetData>", cols)
+    with zipfile.ZipFile(file, "w") as box:
+        for name, content in parts.items():
+            box.writestr(name, content)
+    with pytest.raises(shoal.InputError, match=r"1 row \(4\) and 1 column \('ill'\) cannot be"):
+        read_table(file)
+    assert read_table(file, hidden="skip").shape == (29, 2)
+
+
+def test_a_filter_hides_rows_and_columns_at_once(tmp_path):
+    def hide(book, sheet):
+        sheet.auto_filter.ref = "C4:E34"
+        rows_of(6, 8)(book, sheet)
+        columns_of("D")(book, sheet)
+        columns_of("K")(book, sheet)  # nothing stands there
+
+    file = workbook(tmp_path / "b.xlsx", hide, at=(4, 3))
+    said = r"2 rows \(6, 8, by a filter or by hand\) and 1 column \('pay'\) cannot be seen"
+    with pytest.raises(shoal.InputError, match=said):
+        read_table(file)
+    frame = read_table(file, hidden="skip")
+    kept = [row for at, row in enumerate(ROWS[1:], 5) if at not in (6, 8)]
+    assert frame.columns == ["age", "ill"]
+    assert frame.rows() == [(age, ill) for age, _, ill in kept]
+
+
+def test_types_are_those_of_what_is_read(tmp_path):
+    rows = [["age", "n"], ["written by hand", 1], [31, 2], [44, 3]]
+    file = workbook(tmp_path / "b.xlsx", rows_of(1, 2), rows=[["note", "x"], *rows])
+    frame = read_table(file, hidden="skip")
+    assert frame.columns == ["written by hand", "1"]  # the first row that is seen has the names
+    file = workbook(tmp_path / "c.xlsx", rows_of(2), rows=rows)
+    assert read_table(file, hidden="skip")["age"].to_list() == [31, 44]
+
+
+def test_hidden_rows_and_columns_without_cells_hide_nothing(tmp_path):
+    def hide(book, sheet):
+        rows_of(50, 51)(book, sheet)
+        columns_of("F", "G")(book, sheet)
+
+    assert read_table(workbook(tmp_path / "b.xlsx", hide)).shape == (30, 3)
+
+
+def test_a_sheet_of_a_text_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    with pytest.raises(shoal.InputError, match=r"names a sheet of an Excel workbook, and .* none"):
+        read_table(tmp_path / "t.csv", sheet="people")
+
+
+def test_everything_hidden_is_refused(tmp_path):
+    file = workbook(tmp_path / "b.xlsx", columns_of("A", "B", "C"))
+    with pytest.raises(shoal.InputError, match="Everything in the sheet 'people'"):
+        read_table(file, hidden="skip")
+    with pytest.raises(shoal.InputError, match=r"takes include or skip. Got 'maybe'"):
+        read_table(file, hidden="maybe")
+
+
+def test_hidden_sheets_are_named_and_read_only_if_asked(tmp_path):
+    def hide(book, _sheet):
+        for name, state in (("codes", "hidden"), ("deep", "veryHidden")):
+            book.create_sheet(name).append(["x"])
+            book[name].append([1])
+            book[name].sheet_state = state
+
+    file = workbook(tmp_path / "b.xlsx", hide)
+    with pytest.warns(shoal.ShoalWarning, match=r"2 hidden sheets, of which nothing is .*'codes'"):
+        assert read_table(file).shape == (30, 3)
+    assert read_table(file, hidden="skip").shape == (30, 3)
+    for name in ("codes", "deep"):
+        with (
+            pytest.warns(shoal.ShoalWarning, match="1 hidden sheet,"),
+            pytest.raises(shoal.InputError, match="the sheet itself cannot be seen"),
+        ):
+            read_table(file, sheet=name)
+        assert read_table(file, sheet=name, hidden="include").shape == (1, 1)
+        with pytest.raises(shoal.InputError, match="hidden sheets were to be skipped"):
+            read_table(file, sheet=name, hidden="skip")
+    with pytest.raises(shoal.InputError, match="3 sheets: 'people', 'codes', 'deep'"):
+        read_table(file, hidden="include")
+
+
+@pytest.mark.slow
+def test_every_command_refuses_and_takes_the_flag(tmp_path):
+    workbook(tmp_path / "b.xlsx", columns_of("B"))
+    roles = ("--quasi", "age", "--sensitive", "ill", "--k", "5")
+    commands = {
+        "anonymize": (*roles, "-o", "r.csv"),
+        "inspect": (),
+        "init": ("-o", "plan.toml"),
+        "compare": (*roles[:4], "--k", "3", "--methods", "mondrian"),
+        "start": ("--yes",),
+    }
+    for command, words in commands.items():
+        done = inprocess.shoal(tmp_path, command, "b.xlsx", *words)
+        said = " ".join(done.stderr.split())
+        assert done.returncode == 2, command
+        assert "1 column ('pay') cannot be seen" in said and "--hidden skip" in said
+        done = inprocess.shoal(tmp_path, command, "b.xlsx", *words, "--hidden", "skip")
+        assert done.returncode == 0, (command, done.stderr)
+    assert 'hidden = "skip"' in (tmp_path / "plan.toml").read_text()
+    assert "pay" not in (tmp_path / "r.csv").read_text()
+    # A plan repeats it.
+    done = inprocess.shoal(
+        tmp_path, "anonymize", "b.xlsx", "--plan", "plan.toml", *roles, "-o", "again.csv"
+    )
+    assert done.returncode == 0, done.stderr
+    table = shoal.open(tmp_path / "b.xlsx", quasi="age", sensitive="ill", hidden="include")
+    assert "pay" in table.frame.columns
+
+
+def with_lie(raw: bytes, name: str, size: int, *, forged: bool) -> bytes:
+    """Return an archive whose directory says another size; ``forged``: with a check sum of it."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as box:
+        crc = zlib.crc32(box.read(name)[:size])
+    at = raw.rindex(name.encode()) - 46  # the entry of the directory ends with the name
+    assert raw[at : at + 4] == b"PK\x01\x02"
+    entry = bytearray(raw)
+    if forged:
+        struct.pack_into("<I", entry, at + 16, crc)
+    struct.pack_into("<I", entry, at + 24, size)
+    return bytes(entry)
+
+
+def test_a_workbook_whose_directory_lies_is_refused_while_it_is_unpacked(tmp_path):
+    path = workbook(tmp_path / "in.xlsx", lambda *_: None)
+    raw, name = path.read_bytes(), "xl/worksheets/sheet1.xml"
+    assert read_table(path).height == 30
+    # Styles are a part that nobody reads but the library.
+    for part, size in ((name, 1000), (name, 0), ("xl/styles.xml", 100)):
+        path.write_bytes(with_lie(raw, part, size, forged=False))
+        with pytest.raises(InputError, match=rf"damaged Excel file \({part} unpacks to more than"):
+            read_table(path)
+        path.write_bytes(with_lie(raw, part, size, forged=True))
+        with pytest.raises(InputError, match=r"damaged Excel file \(Bad CRC-32"):
+            read_table(path)
+
+
+def test_the_limit_holds_over_all_parts_of_a_workbook(tmp_path):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as box:
+        for name in "ab":
+            box.writestr(name, bytes(3 << 20))
+    with zipfile.ZipFile(made) as box:
+        whole = unpacked(Path("in.xlsx"), box, 6 << 20)
+        with pytest.raises(InputError, match="b unpacks to more than"):
+            unpacked(Path("in.xlsx"), box, (6 << 20) - 1)
+    with zipfile.ZipFile(io.BytesIO(whole)) as box:
+        assert {part.filename: part.compress_type for part in box.infolist()} == {"a": 0, "b": 0}

@@ -1,0 +1,66 @@
+"""Hierarchies on the page: seen before they are made, rare values together, nothing typed lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ext.web.test_flow import Steward, steward
+
+__all__ = ["steward"]
+
+TOWNS = ["Aa"] * 9 + ["Bb"] * 8 + ["Cc"] * 2 + ["Dd"] * 2 + ["Ee"]
+TABLE = "age,town,diagnosis\n" + "\n".join(
+    f"{20 + i},{town},{'flu' if i % 2 else 'cold'}" for i, town in enumerate(TOWNS)
+)
+
+
+@pytest.fixture(scope="module")
+def town(steward) -> str:
+    return f"{steward.open('towns.csv', TABLE.encode())}/columns/1"
+
+
+def step(steward: Steward, place: str, status: int = 200, **fields: str) -> dict:
+    return steward.post(place, status, **fields).json()
+
+
+def labels(node: dict) -> list[str]:
+    return [node["label"], *(name for child in node["children"] for name in labels(child))]
+
+
+def test_a_preview_changes_nothing_and_keeps_what_was_typed(steward, town) -> None:
+    age = town.replace("columns/1", "columns/0")
+    typed = {"how": "intervals", "numbers-intervals": "10, 20", "numbers-quantiles": "4, 2"}
+    seen = step(steward, age, do="preview", **typed)
+    assert not seen["hierarchy"]["there"]
+    assert not seen["can_undo"]
+    assert "[20-29]" in labels(seen["preview"]["tree"])
+    assert seen["preview"]["tree"]["rows"] == len(TOWNS)
+    assert seen["maker"] == typed
+    seen = step(steward, age, do="make", **typed)
+    assert seen["hierarchy"]["there"]
+    assert seen["maker"] == typed  # also after it was made
+    seen = step(steward, age, 422, do="preview", **(typed | {"numbers-intervals": "ten"}))
+    assert "Got 'ten' instead" in seen["fault"]
+    assert seen["maker"]["numbers-intervals"] == "ten"
+    assert seen["preview"] is None
+    page = steward.client.get(age, headers={"accept": "text/html"}).text
+    assert 'value="ten"' in page
+
+
+def test_rare_values_are_grouped_at_once_and_undone(steward, town) -> None:
+    step(steward, town, do="make", how="flat")
+    seen = step(steward, town, do="rare", least="3")
+    top = {node["label"]: node for node in seen["hierarchy"]["tree"]["children"]}
+    assert set(top) == {"Aa", "Bb", "rare values"}
+    assert {child["label"] for child in top["rare values"]["children"]} == {"Cc", "Dd", "Ee"}
+    assert top["rare values"]["rows"] == 5
+    assert not seen["hierarchy"]["lacking_values"]
+    # Beside the group there is nothing rare left; under it all are, and stay there.
+    seen = step(steward, town, 422, do="rare", least="3")
+    assert "Nothing was grouped" in seen["fault"]
+    for wrong in ("", "1", "two"):
+        seen = step(steward, town, 422, do="rare", least=wrong)
+        assert f"Got {wrong!r} instead" in seen["fault"]
+        assert seen["typed"]["least"] == wrong
+    seen = step(steward, town, do="undo")
+    assert len(seen["hierarchy"]["tree"]["children"]) == 5
