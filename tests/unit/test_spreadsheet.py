@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.base.errors import NotVerified
-from shoal.tables import files
+from shoal.tables import write_files
 from shoal.tables.spreadsheet import formulas, quote, unquote
 
 ODD = ["=1+1", "'=1+1", "''=1+1", "@x", "+a", "-b", "\tc", "\rd", " =x", "＝y", "'", "plain", "-5"]
@@ -72,7 +72,7 @@ def test_without_the_option_texts_stay_as_they_are(tmp_path):
 
 
 def test_what_would_not_be_read_back_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "quote", lambda frame: frame.reverse())
+    monkeypatch.setattr(write_files, "quote", lambda frame: frame.reverse())
     with pytest.raises(NotVerified, match="would not be read back as they are published"):
         shoal.write_table(pl.DataFrame({"a": ["=1", "b"]}), tmp_path / "a.csv", csv_safe=True)
     assert not list(tmp_path.iterdir())
