@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.base.errors import NotVerified
-from shoal.tables import write_files
+from shoal.tables import files, write_files
 from shoal.tables.spreadsheet import formulas, quote, unquote
 
 ODD = ["=1+1", "'=1+1", "''=1+1", "@x", "+a", "-b", "\tc", "\rd", " =x", "＝y", "'", "plain", "-5"]
