@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.tables import adult
 from shoal.ext.proof.bound import Proof, lower_bound
+from shoal.ext.proof.nearest import lower_bound as loose
 from shoal.groupers import shoal
-from shoal.groupers.prices.nearest import lower_bound as loose
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 

@@ -12,8 +12,8 @@ from benchmarks.brute import brute_force
 from benchmarks.tables import adult, numeric, resampled, with_zips
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
+from shoal.ext.proof.nearest import lower_bound
 from shoal.groupers import k_member, kaim
-from shoal.groupers.prices.nearest import lower_bound
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 

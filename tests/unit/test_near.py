@@ -7,11 +7,12 @@ import polars as pl
 import pytest
 
 from shoal import anonymize
+from shoal.ext.proof.nodes import WORK, price_found
 from shoal.groupers import shoal
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.prices import near
 from shoal.groupers.prices.levels import UNIT
-from shoal.groupers.prices.nodes import make_problem, price_found
+from shoal.groupers.prices.problem import make_problem
 from shoal.groupers.shoal.efforts import EFFORTS
 from shoal.kernels.boxes.candidate_groups import bit_place
 from shoal.kernels.boxes.groups import start_state
@@ -25,8 +26,7 @@ from tests.tables import encoded
 
 def found_at(problem, prices, most):
     """The nodes that gain at some prices, as lists of entries."""
-    number, many = near._bit_rows(problem)
-    return near._listed(problem, near._find(problem, prices, number, many), prices, most)
+    return near._listed(problem, near._find(problem, prices), prices, most)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -35,7 +35,7 @@ def test_nodes_that_gain_are_those_of_the_definition(seed, monkeypatch):
     monkeypatch.setattr(near, "FIRST_ROOM", 1 + 200 * (seed % 2))
     rng, k = np.random.default_rng(seed), 2 + seed % 3
     data = encoded(rng, 16, ["tt", "ot", "ttt"][seed % 3], missing=seed % 2 * 0.15)
-    problem = make_problem(data, k)
+    problem = make_problem(data, k, WORK)
     prices = rng.integers(0, 3 * UNIT, problem.count.size) * ~problem.free
     of = (prices / UNIT)[problem.entry]
     wanted = set()
@@ -55,7 +55,7 @@ def test_nodes_that_gain_are_those_of_the_definition(seed, monkeypatch):
 def test_lists_are_priced_as_all_nodes_are(k, bins, dear, monkeypatch):
     monkeypatch.setattr(near, "LEAST", 0.0)
     data = encoded(np.random.default_rng(5), 300, "ttt", missing=0.05)
-    problem = make_problem(data, k)
+    problem = make_problem(data, k, WORK)
     rich = np.where(problem.free, 0, 3 * UNIT) + problem.gaps
     members = found_at(problem, rich, 300)
     rng = np.random.default_rng(1)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from shoal.ext.proof import nearest as bound
+from shoal.ext.proof.nearest import lower_bound
 from shoal.groupers import k_member
-from shoal.groupers.prices import nearest as bound
-from shoal.groupers.prices.nearest import lower_bound
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from tests.naive import joins

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from shoal.base.errors import ParameterError
 from shoal.catalog import find_method
+from shoal.ext.proof import nodes as module
+from shoal.ext.proof.ascent import ascend, best_prices, proved
 from shoal.ext.proof.bound import Bound, Proof, crowd, lower_bound
+from shoal.ext.proof.nodes import WORK, make_nodes, price_found, price_kept
 from shoal.groupers import k_member, shoal
-from shoal.groupers.prices import nodes as module
-from shoal.groupers.prices.ascent import ascend, best_prices, proved
+from shoal.groupers.prices.ascent import value
 from shoal.groupers.prices.levels import UNIT, _depth, column_levels, make_levels
-from shoal.groupers.prices.nodes import make_nodes, make_problem, price_found, price_kept, value
+from shoal.groupers.prices.problem import make_problem
 from shoal.groupers.shoal.efforts import EFFORTS
 from shoal.kernels.prices.greedy import Members, greedy
 from shoal.measures.losses.ncp import iloss
@@ -54,7 +56,7 @@ def test_never_above_the_best_release(seed, kinds, k):
 def test_any_prices_prove_what_the_definition_says(seed, kinds, k):
     rng = np.random.default_rng(seed)
     data = encoded(rng, 14, kinds, missing=seed % 3 * 0.15)
-    problem = make_problem(data, k)
+    problem = make_problem(data, k, WORK)
     prices = rng.integers(0, int(1.5 * UNIT), problem.count.size) * ~problem.free
     told = naive.bound(data, k, (prices / UNIT)[problem.entry])
     whole = prices + problem.gaps
@@ -93,7 +95,7 @@ def table():
 
 @pytest.mark.slow
 def test_passes_raise_the_bound_and_methods_stay_above_it(table):
-    problem = make_problem(table, 5)
+    problem = make_problem(table, 5, WORK)
     values = [found.value for found in ascend(make_nodes(problem), 60)]
     assert values == sorted(values)
     assert values[-1] > 1.1 * values[0]
@@ -107,7 +109,7 @@ def test_passes_raise_the_bound_and_methods_stay_above_it(table):
 
 
 def test_nodes_that_are_not_kept_count_at_the_end(table, monkeypatch):
-    problem = make_problem(table, 5)
+    problem = make_problem(table, 5, WORK)
     full = best_prices(make_nodes(problem), 40)
     assert proved(problem, full.of) == full.value
     monkeypatch.setattr(module, "KEPT", 2 * problem.count.size * len(problem.patterns) // 2)

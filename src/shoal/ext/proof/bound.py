@@ -124,13 +124,14 @@ def crowd(rules: Sequence[Rule]) -> int:
 
 def lower_bound(data: Encoded, k: int, tell: Callable[[float], bool] = lambda rate: False) -> Bound:
     """Return what no release of the table loses less than; ``tell`` is told, and may end it."""
-    from shoal.groupers.prices.ascent import best_prices, proved  # loads kernels
-    from shoal.groupers.prices.nodes import make_nodes, make_problem
+    from shoal.ext.proof.ascent import best_prices, proved  # loads kernels
+    from shoal.ext.proof.nodes import WORK, make_nodes
+    from shoal.groupers.prices.problem import make_problem
 
     intervals = any(isinstance(domain, Ordered) for domain in data.domains)
     if data.rows < k or not data.domains:
         return Bound(0.0, k, "prices", 0, intervals=intervals)
-    problem = make_problem(data, k)
+    problem = make_problem(data, k, WORK)
     if problem is None:
         return _loose(data, k, tell)
     passes = PASS_WORK // (len(problem.patterns) * max(problem.count.size, 1))
@@ -151,7 +152,7 @@ def lower_bound(data: Encoded, k: int, tell: Callable[[float], bool] = lambda ra
 def _loose(data: Encoded, k: int, tell: Callable[[float], bool]) -> Bound:
     """Return the loose bound, for tables whose nodes are too many."""
     from shoal.coding.tuples import entries
-    from shoal.groupers.prices.nearest import nearest_losses
+    from shoal.ext.proof.nearest import nearest_losses
 
     names = tuple(
         name

@@ -6,7 +6,7 @@ prove that no release loses less than
 
     sum of p_r - sum over the nodes of the most that it can gain,
 
-where a node's gain is the sum of p_r less its cost over the k dearest rows under it and whoever
+where a node's gain is the sum of p_r less its cost over the k dearest rows under it and what
 else is dearer than its cost, if that is more than 0: a release pays for every row at least its
 price less what its node gains. The best prices are found by steps along a subgradient: a row that
 several nodes take becomes cheaper, one that none takes dearer.
@@ -26,28 +26,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.base.partition import Floats, Ints
-from shoal.base.threads import share
 from shoal.groupers.prices.levels import UNIT
-from shoal.groupers.prices.nodes import (
-    FAR,
-    NodeBlock,
-    Nodes,
-    Pass,
-    Problem,
-    price_found,
-    price_kept,
-    value,
-)
-from shoal.kernels.prices.price import cheapest
+from shoal.groupers.prices.problem import Problem
 
-FIRST, LAST = 0.4, 0.006
-"""The first and the last step, in mean cheapest costs of a row that is no class by itself."""
+FIRST = 0.4
+"""The first step, in mean cheapest costs of a row that is no class by itself."""
 MEAN, SQUARE = 0.85, 0.9
 """How long a step remembers where it came from, and how steep it was."""
-STILL, LITTLE = 30, 1e-6
-"""Passes without this growth, relatively, after which there is nothing more to prove."""
-SELDOM = 25
-"""Passes after which patterns are priced whose nodes are not kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,37 +43,12 @@ class Prices:
     value: int
 
 
-def least_costs(nodes: Nodes) -> Ints:
-    """Return what every entry costs at least: the cheapest node over it that is kept."""
-    problem = nodes.problem
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """What some nodes gain at some prices, and how many rows of every entry they take."""
 
-    def one(block: NodeBlock) -> Ints:
-        out = np.full(problem.count.size, FAR)
-        cheapest(block.ids, block.first, block.cost, out)
-        return out
-
-    most = problem.gaps + len(problem.codes) * UNIT
-    found = np.minimum.reduce([most, *share(one, nodes.kept)])
-    return np.where(problem.free, problem.gaps, np.maximum(found, problem.gaps))
-
-
-def ascend(nodes: Nodes, passes: int) -> Iterator[Prices]:
-    """Yield the best prices so far after each of so many passes.
-
-    What is proved is an estimate while patterns are not kept; :func:`proved` counts every node.
-    """
-    problem = nodes.problem
-    others = np.zeros(problem.count.size, np.int64)
-
-    def price(prices: Ints, turn: int, _step: float) -> Pass:
-        nonlocal others
-        done, more = price_kept(nodes, prices), 0
-        if nodes.others and turn % SELDOM == 0:
-            seldom = price_found(problem, prices, nodes.others)
-            more, others = seldom.gain, seldom.taken
-        return Pass(done.gain + more, done.taken + others)
-
-    return climb(problem, least_costs(nodes) - problem.gaps, price, passes, LAST)
+    gain: int
+    taken: Ints
 
 
 def climb(
@@ -105,7 +65,7 @@ def climb(
     price
         Prices nodes, given prices of rows, the number of the pass and the step.
     last
-        The last step, as :data:`LAST`.
+        The last step, as :data:`FIRST`.
     """
     now = start.astype(np.float64)
     paying = ~problem.free
@@ -136,17 +96,6 @@ def _whole(problem: Problem, prices: Floats) -> Ints:
     return np.where(problem.free, 0, whole) + problem.gaps
 
 
-def proved(problem: Problem, prices: Ints) -> int:
-    """Return what prices prove, in units, from every node of the table, found anew."""
-    return max(0, value(problem, prices, price_found(problem, prices).gain))
-
-
-def best_prices(nodes: Nodes, passes: int, stop: Callable[[Prices], bool] | None = None) -> Prices:
-    """Return the best prices of so many passes; ``stop`` is asked after each."""
-    best, before = Prices(nodes.problem.gaps, 0), [0]
-    for best in ascend(nodes, passes):
-        still = len(before) > STILL and best.value <= before[-STILL] * (1 + LITTLE)
-        if (stop is not None and stop(best)) or still:
-            break
-        before.append(best.value)
-    return best
+def value(problem: Problem, prices: Ints, gain: int) -> int:
+    """Return what no release can lose less than, in units: what rows pay less what nodes gain."""
+    return int((problem.count * (prices - problem.gaps)).sum()) - gain

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from shoal.base.partition import Bools, Floats, Ints
 from shoal.coding.encode import Encoded
-from shoal.kernels.prices.number import Levels
+from shoal.kernels.prices.nodes import Levels
 from shoal.tables.domain import Domain, Nominal, Ordered
 
 UNIT = 1 << 30

@@ -8,22 +8,19 @@ nodes are not looked at, but they name the nodes that are worth opening as well 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from shoal.base.partition import Bools, Codes, Ints
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
-from shoal.groupers.prices.ascent import Prices, climb
+from shoal.groupers.prices.ascent import Pass, Prices, climb
 from shoal.groupers.prices.levels import UNIT
-from shoal.groupers.prices.nodes import FAR, Pass, Problem, make_problem
+from shoal.groupers.prices.problem import FAR, Problem, make_problem
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.prices.greedy import Members, greedy, losses_per_row
 from shoal.kernels.prices.lists import cheapest_list, list_entries, mark_bits, price_lists
-from shoal.kernels.prices.near import near
-from shoal.kernels.prices.number import new_depths
+from shoal.kernels.prices.nodes import PayingEntries, near, new_depths
 from shoal.kernels.prices.reopen import NodeRows
 
 LOOKS = 250_000_000
@@ -56,26 +53,11 @@ FIRST_ROOM = 1 << 14
 """Nodes of one block that there is room for at first."""
 
 
-@dataclass(frozen=True, eq=False)
-class NearNodes:
-    """Nodes near a release: what each costs a row, and its bit row per column."""
-
-    cost: Ints
-    rows: Codes
-    number: Codes
-    many: int
+Found = tuple[Ints, Codes]
+"""Nodes: what each costs a row, and its bit row per column."""
 
 
-@dataclass(frozen=True, eq=False)
-class NearProblem:
-    """What is to be priced, and the bit row of every node of a column."""
-
-    whole: Problem
-    number: Codes
-    many: int
-
-
-def near_problem(data: Encoded, k: int, work: int = LOOKS) -> NearProblem | None:
+def near_problem(data: Encoded, k: int, work: int = LOOKS) -> Problem | None:
     """Return what is to be priced; None where nodes are too many, cannot be listed or are free.
 
     ``work``: pairs of an entry and a pattern up to which nodes are looked for.
@@ -83,24 +65,20 @@ def near_problem(data: Encoded, k: int, work: int = LOOKS) -> NearProblem | None
     problem = make_problem(data, k, work)
     if problem is None or problem.free.all():
         return None
-    number, many = _bit_rows(problem)
-    if many * (problem.count.size // 64 + 1) > BITS:
-        return None
-    return NearProblem(problem, number, many)
+    return problem if problem.bit_rows[1] * (problem.count.size // 64 + 1) <= BITS else None
 
 
 def near_groups(
-    data: Encoded, near: NearProblem, boxes: Boxes, labels: Ints
+    data: Encoded, problem: Problem, boxes: Boxes, labels: Ints
 ) -> tuple[Ints, NodeRows]:
     """Return groups from prices that begin with what rows pay in the groups ``labels``.
 
     Besides the nodes that are worth opening. Rows that no group took have -1.
     """
-    problem, number, many = near.whole, near.number, near.many
     k, paid, paying = problem.k, _paid(data, problem, boxes, labels), ~problem.free
     mean = float((paid - problem.gaps)[paying].mean())
     richer = np.where(paying, paid + int(NEAR * mean), 0)
-    found = _find(problem, richer, number, many)
+    found = _find(problem, richer)
     prices = _prices(problem, _listed(problem, found, richer, SHORT * k), paid, PASSES, LAST).of
     members = _listed(problem, found, prices, LONG * k)
     more = np.where(paying, int(WORTH * float(prices[paying].mean())), 0)
@@ -156,13 +134,12 @@ def near_nodes(
     entry is a class by itself; None where they are too many to be listed, too few to choose
     from, or none of them is worth it.
     """
-    number, many = _bit_rows(problem)
     k = problem.k
-    if many * (problem.count.size // 64 + 1) > BITS:
+    if problem.bit_rows[1] * (problem.count.size // 64 + 1) > BITS:
         return None
     paid = _paid(data, problem, boxes, labels)
-    found = _find(problem, paid, number, many)
-    if found.cost.size < CHOICE * data.rows / k:
+    found = _find(problem, paid)
+    if found[0].size < CHOICE * data.rows / k:
         return None
     members = _listed(problem, found, paid, data.rows)
     if not passes:
@@ -183,37 +160,18 @@ def _paid(data: Encoded, problem: Problem, boxes: Boxes, labels: Ints) -> Ints:
     return np.where(problem.free, 0, np.floor(mean * UNIT)).astype(np.int64)
 
 
-def _bit_rows(problem: Problem) -> tuple[Codes, int]:
-    """Return the bit row of every node of a column, by column, level and position; how many.
-
-    A node over all rows needs none and has -1, as has no node.
-    """
-    levels, many = problem.levels, 0
-    number = np.full(levels.look.size, -1, np.int32)
-    for j, column in enumerate(problem.codes):
-        present = np.unique(column)
-        for level in range(levels.many[j]):
-            at = levels.at[j] + level * levels.step[j] + present
-            nodes, which = np.unique(levels.look[at], return_inverse=True)
-            if nodes.size > 1 or nodes[0] < 0:
-                number[at] = np.where(levels.look[at] >= 0, many + which, -1)
-                many += nodes.size
-    return number, many
-
-
-def _find(problem: Problem, prices: Ints, number: Codes, many: int) -> NearNodes:
+def _find(problem: Problem, prices: Ints) -> Found:
     """Return the nodes that gain at some prices."""
     order = np.argsort(-prices, kind="stable")
     codes, m = np.ascontiguousarray(problem.codes[:, order]), len(problem.codes)
-    shape = (codes, problem.count[order], prices[order], problem.k, LEAST, problem.floor)
+    paying = PayingEntries(codes, problem.count[order], prices[order], problem.k, LEAST)
 
     def one(some: Ints) -> tuple[Ints, Codes]:
         room, patterns = FIRST_ROOM, problem.patterns[some]
         while True:
             cost, where = np.empty(room, np.int64), np.empty((room, 2), np.int32)
-            depths, gain = new_depths(order.size, m), np.empty(order.size, np.int64)
-            work = (depths, gain, np.zeros(m + 1, np.int64))
-            nodes = near(problem.levels, problem.boxes, patterns, *shape, *work, cost, where)
+            given = (paying, problem.floor, new_depths(order.size, m), np.zeros(m + 1, np.int64))
+            nodes = near(problem.levels, problem.boxes, patterns, *given, cost, where)
             if nodes <= room:
                 break
             room = nodes
@@ -224,30 +182,31 @@ def _find(problem: Problem, prices: Ints, number: Codes, many: int) -> NearNodes
     blocks = np.array_split(np.arange(len(problem.patterns)), BLOCKS)
     made = share(one, [block for block in blocks if block.size])
     cost, where = (np.concatenate(parts) for parts in zip(*made, strict=True))
-    rows, levels = np.empty((cost.size, m), np.int32), problem.levels
+    rows, levels, number = np.empty((cost.size, m), np.int32), problem.levels, problem.bit_rows[0]
     for j in range(m):
         level = problem.patterns[where[:, 0], j].astype(np.int64)
         rows[:, j] = number[levels.at[j] + level * levels.step[j] + codes[j, where[:, 1]]]
-    return NearNodes(cost, rows, number, many)
+    return cost, rows
 
 
-def _listed(problem: Problem, found: NearNodes, prices: Ints, most: int) -> Members:
+def _listed(problem: Problem, found: Found, prices: Ints, most: int) -> Members:
     """Return the dearest entries under every node, of so many rows together."""
     order = np.argsort(-prices, kind="stable").astype(np.int32)
     codes, rows = np.ascontiguousarray(problem.codes[:, order]), problem.count[order]
-    bits = np.zeros((found.many, (order.size + 63) // 64), np.uint64)
-    levels, full = problem.levels, np.zeros(found.many, np.int64)
-    mark_bits(found.number, levels.at, levels.step, levels.many, codes, bits, full)
+    number, many = problem.bit_rows
+    bits = np.zeros((many, (order.size + 63) // 64), np.uint64)
+    levels, full = problem.levels, np.zeros(many, np.int64)
+    mark_bits(number, levels.at, levels.step, levels.many, codes, bits, full)
 
     def one(nodes: Codes) -> tuple[Ints, Codes]:
         out, size = np.empty((len(nodes), most), np.int32), np.zeros(len(nodes), np.int64)
         list_entries(bits, full, nodes, rows, most, np.empty(len(codes), np.int32), out, size)
         return size, order[out[np.arange(most) < size[:, None]]]
 
-    parts = max(PARTS, len(found.rows) * most // ROOM)
-    made = share(one, np.array_split(found.rows, parts))
+    parts = max(PARTS, len(found[1]) * most // ROOM)
+    made = share(one, np.array_split(found[1], parts))
     size, entry = (np.concatenate(parts) for parts in zip(*made, strict=True))
-    return Members(np.append(0, np.cumsum(size)), entry, found.cost)
+    return Members(np.append(0, np.cumsum(size)), entry, found[0])
 
 
 def _first(problem: Problem, members: Members, paid: Ints) -> Ints:

@@ -27,7 +27,7 @@ from shoal.base.progress_share import under_way
 from shoal.base.threads import share
 from shoal.coding.tuples import entries
 from shoal.groupers.prices.near import LOOKS, near_nodes
-from shoal.groupers.prices.nodes import make_problem
+from shoal.groupers.prices.problem import make_problem
 from shoal.groupers.shoal.task import LISTED, Task
 from shoal.groupers.shoal.trials import random_pattern
 from shoal.kernels.boxes.classes import new_hashed

@@ -24,7 +24,7 @@ from shoal.privacy import Rule, flatten
 from shoal.tables.domain import Ordered
 
 if TYPE_CHECKING:
-    from shoal.groupers.prices.near import NearProblem
+    from shoal.groupers.prices.problem import Problem
 
 FEW = 400
 """Rows of a small table: there every method is asked, and trials start again."""
@@ -84,7 +84,7 @@ class Task:
         return bool(asked_mixes(self.data, self.rule))
 
     @cached_property
-    def problem(self) -> NearProblem | None:
+    def problem(self) -> Problem | None:
         """What is to be priced; None where nodes are too many, cannot be listed or are free."""
         few = self.data.rows <= FEW or self.data.rows > LISTED or self.k >= LARGE
         if few or not self.counts_rows or not self.equal_weights:

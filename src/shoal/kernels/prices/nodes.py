@@ -1,9 +1,12 @@
-"""Number the nodes of patterns: which entries lie under which node, and what it costs a row.
+"""Find the nodes that gain at given prices of rows without looking at all the others.
 
 A *node* has one node of the hierarchy per column; a *pattern* one level per column, and the nodes
 of a pattern share no entry. Patterns come in lexicographic order, so that most of them share all
-but their last levels with the one before: what was found for those is kept, depth by depth, and a
-part of a node with fewer than k rows is never looked at again.
+but their last levels with the one before: what was found for those is kept, column by column.
+
+A part of the table under the nodes of some columns costs no more than any node under it, and its k
+dearest rows are as dear as theirs, or dearer: where the part gains nothing, no node under it does.
+Nearly all parts go that way before their last column.
 """
 
 from __future__ import annotations
@@ -16,8 +19,6 @@ import numpy.typing as npt
 from shoal.kernels import inner, kernel
 from shoal.kernels.boxes.geometry import Boxes, Codes, Floats, Ints, span
 
-NONE = np.uint16(65535)
-"""The number of no node."""
 EQUAL = 1e-9
 """Widths closer than this are the same."""
 
@@ -39,6 +40,19 @@ class Levels(NamedTuple):
     """Levels of a column."""
 
 
+class PayingEntries(NamedTuple):
+    """The entries that lie under nodes, and what their rows pay."""
+
+    codes: Codes
+    """``[m, n]``"""
+    rows: Ints
+    """The rows that every entry stands for."""
+    price: Ints
+    k: int
+    least: float
+    """An entry that pays less than this part of what a node costs is none of its rows."""
+
+
 class Depths(NamedTuple):
     """Room to number nodes: for each column what is left of the entries once it is fixed."""
 
@@ -53,9 +67,12 @@ class Depths(NamedTuple):
     cost: Ints
     """``[m + 1, n]``: what a part costs so far."""
     keys: Ints
+    """A table of the parts of the next depth, by hash: their keys, numbers and places in it."""
     slot: Codes
     used: Codes
     rows: Ints
+    """How many rows such a part has, what it gains, and its number once some are dropped."""
+    gain: Ints
     fresh: Codes
     low: Codes
     """Least and greatest position of a part in one column, to tell joins from wider nodes."""
@@ -75,6 +92,7 @@ def new_depths(n: int, m: int) -> Depths:
         slot=np.full(places, -1, np.int32),
         used=np.zeros(n, np.int32),
         rows=np.zeros(n, np.int64),
+        gain=np.zeros(n, np.int64),
         fresh=np.zeros(n, np.int32),
         low=np.zeros(n, np.int32),
         high=np.zeros(n, np.int32),
@@ -85,106 +103,110 @@ def new_depths(n: int, m: int) -> Depths:
 
 
 @kernel
-def number(
+def near(
     levels: Levels,
     boxes: Boxes,
     patterns: npt.NDArray[np.int16],
-    codes: Codes,
-    rows: Ints,
-    k: int,
-    limit: int,
+    paying: PayingEntries,
+    floor: Ints,
     depths: Depths,
-    ids: npt.NDArray[np.uint16],
-    nodes: Ints,
+    cheapest: Ints,
     cost: Ints,
+    where: Codes,
 ) -> int:
-    """Fill in the node of every entry for every pattern, and what nodes cost.
+    """List the nodes of some patterns that gain; return how many, even if there is no room.
 
-    Only nodes count that have k rows, cost less than ``limit``, and are the join of their entries:
-    no class is published as another one. ``codes`` is [m, n]; ``ids`` [patterns, n]; ``nodes`` gets
-    how many nodes a pattern has, ``cost`` their costs one pattern after the other. Returns how many
-    nodes there are, or -1 when there is no room for their numbers.
+    Entries come dearest first. ``floor`` [m, levels] is what nodes of a column cost at least,
+    ``cheapest`` m + 1 zeros; ``cost`` gets what every node costs, and ``where`` [room, 2] its
+    pattern and an entry under it.
     """
-    m, total = len(codes), 0
+    m, total = len(paying.codes), 0
     for q in range(len(patterns)):
         for j in range(first_change(patterns, q), m):
-            _split(levels, patterns[q, j], codes, rows, k, limit, depths, j)
-        for t in range(ids.shape[1]):
-            ids[q, t] = NONE
-        nodes[q] = 0
+            level = patterns[q, j]
+            limit = paying.least * (cheapest[j] + floor[j, level])
+            looked, parts = split(levels, level, paying, limit, depths, j)
+            cheapest[j + 1] = keep_parts(depths, paying.k, looked, parts, j)
         if depths.left[m] == 0:
             continue
-        kept = joins(levels, boxes, patterns[q], codes, depths)
-        if kept >= NONE or total + kept > len(cost):
-            return -1
-        for g in range(depths.parts[m]):
-            if depths.fresh[g] >= 0:
-                cost[total + depths.fresh[g]] = depths.cost[m, g]
-        for i in range(depths.left[m]):
-            g = depths.fresh[depths.group[m, i]]
-            if g >= 0:
-                ids[q, depths.entry[m, i]] = g
-        nodes[q] = kept
+        kept = joins(levels, boxes, patterns[q], paying.codes, depths)
+        if total + kept <= len(cost):
+            for g in range(depths.parts[m]):
+                if depths.fresh[g] >= 0:
+                    cost[total + depths.fresh[g]] = depths.cost[m, g]
+            for i in range(depths.left[m]):
+                g = depths.fresh[depths.group[m, i]]
+                if g >= 0:
+                    where[total + g, 0], where[total + g, 1] = q, depths.entry[m, i]
         total += kept
     return total
 
 
 @inner
-def _split(
-    levels: Levels,
-    level: int,
-    codes: Codes,
-    rows: Ints,
-    k: int,
-    limit: int,
-    depths: Depths,
-    j: int,
-) -> None:
-    """Split the parts at depth j by the nodes of column j on a level; keep those worth it."""
-    base = levels.at[j] + level * levels.step[j]
-    keys, slot, fresh = depths.keys, depths.slot, depths.fresh
-    mask = len(keys) - 1
-    parts, span_of = 0, levels.step[j]
-    for i in range(depths.left[j]):
+def split(
+    levels: Levels, level: int, paying: PayingEntries, limit: float, depths: Depths, j: int
+) -> tuple[int, int]:
+    """Split the parts at depth j by the nodes of column j on a level.
+
+    Returns how many entries were looked at, those dearer than ``limit``, and how many parts.
+    """
+    base, parts, left = levels.at[j] + level * levels.step[j], 0, depths.left[j]
+    codes, rows, price, k, least = paying.codes, paying.rows, paying.price, paying.k, paying.least
+    keys, slot, have, gain = depths.keys, depths.slot, depths.rows, depths.gain
+    cost, mask = depths.cost[j + 1], 15
+    while mask < 2 * left:
+        mask = 2 * mask + 1
+    for i in range(left):
         t = depths.entry[j, i]
-        node = levels.look[base + codes[j, t]]
+        p = price[t]
+        if p < limit:
+            return i, parts
+        at = base + codes[j, t]
         depths.group[j + 1, i] = -1
-        if node < 0:
-            continue
         g = depths.group[j, i]
-        key = g * span_of + node
+        c = depths.cost[j, g] + levels.cost[at]
+        if levels.look[at] < 0 or p < least * c:
+            continue
+        key = g * levels.step[j] + levels.look[at]
         place = ((key * 0x9E3779B97F4A7C1) >> 20) & mask
         while slot[place] >= 0 and keys[place] != key:
             place = (place + 1) & mask
-        if slot[place] < 0:
-            slot[place], keys[place], depths.used[parts] = parts, key, place
-            depths.rows[parts] = 0
-            depths.cost[j + 1, parts] = depths.cost[j, g] + levels.cost[base + codes[j, t]]
+        part = slot[place]
+        if part < 0:
+            if p <= c:  # without a row that gains there is no gain, and dearer ones do not come
+                continue
+            part = parts
+            slot[place], keys[place], depths.used[part] = part, key, place
+            have[part], gain[part], cost[part] = 0, 0, c
             parts += 1
-        depths.group[j + 1, i] = slot[place]
-        depths.rows[slot[place]] += rows[t]
-    kept = 0
-    for g in range(parts):
-        slot[depths.used[g]] = -1
-        fresh[g] = -1
-        if depths.rows[g] >= k and depths.cost[j + 1, g] < limit:
-            depths.cost[j + 1, kept] = depths.cost[j + 1, g]
-            fresh[g] = kept
-            kept += 1
-    keep_entries(depths, j, depths.left[j], kept)
+        depths.group[j + 1, i] = part
+        many = rows[t] if p > c else min(rows[t], max(k - have[part], 0))
+        have[part] += many
+        gain[part] += many * (p - c)
+    return left, parts
 
 
 @inner
-def keep_entries(depths: Depths, j: int, looked: int, kept: int) -> None:
-    """Hand the first entries, if in parts that are numbered in ``fresh``, to the next depth."""
-    left = 0
+def keep_parts(depths: Depths, k: int, looked: int, parts: int, j: int) -> int:
+    """Hand the parts that gain, and their entries, to the next depth.
+
+    ``looked``: how many entries were. Returns what the cheapest part costs.
+    """
+    fresh, cost, kept, cheapest, left = depths.fresh, depths.cost[j + 1], 0, 0, 0
+    for g in range(parts):
+        depths.slot[depths.used[g]] = fresh[g] = -1
+        if depths.rows[g] >= k and depths.gain[g] > 0:
+            cheapest = min(cheapest, cost[g]) if kept else cost[g]
+            cost[kept], fresh[g] = cost[g], kept
+            kept += 1
     for i in range(looked if kept else 0):
         g = depths.group[j + 1, i]
-        if g >= 0 and depths.fresh[g] >= 0:
+        if g >= 0 and fresh[g] >= 0:
             depths.entry[j + 1, left] = depths.entry[j, i]
-            depths.group[j + 1, left] = depths.fresh[g]
+            depths.group[j + 1, left] = fresh[g]
             left += 1
     depths.left[j + 1], depths.parts[j + 1] = left, kept
+    return cheapest
 
 
 @inner

@@ -15,7 +15,7 @@ from shoal.base.partition import Floats, Ints
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.coding.tuples import entries
-from shoal.kernels.prices.nearest import distances
+from shoal.kernels.bound.nearest import distances
 from shoal.kernels.space.costs import new_group
 
 SAMPLE_WORK = 300_000_000

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.kernels import inner, kernel
+from shoal.kernels.bound.number import NONE
 from shoal.kernels.boxes.geometry import Codes, Ints
-from shoal.kernels.prices.number import NONE
 
 
 class Priced(NamedTuple):
