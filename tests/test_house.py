@@ -211,7 +211,7 @@ BUDGETS = {
     "releases": 6_350,
     "measures": 5_110,
     "show": 2_200,
-    "verbs": 4_370,
+    "verbs": 4_560,
     "report": 1_300,
     "api": 2_270,
     "cli": 5_130,

@@ -257,7 +257,7 @@ def test_what_cannot_be_made_again_is_refused(released: Path, shoal: Run, refuse
     said = refused(*AGAIN, "new.json", "--seed", "1")
     assert "format 99" in said and "pip install --upgrade" in said
     away = read(released / MANIFEST)
-    away["files"] = {"../../r.csv": {"sha256": "0"}}
+    away["files"] = {"../../r.csv": {"sha256": "0", "bytes": 1}}
     (released / "away.json").write_text(json.dumps(away))
     assert "names no plain file" in refused(*AGAIN, "away.json", "--seed", "1")
 

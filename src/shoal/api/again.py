@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import warnings
 from collections.abc import Mapping
@@ -13,12 +14,28 @@ from shoal.api.opening import read
 from shoal.base.errors import ParameterError, ShoalError
 from shoal.plan.plan import Plan
 from shoal.releases.history.store import History, history_of
-from shoal.releases.verdict import Verdict
 from shoal.tables.find_hierarchies import Hierarchies, is_path
 from shoal.tables.open_table import locate, planned
-from shoal.verbs.manifest import lacking, plan_of, read_manifest, released_name, tied_of
-from shoal.verbs.manifest_audit import changed_files, differing, other_versions
-from shoal.verbs.provenance import keyed, of_frame, of_plan, of_tree, seed_key
+from shoal.verbs.manifest import (
+    figures,
+    lacking,
+    plan_of,
+    read_manifest,
+    released_name,
+    tied_of,
+)
+from shoal.verbs.manifest_audit import (
+    ALWAYS,
+    Remade,
+    changed_files,
+    differences,
+    differing,
+    other_versions,
+)
+from shoal.verbs.provenance import SUFFIX
+
+_APART = (*ALWAYS, "files", "keyed")  # not compared, or in words of their own
+_NONE = "the table was not given as the file that was read"
 
 
 def remake(
@@ -31,8 +48,8 @@ def remake(
     pseudonym_key: str | Path | bytes | None = None,
     history: str | Path | History | None = None,
     **reading: Any,
-) -> tuple[list[str], Verdict]:
-    """Make a release again; return what is not as it was, and what the run verified.
+) -> Remade:
+    """Make a release again; return what is not as its manifest says, and what the run verified.
 
     Nothing is left behind or recorded.
 
@@ -74,21 +91,46 @@ def remake(
         release = table.anonymize(seed=seed, pseudonym_key=pseudonym_key, history=before)
     with tempfile.TemporaryDirectory(prefix="shoal-again-") as folder:
         release.write(Path(folder) / name)
-        if not (faults := changed_files(made, Path(folder), None)):
-            return [], release.verdict
-    key = seed_key(seed)
-    marks = {
-        "table": keyed(key, "table", of_frame(table.frame)),
-        "plan": keyed(key, "plan", of_plan(release.plan)),
-        "hierarchies": {
-            column: keyed(key, "hierarchy", of_tree(tree))
-            for column, tree in table.taken.taxonomies.items()
-        },
-    }
-    faults += [f"It was made from another part: {part}." for part in differing(made, marks)]
-    if others := other_versions(made):
+        now = read_manifest(Path(folder) / (name + SUFFIX))
+        changed = changed_files(made, Path(folder), None)
+    if "steward" in made:
+        now = figures(release.made, now)
+    faults = [*changed, *_others(made, now)]
+    if changed and (others := other_versions(made)):
         faults.append(f"Other versions may be why: {'; '.join(others)}.")
-    return [f"Made again: {fault}" for fault in faults], release.verdict
+    unchecked = (
+        {} if "file" in now["keyed"] or "file" not in made["keyed"] else {"keyed.file": _NONE}
+    )
+    said = [f"Made again: {fault}" for fault in faults]
+    return Remade(said, None if changed else release.verdict, unchecked)
+
+
+def _others(made: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Say what a manifest says otherwise than that of the release that was made again."""
+    parts = differing(made["keyed"], now["keyed"])
+    faults = [f"It was made from another part: {part}." for part in parts]
+    return faults + list(differences(_alike(made), _alike(now)))
+
+
+def _alike(made: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what must be the same when a release is made again, and is compared in no other way.
+
+    Where hierarchies lie may differ; what they say has a digest.
+    """
+    tree: dict[str, Any] = json.loads(
+        json.dumps({k: v for k, v in made.items() if k not in _APART})
+    )
+    tree["withheld"] = sorted(key for key in tree["withheld"] if "hierarch" not in _leaf(key))
+    plan = tree.get("steward", {}).get("plan", {})
+    plan.pop("evidence", None)
+    for part in (plan.get("data", {}), *plan.get("columns", {}).values()):
+        for key in ("hierarchies", "hierarchy"):
+            part.pop(key, None)
+    return tree
+
+
+def _leaf(key: str) -> str:
+    return key.rpartition(".")[2]
 
 
 def _before(made: Mapping[str, Any], where: Path, history: History | None) -> History | None:

@@ -196,8 +196,9 @@ def _beside_manifest(
     **how: Any,
 ) -> Verdict:
     """Audit a release by the plan in its manifest, and compare the two."""
+    from shoal.releases.history.store import history_of
     from shoal.verbs.manifest import plan_of, read_manifest, released_name
-    from shoal.verbs.manifest_audit import compared
+    from shoal.verbs.manifest_audit import AuditedRelease, compared
 
     told = read_manifest(manifest)
     own = opening.get("plan")
@@ -209,8 +210,7 @@ def _beside_manifest(
 
         as_then = {k: opening[k] for k in names_of(ReadingArguments) if k in opening}
         how |= as_then | {"seed": how.get("seed"), "history": promise.get("history")}
-        more, verified = remake(manifest, data, plan=own, **how)
-        remade = more, None if others else verified
+        remade = remake(manifest, data, plan=own, **how)
     if released is None:
         released = manifest.parent / released_name(told, manifest)
     plan = None if own is None else planned(own)
@@ -219,7 +219,9 @@ def _beside_manifest(
     release = _released(released, opening)
     verdict = release.audit(**promise, against=before)
     where = Path(released) if is_path(released) and Path(released).exists() else None
-    return compared(told, manifest.parent, where, verdict, remade, digest=release.here.digest)
+    series = history_of(promise.get("history"))
+    found = AuditedRelease(where, release.here, opening["plan"], verdict, series, others)
+    return compared(told, manifest.parent, found, remade)
 
 
 @signed(Risked, like=Release.risk)

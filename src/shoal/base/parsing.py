@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -109,11 +110,29 @@ class Unreadable:
     def check_shape(self, value: Any, form: Any) -> None:
         """Refuse a tree of JSON that is not of a form.
 
-        ``form``: a type, or several; ``[form]`` for a list; ``{str: form}`` for names that may be
-        anything; ``{"key": form}`` for keys that must be there, ``{"key?": form}`` that may be.
+        ``form``: a type, or several; ``[form]`` for a list; ``{"key": form}`` for keys that must be
+        there, ``{"key?": form}`` that may be, ``{str: form}`` for all others: without it none may
+        be there.
         """
         if why := _misfit(value, form, ""):
             raise self.fault(why)
+
+
+def read_json(raw: bytes) -> Any:
+    """Read JSON that says everything once; another reader would take the other of two."""
+    return json.loads(raw.decode(), object_pairs_hook=_each_once, parse_constant=_no_number)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    tree = dict(pairs)
+    if len(tree) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} stands there twice")
+    return tree
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
 
 
 def _misfit(value: Any, form: Any, where: str) -> str:
@@ -125,18 +144,16 @@ def _misfit(value: Any, form: Any, where: str) -> str:
     elif isinstance(form, Mapping):
         if not isinstance(value, dict):
             return f"{here} is no table of keys"
-        if str in form:
-            found = (_misfit(own, form[str], f"{where}.{key}") for key, own in value.items())
-        else:
-            keys = {key.rstrip("?"): own for key, own in form.items()}
-            lost = [key for key in form if not key.endswith("?") and key not in value]
-            if lost:
-                return f"{here} lacks {lost[0]!r}"
-            found = (
-                _misfit(value[key], own, f"{where}.{key}")
-                for key, own in keys.items()
-                if key in value
-            )
+        named = {key.rstrip("?"): own for key, own in form.items() if isinstance(key, str)}
+        needed = [key for key in form if isinstance(key, str) and not key.endswith("?")]
+        if lost := [key for key in needed if key not in value]:
+            return f"{here} lacks {lost[0]!r}"
+        if str not in form and (more := [key for key in value if key not in named]):
+            return f"{here} has {more[0]!r}, which does not belong there"
+        found = (
+            _misfit(own, named.get(key, form.get(str)), f"{where}.{key}")
+            for key, own in value.items()
+        )
     else:
         kinds = form if isinstance(form, tuple) else (form,)
         # True is a whole number in Python and in no file.

@@ -152,9 +152,10 @@ def command(
     from shoal.api.arguments import check_again, check_named_once
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last
+    from shoal.plan.plan import Plan
     from shoal.releases.history.store import history_of
     from shoal.tables.open_table import planned
-    from shoal.verbs.manifest_audit import beside_another, compared
+    from shoal.verbs.manifest_audit import AuditedRelease, beside_another, compared
 
     seed = opt.chosen_seed(seed, seed_file)
     check_again(again, manifest, data, seed, pseudonym_key)
@@ -181,16 +182,17 @@ def command(
     series, digest = history_of(history, key=history_key), release.here.digest
     verdict = _judge(release, released, told, earlier, series)
     remade = None
-    if told is not None and manifest is not None:
+    if told is not None and manifest is not None and isinstance(promised, Plan):
         if again:
             from shoal.api.again import remake
 
             own = None if plan is None else planned(plan, trust=trust)
             as_read = {name: v for name, v in given.early.items() if name != "suppress"}
             keys: dict[str, Any] = {"pseudonym_key": pseudonym_key, "history": series}
-            more, verified = remake(manifest, data, seed=seed, plan=own, **keys, **as_read)
-            remade = more, None if rules else verified
-        verdict = compared(told, manifest.parent, released, verdict, remade, digest=digest)
+            remade = remake(manifest, data, seed=seed, plan=own, **keys, **as_read)
+        file = released if isinstance(released, Path) else None
+        found = AuditedRelease(file, release.here, promised, verdict, series, bool(rules))
+        verdict = compared(told, manifest.parent, found, remade)
     elif isinstance(released, Path):
         for fault in beside_another(released, digest):
             console.warning(fault)
@@ -200,7 +202,7 @@ def command(
         asked = (to, "Audit", verdict, tried)
         texts["--report"] = reporting.of_release(release, released, digest, *asked)
     tell(verdict, detailed=read_off)
-    if remade is not None and not remade[0]:
+    if remade is not None and not remade.faults:
         console.line("Made again: the same bytes.")
     for flag, file in extras.items():
         keep(file, texts.get(flag, ""), force, inputs)
@@ -297,6 +299,11 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
         console.warning(text)
     for fault in verdict.faults:
         console.line(f"Fault    {fault}")
+    by_reason: dict[str, list[str]] = {}
+    for field, why in verdict.models.get("not_checked", {}).items():
+        by_reason.setdefault(why, []).append(field)
+    for why, fields in by_reason.items():
+        console.line(f"Not checked in the manifest: {', '.join(fields)} ({why})")
     if verdict.worst:
         cells = list(verdict.worst[0].cells)
         console.line("\nThe classes that break most:")

@@ -27,6 +27,9 @@ from shoal.tables.schema import Column
 from shoal.tables.set_cells import read_sets
 from shoal.tables.source import Source, beside, place
 
+SIDES = ("st", DOMAIN, COUNTERFEITS)
+"""The tables that may lie beside a release, by their part of the name."""
+
 
 def open_published(
     released: Any,
@@ -88,7 +91,7 @@ def side_tables(
         return {"st": _read(place(sides), how) if is_path(sides) else from_native(sides)}
     if not is_path(released):
         return {}
-    names = (*(("st",) if GROUP in published.columns else ()), DOMAIN, COUNTERFEITS)
+    names = SIDES if GROUP in published.columns else SIDES[1:]
     tables = ((name, _beside(place(released), name, published, how)) for name in names)
     return {name: table for name, table in tables if table is not None}
 

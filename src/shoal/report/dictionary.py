@@ -28,8 +28,14 @@ from shoal.tables.schema import Column
 
 SUFFIX = "-metadata.json"  # the name that CSVW looks for beside a file
 PAGE = ".dictionary.html"
-_COLUMN = {"name": str, "shoal:role": str, "shoal:kind?": str, "shoal:values?": str}
-_FORM = {"tableSchema": {"columns": [{**_COLUMN, "shoal:levels?": {str: int}}]}}
+_COLUMN: dict[Any, Any] = {"name": str, "shoal:role": str, "shoal:kind?": str, "shoal:values?": str}
+_FORM: dict[Any, Any] = {
+    str: object,
+    "tableSchema": {
+        str: object,
+        "columns": [{str: object, **_COLUMN, "shoal:levels?": {str: int}}],
+    },
+}
 _CONTEXT = ["http://www.w3.org/ns/csvw", {"shoal": "urn:shoal:dictionary:"}]
 TYPES: dict[str, Any] = {
     "integer": pl.Int64,

@@ -86,13 +86,15 @@ def audit(
     elif source is not None:
         source = replace(source, whose=opened.persons)
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
-    if matched is not None and verdict.people is None:
+    bound = matched is not None and verdict.people is None
+    if matched is not None and bound:
         verdict = _at_least(verdict, rules, matched)
+    bound = bound and verdict.people is not None
     if source is not None and verdict.people is None:
-        verdict = replace(verdict, people=_one_row_each(opened, source))
+        verdict = _one_row_each(verdict, rules, opened, _people_beside(opened, source))
     said = [] if history is None else check_history(opened, history)
     if history is not None and not said and verdict.people is None:
-        verdict = replace(verdict, people=_people_of(opened, history))
+        verdict = _one_row_each(verdict, rules, opened, _people_of(opened, history))
     measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if opened.names(Role.PERSON) and verdict.people is None:
         told = uncounted(opened.names(Role.PERSON)[0], compared=original is not None)
@@ -104,6 +106,8 @@ def audit(
         measured["exposure"] = exposed.to_dict()
     if certain := read_off(opened, original):
         measured["read_off"] = certain.to_dict()
+    if bound:
+        measured["at_least"] = "Every class has at least so many people; some may have more."
     measured["cautions"] = cautions(opened)
     if said:
         verdict = replace(verdict, holds=False, faults=(*verdict.faults, *said))
@@ -232,7 +236,7 @@ def _people_of(opened: Opened, history: History) -> int | None:
     return people if not wrong and opened.frame.height - int(false.sum()) == people else None
 
 
-def _one_row_each(opened: Opened, source: Original) -> int | None:
+def _people_beside(opened: Opened, source: Original) -> int | None:
     """Return how many people a release with counterfeits has, if its original has a row of each."""
     false, _ = false_rows(opened.published, opened.tables.get(COUNTERFEITS))
     person, rows = source.schema.person, source.frame
@@ -240,6 +244,43 @@ def _one_row_each(opened: Opened, source: Original) -> int | None:
         return None
     whole = opened.frame.height - int(false.sum()) == rows.height
     return rows.height if whole and source.schema.whose(rows).is_unique().all() else None
+
+
+def _one_row_each(
+    verdict: Verdict, rules: Sequence[Rule], opened: Opened, people: int | None
+) -> Verdict:
+    """Say of people what was found of rows: each has one, and those of counterfeits are nobody's.
+
+    ``people``: how many there are, None if that is not known: then it is said of rows.
+    """
+    if people is None or verdict.stats is None:
+        return verdict
+    false, _ = false_rows(opened.published, opened.tables.get(COUNTERFEITS))
+    crowds = GroupStats(verdict.stats.sizes - false, {}, "people")
+    results = []
+    for rule, result in zip(flatten(rules), verdict.rules, strict=True):
+        told = {"k": int(crowds.sizes.min())} if "k" in result.achieved else {}
+        kept = rule.holds(crowds) if rule.column is None else None
+        results.append(
+            replace(
+                result,
+                promise=promised(rule, "people"),
+                achieved=result.achieved | told,
+                failing=result.failing if kept is None else int((~kept).sum()),
+                holds=result.holds if kept is None else bool(kept.all()),
+            )
+        )
+    faults = tuple(f"{r.promise} does not hold of people." for r in results if not r.holds)
+    return replace(
+        verdict,
+        people=people,
+        rules=tuple(results),
+        achieved=weakest(
+            (rule, each.achieved) for rule, each in zip(flatten(rules), results, strict=True)
+        ),
+        faults=(*verdict.faults, *(faults if verdict.holds else ())),
+        holds=verdict.holds and not faults,
+    )
 
 
 def _at_least(verdict: Verdict, rules: Sequence[Rule], matched: Whose) -> Verdict:

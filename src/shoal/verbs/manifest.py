@@ -17,7 +17,7 @@ from typing import Any
 
 from shoal.base.atomic import Batch
 from shoal.base.errors import InputError, OutputError, ParameterError
-from shoal.base.parsing import Unreadable
+from shoal.base.parsing import Unreadable, read_json
 from shoal.base.roles import Role
 from shoal.base.to_json import plain
 from shoal.plan.plan import Plan
@@ -27,7 +27,8 @@ from shoal.verbs.provenance import SUFFIX
 from shoal.verbs.run import Run, versions
 
 FORMAT = 1
-_WHY = {
+HMAC = "HMAC-SHA256"
+WHY = {
     Role.IDENTIFIER: "names a person",
     Role.PERSON: "says whose row it is; people were counted by it",
     Role.UNDECIDED: "nobody decided what it is",
@@ -37,17 +38,29 @@ _DATA_LISTS = ("missing", "hierarchies")
 _COLUMN_LISTS = ("hierarchy", "missing", "order", "domain", "allow_labels")
 # Rules that name values of a column: they are withheld together, since part of them is no promise.
 _RULES = "rules"
-_TREE = {"data?": {str: object}, "columns?": {str: {str: object}}}
+_TREE = {str: object, "data?": {str: object}, "columns?": {str: {str: object}}}
 _FORM = {
-    "files": {str: {"sha256": str}},
-    "rules": [{"promise": str, "reached": {str: object}}],
+    "shoal_manifest": int,
+    "made": str,
+    "engine": str,
+    "files": {str: {"sha256": str, "bytes": int}},
+    "rows": int,
+    "method": {str: object},
+    "rules": [{"promise": str, "holds": bool, "reached": {str: object}}],
+    "left_out": {str: str},
+    "seeded": bool,
+    "keyed": {"how": str, "table?": str, "file?": str, "plan": str, "hierarchies?": {str: str}},
+    "versions": {str: str},
     "plan": _TREE,
-    "keyed": {str: object},
     "withheld": [str],
-    "seeded?": bool,
-    "steward?": {"plan?": _TREE},
-    "versions?": {str: str},
-    "tied?": object,
+    "tied?": {"series": str, "number": int},
+    "steward?": {
+        "key": str,
+        "rows_in": int,
+        "loss": (int, float),
+        "plan": _TREE,
+        "undecided": {str: str},
+    },
 }
 LIBRARIES = ("shoal", "numpy", "numba", "polars", "pyarrow")
 
@@ -62,7 +75,7 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
 
     ``staged``: those of them that do not have their names yet.
     """
-    plan, withheld = _shown(run.plan)
+    plan, withheld = shown(run.plan)
     marks = run.marks
     told = {
         "shoal_manifest": FORMAT,
@@ -80,12 +93,12 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
             for rule in run.verdict.rules
         ],
         "left_out": {
-            column.name: _WHY[column.role]
+            column.name: WHY[column.role]
             for column in run.schema.columns
-            if column.role in _WHY and not (column.role is Role.PERSON and _pseudonyms(run))
+            if column.role in WHY and not (column.role is Role.PERSON and _pseudonyms(run))
         },
         "seeded": run.plan.seeded,
-        "keyed": {"how": "HMAC-SHA256", **marks.told()},
+        "keyed": {"how": HMAC, **marks.told()},
         "versions": dict(versions(*LIBRARIES)),
         "plan": plan,
         "withheld": withheld,
@@ -136,7 +149,7 @@ def _pseudonyms(run: Run) -> bool:
     return bool(run.plan.release.pseudonym)
 
 
-def _shown(plan: Plan) -> tuple[dict[str, Any], list[str]]:
+def shown(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     """Return a plan without the texts that it lists, and which keys these are."""
     tree = plan.public()
     tree.pop("evidence", None)  # who decided, and why, is the steward's to tell
@@ -184,7 +197,7 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     except OSError as fault:
         raise InputError(f"{cannot}: {fault.strerror or fault}. {beside_it}") from fault
     with Unreadable(cannot, beside_it).parsing("json"):
-        tree = json.loads(raw.decode())
+        tree = read_json(raw)
     if isinstance(tree, dict) and "shoal_manifest" not in tree:
         tree = tree.get("manifest")
     if not isinstance(tree, dict) or not isinstance(tree.get("shoal_manifest"), int):
@@ -192,7 +205,7 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
             f"{path} is no manifest of a release. Give the file that ends in {SUFFIX}, or the "
             "figures of the run (--json)."
         )
-    if tree["shoal_manifest"] > FORMAT:
+    if not 1 <= tree["shoal_manifest"] <= FORMAT:
         raise InputError(
             f"{path} is a manifest of format {tree['shoal_manifest']}, and this version of Shoal "
             f"({versions('shoal')['shoal']}) reads up to {FORMAT}. Update: pip install --upgrade "
@@ -200,6 +213,8 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
         )
     damaged = Unreadable(f"The manifest {path} is damaged", "Copy it again as it was written.")
     damaged.check_shape(tree, _FORM)
+    with damaged.parsing("number"):
+        bytes.fromhex(tree.get("steward", {}).get("key", ""))
     for key in tree["withheld"]:
         if key != _RULES and _keys(key)[0] not in ("data", "columns"):
             raise damaged.fault(f"{key!r} is no key of a plan")
@@ -292,7 +307,7 @@ def lacking(made: Mapping[str, Any], own: Plan) -> list[str]:
     """Return the keys that a manifest withholds and a plan of the steward's does not have."""
     if "steward" in made:
         return []
-    has = set(_shown(own)[1])
+    has = set(shown(own)[1])
     trees = "data.hierarchies" in has
     return [
         key

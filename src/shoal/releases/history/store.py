@@ -35,8 +35,9 @@ _COPY = (
     "older one the next release would undo it."
 )
 _FORM = {
+    str: object,
     "about": {str: object},
-    "release": {"digest": str, "name": (str, type(None))},
+    "release": {str: object, "digest": str, "name": (str, type(None))},
     "before": str,
     "series?": str,
     "parts": [{"bytes": int, "sha256": str}],
@@ -151,9 +152,12 @@ class History:
 
     def number(self, released: pl.DataFrame) -> int | None:
         """Return which release of the series this is, None if it is none of them."""
+        return next(reversed(self.numbers(released)), None)
+
+    def numbers(self, released: pl.DataFrame) -> list[int]:
+        """Return which releases of the series say what this one says."""
         checksum = digest(released)
-        same = [n for n, head in enumerate(self.heads) if head["release"]["digest"] == checksum]
-        return same[-1] if same else None
+        return [n for n, head in enumerate(self.heads) if head["release"]["digest"] == checksum]
 
     def check_same(self, about: Mapping[str, Any]) -> None:
         """Refuse to go on with the history of another table, or of another promise."""
@@ -286,7 +290,7 @@ def _opened(file: Path, key: bytes | None) -> tuple[Mapping[str, Any], pl.DataFr
         raise damaged.fault()
     with damaged.parsing("json"):
         head = json.loads(line)
-    damaged.check_shape(head, {"format": int})
+    damaged.check_shape(head, {str: object, "format": int})
     if head["format"] != FORMAT:
         raise InputError(
             f"{file} has format {head['format']}, and this version of Shoal reads {FORMAT}. Use "
