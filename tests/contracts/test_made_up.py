@@ -20,10 +20,6 @@ import shoal
 from shoal.base.errors import ParameterError
 from shoal.base.partition import GroupStats, histogram
 from shoal.catalog import RULES
-from shoal.ext.spark.shards import check_shardable
-from shoal.ext.web.feasible import feasibility
-from shoal.ext.web.forms import method_box, rule_choices, rule_rows
-from shoal.ext.web.state import title
 from shoal.measures.models import models, shown
 from shoal.plan.plan import Plan
 from shoal.privacy import All, LDiversity
@@ -186,6 +182,10 @@ def test_compare_weighs_by_it():
 
 
 def test_the_page_offers_it_and_knows_its_limit():
+    from shoal.ext.web.feasible import feasibility
+    from shoal.ext.web.forms import method_box, rule_choices, rule_rows
+    from shoal.ext.web.state import title
+
     said = feasibility(plan(), ["ill", "job"], _one_group())
     assert {case["best"] for case in said[0]["cases"]} == {
         "largest p possible: 100 (the whole table as one group)"
@@ -212,6 +212,8 @@ def _one_group():
 
 
 def test_spark_refuses_what_shards_cannot_answer():
+    from shoal.ext.spark.shards import check_shardable
+
     settings = SimpleNamespace(driver_tuples=10)
     tuples = SimpleNamespace(size=20, total=30)
     by_rule = SimpleNamespace(rules=(Coverage(5.0, "ill"),), settings=settings)
