@@ -58,6 +58,11 @@ class Page:
     counts: Counter[str] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def origin(self) -> str:
+        """The address without the secret path."""
+        return f"{httpx.URL(self.base).scheme}://{httpx.URL(self.base).netloc.decode()}"
+
     def count(self, what: str) -> None:
         """Count something, from any thread."""
         with self.lock:
@@ -117,7 +122,7 @@ def _guarded(page: Page, job: Callable[..., None], seed: int, number: int, folde
 
 def _work(page: Page, rng: np.random.Generator, number: int, folder: Path) -> None:
     """Upload a table, decide, run, take the release away and check it; again and again."""
-    origin = {"origin": page.base, "accept": "application/json"}
+    origin = {"origin": page.origin, "accept": "application/json"}
     with httpx.Client(
         base_url=page.base, cookies=page.cookies, headers=origin, timeout=PATIENCE
     ) as client:
@@ -138,8 +143,8 @@ def _work(page: Page, rng: np.random.Generator, number: int, folder: Path) -> No
 def _opened(client: httpx.Client, page: Page, table: pd.DataFrame, number: int) -> str:
     files = {"table": (f"{MARK}{number}.csv", table.to_csv(index=False).encode())}
     answer = _post(client, page, "/open", files=files)
-    place = answer.headers.get("location", answer.url.path)
-    place = httpx.URL(place).path.removesuffix("/see")
+    place = httpx.URL(answer.headers.get("location", answer.url.path)).path
+    place = place.removeprefix(httpx.URL(page.base).path).removesuffix("/see")
     _until(client, page, f"{place}/see", lambda seen: "profile" in seen)
     return place
 
@@ -259,7 +264,7 @@ def _served(folder: str) -> Iterator[Page]:
     try:
         address = _address(process)
         threading.Thread(target=_drain, args=[process], daemon=True).start()
-        base = f"{httpx.URL(address).scheme}://{httpx.URL(address).netloc.decode()}"
+        base = address.split("/?")[0]
         with httpx.Client(base_url=base, follow_redirects=True, timeout=PATIENCE) as client:
             shown = client.get(address)
             shown = client.get("/") if 'name="key"' not in shown.text else shown

@@ -28,6 +28,12 @@ KEYS = Keys(8124)
 SHOAL = Path(sys.executable).with_name("shoal")
 
 
+def where(answer: Any) -> str:
+    """Return the path of an answer behind the secret part that all of them begin with."""
+    path: str = answer.url.path
+    return path.removeprefix(KEYS.root)
+
+
 class Steward:
     """Somebody at the page: asks for JSON, fills in forms."""
 
@@ -52,7 +58,7 @@ class Steward:
 
     def open(self, name: str, raw: bytes) -> str:
         answer = self.post("/open", files={"table": (name, raw)}, status=None)
-        place = str(answer.url.path).removesuffix("/see")
+        place = where(answer).removesuffix("/see")
         self.until(f"{place}/see", lambda seen: "profile" in seen)
         return place
 
@@ -90,7 +96,7 @@ class Steward:
 @pytest.fixture(scope="module")
 def steward(tmp_path_factory) -> Iterator[Steward]:
     app = build(tmp_path_factory.mktemp("page"), KEYS, Doors("127.0.0.1", 8124))
-    with TestClient(app, base_url=BASE) as client:
+    with TestClient(app, base_url=BASE + KEYS.root) as client:
         client.get("/", params={"token": KEYS.tickets.issue()})
         yield Steward(client)
 
@@ -331,7 +337,7 @@ def test_a_bad_file_says_what_is_wrong_by_its_own_name(steward, raw, text) -> No
     answer = steward.post("/open", files={"table": ("../../bad.csv", raw)}, status=None)
     seen = answer.json()
     if answer.status_code != 422:  # it is still being read
-        seen = steward.until(str(answer.url.path), lambda seen: "text" in seen)
+        seen = steward.until(where(answer), lambda seen: "text" in seen)
     assert text in seen["text"]
     assert seen["text"].startswith("bad.csv")
     assert "table-" not in seen["text"]

@@ -21,7 +21,7 @@ KEYS = Keys(8123)
 def page(folder: Path, **options) -> TestClient:
     return TestClient(
         build(folder, KEYS, Doors("127.0.0.1", 8123), **options),
-        base_url=BASE,
+        base_url=BASE + KEYS.root,
         raise_server_exceptions=False,
     )
 
@@ -50,7 +50,7 @@ def test_a_key_opens_the_page_and_leaves_the_address(stranger) -> None:
     assert stranger.head("/", params={"token": key}).status_code == 403  # a look uses nothing up
     answer = stranger.get("/", params={"token": key})
     assert answer.status_code == 200
-    assert '<meta http-equiv="refresh" content="0;url=/">' in answer.text
+    assert f'<meta http-equiv="refresh" content="0;url={KEYS.root}/">' in answer.text
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
@@ -93,6 +93,31 @@ def test_a_wrong_key_opens_nothing(stranger) -> None:
     assert "not one of the running server, or older than a minute" in answer.text
 
 
+def test_the_cookie_stays_on_a_secret_path(stranger) -> None:
+    answer = stranger.get("/", params={"token": KEYS.tickets.issue()})
+    assert f"Path={KEYS.root}/" in answer.headers["set-cookie"]
+    # Browsers send a cookie to every port of a host, but under its path alone.
+    for name in ("/", "/tables/1/see", f"/{'0' * 32}/", f"{KEYS.root}x/", KEYS.root):
+        told = stranger.get(f"http://127.0.0.1:8123{name}")
+        assert "cookie" not in told.request.headers
+        assert told.status_code == 403
+        # And without the path it opens nothing, to somebody who has it all the same.
+        head = {"cookie": f"{KEYS.cookie}={KEYS.session}"}
+        assert stranger.get(f"http://127.0.0.1:8123{name}", headers=head).status_code == 403
+    unused = KEYS.tickets.issue()
+    assert stranger.get("http://127.0.0.1:8123/", params={"token": unused}).status_code == 403
+    assert KEYS.tickets.redeem(unused) is Answer.OPENS
+    page = stranger.get("/open")
+    assert KEYS.path not in stranger.get("http://127.0.0.1:8123/").text
+    shown = stranger.get("/").text
+    links = re.findall(r'(?:href|action|src)="(/[^"]*)"', shown)
+    assert links
+    assert all(link.startswith((f"{KEYS.root}/", "/static/")) for link in links)
+    assert page.status_code in (404, 405)
+    answer = stranger.post("/theme", data=form(theme="dark", here="/"), headers={"origin": BASE})
+    assert answer.history[0].headers["location"] == f"{KEYS.root}/"
+
+
 def test_a_wrong_cookie_opens_nothing(stranger) -> None:
     for wrong in ("", "x", KEYS.tickets.issue(), KEYS.form):
         head = {"cookie": f"{KEYS.cookie}={wrong}"}
@@ -101,7 +126,7 @@ def test_a_wrong_cookie_opens_nothing(stranger) -> None:
 
 def test_the_way_in_never_leads_to_another_host(stranger) -> None:
     for path in ("//evil.example/", "/\\evil.example", '/";url=//evil.example'):
-        answer = stranger.get(f"{BASE}{path}", params={"token": KEYS.tickets.issue()})
+        answer = stranger.get(f"{BASE}{KEYS.root}{path}", params={"token": KEYS.tickets.issue()})
         where = re.findall(r'content="0;url=([^"]*)"', answer.text)
         assert len(where) == 1
         assert re.match(r"/[\w%]", where[0])
@@ -110,13 +135,13 @@ def test_the_way_in_never_leads_to_another_host(stranger) -> None:
 
 def test_what_needs_no_key_holds_no_key(stranger) -> None:
     asked = [
-        stranger.get("/static/page.css"),
-        stranger.get("/static/none.css"),
-        stranger.get("/static/"),
-        stranger.get("/static/../static/none"),
-        stranger.get("/static/a/b"),
-        stranger.post("/static/page.css", headers={"origin": BASE}),
-        stranger.post("/static/none", content=b"x" * 99, headers={"origin": BASE}),
+        stranger.get(f"{BASE}/static/page.css"),
+        stranger.get(f"{BASE}/static/none.css"),
+        stranger.get(f"{BASE}/static/"),
+        stranger.get(f"{BASE}/static/../static/none"),
+        stranger.get(f"{BASE}/static/a/b"),
+        stranger.post(f"{BASE}/static/page.css", headers={"origin": BASE}),
+        stranger.post(f"{BASE}/static/none", content=b"x" * 99, headers={"origin": BASE}),
         stranger.get("/none.json"),
     ]
     assert [answer.status_code for answer in asked] == [200, *[403] * 7]
@@ -142,7 +167,7 @@ def test_two_origins_are_refused(client) -> None:
 def test_another_host_name_is_refused_even_with_the_cookie(client, host) -> None:
     answer = client.get("/", headers={"host": host})
     assert answer.status_code == 421
-    assert client.get("/static/page.css", headers={"host": host}).status_code == 421
+    assert client.get(f"{BASE}/static/page.css", headers={"host": host}).status_code == 421
 
 
 def test_the_machine_itself_may_be_called_by_its_usual_names(client) -> None:

@@ -119,7 +119,7 @@ def test_a_sweep_orders_one_run_each_and_refuses_nonsense(steward, patients) -> 
     assert all(size >= k for size, k in zip(least, (3, 9, 3, 9), strict=True))
     chart = steward.get(f"{patients}/runs")["frontier"]
     for run in fresh:
-        assert f'href="{patients}/runs/{run["number"]}"' in chart
+        assert f'href="{KEYS.root}{patients}/runs/{run["number"]}"' in chart
     for sizes in ("", "1", "5, x", "2.5"):
         answer = steward.post(f"{patients}/runs", 400, do="sweep", sizes=sizes)
         assert "whole numbers from 2" in answer.json()["text"]

@@ -12,7 +12,7 @@ import pytest
 from shoal.ext.web import reading
 from shoal.tables.write_files import write_table
 from tests.ext.web.conftest import TestClient
-from tests.ext.web.test_flow import Steward, steward  # noqa: F401 -- a fixture
+from tests.ext.web.test_flow import Steward, steward, where  # noqa: F401 -- a fixture
 
 pytest.importorskip("fastexcel", reason="needs pip install 'shoal[files]'")
 pytest.importorskip("pyreadstat", reason="needs pip install 'shoal[files]'")
@@ -30,7 +30,7 @@ PEOPLE = pl.DataFrame(
 def opened(steward: Steward, name: str, raw: bytes) -> tuple[str, dict]:  # noqa: F811
     """Upload a file and return its place, and what is shown when it was read or refused."""
     answer = steward.post("/open", files={"table": (name, raw)}, status=None)
-    place = str(answer.url.path).removesuffix("/see")
+    place = where(answer).removesuffix("/see")
     return place, steward.until(f"{place}/see", lambda seen: "profile" in seen)
 
 

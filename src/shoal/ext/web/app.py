@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shoal.base.errors import ShoalError
@@ -28,14 +28,14 @@ LIMIT = 1 << 30  # bytes of an upload
 class _Twins:
     """Lets every page be asked for as JSON by putting ``.json`` behind its address."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, root: str) -> None:
+        self.app, self.root = app, root
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         if path.endswith(".json") and "/files/" not in path and "/static/" not in path:
             bare = path.removesuffix(".json")
-            bare = "/" if bare == "/open" else bare
+            bare = bare.removesuffix("open") if bare == f"{self.root}/open" else bare
             scope = {**scope, "path": bare, "raw_path": quote(bare).encode(), "shoal_json": True}
         await self.app(scope, receive, send)
 
@@ -77,7 +77,6 @@ def _routes() -> list[Route]:
     column = f"{table}/columns/{{column:int}}"
     return [
         Route("/", tables.opening),
-        Route("/static/{name}", _file),
         _post("/theme", tables.theme),
         _post("/open", tables.take_in),
         Route(f"{table}/see", tables.see),
@@ -137,7 +136,7 @@ def build(
 
     static = _static()
     app = Starlette(
-        routes=_routes(),
+        routes=[Route("/static/{name}", _file), Mount(keys.root, routes=_routes())],
         middleware=[
             Middleware(
                 Guard,
@@ -148,7 +147,7 @@ def build(
                 limit=limit,
                 free=frozenset(f"/static/{name}" for name in static),
             ),
-            Middleware(_Twins),
+            Middleware(_Twins, root=keys.root),
         ],
         exception_handlers={
             HTTPException: respond.on_http,

@@ -116,7 +116,7 @@ def page(
     step = name.partition("-")[0]
     frame = {
         "step": step,
-        "steps": _steps(table, run, step),
+        "steps": _steps(table, run, step, keys(request).root),
         "command": _command(table, run),
         "table": None if table is None else {"number": table.number, "name": table.name},
         "run": None if run is None else {"number": run.number, "title": run.title},
@@ -130,21 +130,24 @@ def page(
         form_key=keys(request).form,
         theme=theme if theme in THEMES else "auto",
         here=request.url.path,
+        root=keys(request).root,
         limit=request.app.state.limit,
     )
     return HTMLResponse(text, status)
 
 
-def _steps(table: OpenTable | None, run: WebRun | None, now: str) -> list[dict[str, Any]]:
+def _steps(
+    table: OpenTable | None, run: WebRun | None, now: str, root: str
+) -> list[dict[str, Any]]:
     """Return the way through the page, each step with its address once it can be taken."""
-    base = f"/tables/{table.number}" if table is not None and table.profile else None
+    base = f"{root}/tables/{table.number}" if table is not None and table.profile else None
     done = run
     if done is None and table is not None:
         finished = [earlier for earlier in table.runs.values() if earlier.status == "done"]
         done = finished[-1] if finished else None
     there = f"{base}/runs/{done.number}" if base and done and done.view else None
     places = {
-        "open": "/",
+        "open": f"{root}/",
         "see": f"{base}/see" if base else None,
         "decide": f"{base}/decide" if base else None,
         "run": f"{base}/runs" if base else None,

@@ -59,19 +59,30 @@ SMALL = 16 << 20  # bytes of a form that carries no file
 class Keys:
     """The secrets of one server: what opens the page, what the browser then holds, what forms hold.
 
-    The cookie's name has the port in it, since browsers share cookies between ports: two pages keep
-    theirs apart. A server on another port is sent the cookie all the same.
+    Browsers share cookies between ports. So the cookie belongs to a secret path, with which every
+    address of the page begins: a server on another port is never asked for it, and gets no cookie.
+    The cookie's name has the port in it, so that two pages keep theirs apart.
     """
 
     port: int
     tickets: Tickets = field(default_factory=Tickets, repr=False)
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     form: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    path: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
 
     @property
     def cookie(self) -> str:
         """Name of the session cookie."""
         return f"shoal_{self.port}"
+
+    @property
+    def root(self) -> str:
+        """How the path of every page begins."""
+        return f"/{self.path}"
+
+    def covers(self, path: str) -> bool:
+        """Tell whether a path is one of the page: all of them begin in the same secret way."""
+        return self.fits(path[: len(self.root) + 1], f"{self.root}/")
 
     def fits(self, token: str | None, secret: str) -> bool:
         """Compare in a time that tells nothing."""
@@ -160,9 +171,9 @@ class Guard:
         if answer is None and (not length.isdecimal() or int(length) > most):
             answer = self.too_large(scope, most)
         if answer is not None:
-            await answer(scope, receive, _with_headers(send))
+            await answer(scope, receive, self._with_headers(send))
             return
-        await self.app(scope, _Bounded(receive, most), _with_headers(send))
+        await self.app(scope, _Bounded(receive, most), self._with_headers(send))
 
     def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -184,7 +195,8 @@ class Guard:
             )
         query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         # Only GET: whoever looks at an address beforehand must not use it up.
-        if "token" in query and scope["method"] == "GET":
+        ours = self.keys.covers(scope["path"])
+        if ours and "token" in query and scope["method"] == "GET":
             return self._enter(scope, query, headers)
         if scope["path"] in self.free and scope["method"] in _SAFE:
             return None
@@ -196,7 +208,7 @@ class Guard:
                 "The page was asked for by another site. Reload it, or open the address that "
                 "'shoal serve' printed.",
             )
-        if not self._inside(headers):
+        if not ours or not self._inside(headers):
             return self.say(
                 scope,
                 403,
@@ -205,6 +217,21 @@ class Guard:
                 f"{_AGAIN}",
             )
         return None
+
+    def _with_headers(self, send: Send) -> Send:
+        """Add the headers, and the secret path to where an answer leads."""
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                where = headers.get("location", "")
+                if where.startswith("/") and not self.keys.covers(where):
+                    headers["location"] = self.keys.root + where
+            await send(message)
+
+        return sending
 
     def _inside(self, headers: Headers) -> bool:
         return self.keys.fits(_cookies(headers).get(self.keys.cookie), self.keys.session)
@@ -224,7 +251,11 @@ class Guard:
         path = "/" + quote(scope["path"].lstrip("/\\"))
         page = self.say(scope, 200, "Opening", "", onward=path + (f"?{rest}" if rest else ""))
         page.set_cookie(
-            self.keys.cookie, self.keys.session, httponly=True, samesite="strict", path="/"
+            self.keys.cookie,
+            self.keys.session,
+            httponly=True,
+            samesite="strict",
+            path=f"{self.keys.root}/",
         )
         return page
 
@@ -262,17 +293,6 @@ class _Bounded:
             if self.left < 0:
                 raise TooLarge
         return message
-
-
-def _with_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers[name] = value
-        await send(message)
-
-    return sending
 
 
 def _cookies(headers: Headers) -> dict[str, Any]:

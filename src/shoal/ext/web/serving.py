@@ -78,7 +78,7 @@ def serve(
         name = LOCAL if host in ("0.0.0.0", "") else "[::1]" if host == "::" else name  # noqa: S104
 
         def address(then: Callable[[], object] | None = None) -> str:
-            return f"http://{name}:{number}/?token={keys.tickets.issue(then)}"
+            return f"http://{name}:{number}{keys.root}/?token={keys.tickets.issue(then)}"
 
         say(f"The page is at {address()}")
         say("This address opens it once, within a minute; press Enter for a new one.")

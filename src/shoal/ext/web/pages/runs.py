@@ -19,7 +19,7 @@ from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE, METHODS
 from shoal.ext.web.pages.tables import decide, said_of, table_of
-from shoal.ext.web.respond import back, bench, error_page, form_of, page, texts
+from shoal.ext.web.respond import back, bench, error_page, form_of, keys, page, texts
 from shoal.ext.web.state import STAGES, OpenTable, WebRun
 from shoal.plan.plan import Plan
 
@@ -110,7 +110,7 @@ async def runs(request: Request) -> Response:
         "ready": busy or (await said_of(request, table))["ready"],
         "methods": _able(table),
         "chosen": table.draft["method"]["name"],
-        **await run_in_threadpool(_advice, table),
+        **await run_in_threadpool(_advice, table, keys(request).root),
     }
     return page(request, "run", shown, table=table)
 
@@ -126,7 +126,7 @@ def _able(table: OpenTable) -> list[str]:
     ]
 
 
-def _advice(table: OpenTable) -> dict[str, Any]:
+def _advice(table: OpenTable, root: str) -> dict[str, Any]:
     """Weigh the runs as ``shoal compare`` does: which to take, why, and the chart of all."""
     from shoal.verbs.compare.comparison import ComparedSetting, Comparison
     from shoal.verbs.compare.frontier import Axes
@@ -142,7 +142,8 @@ def _advice(table: OpenTable) -> dict[str, Any]:
     limit = float(THRESHOLD.default)
     comparison = Comparison(tuple(settings), Axes("highest", "loss", limit), 0, (), (), limit)
     chosen = comparison.recommended
-    links = {label: f"/tables/{table.number}/runs/{run.number}" for label, run in weighed.items()}
+    base = f"{root}/tables/{table.number}/runs"
+    links = {label: f"{base}/{run.number}" for label, run in weighed.items()}
     return {
         "advice": comparison.why if settings else "",
         "recommended": None if chosen is None else weighed[chosen.label].number,
