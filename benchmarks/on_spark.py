@@ -18,7 +18,7 @@ import polars as pl
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "acs_occ_300k.parquet"
 QUASI = "age,sex,marital,race,birthplace,education,work_class"
-MAIN = "import sys; sys.argv[0] = 'shoal'; from shoal.cli import main; main()"
+MAIN = "import sys; sys.argv[0] = 'shoal'; from shoal.cli.main import main; main()"
 
 
 def spent(session: int, seen: dict[str, tuple[str, float]]) -> None:

@@ -19,7 +19,7 @@ from shoal.tables import demo
 
 OURS = Path(demo.__file__).parents[3]
 ROWS = {"shoal": 1_000, "k-member": 9_000}
-MAIN = "import sys; sys.argv[0] = 'shoal'; from shoal.cli import main; main()"
+MAIN = "import sys; sys.argv[0] = 'shoal'; from shoal.cli.main import main; main()"
 FLOOR = "import polars, numpy, numba, pyarrow, pydantic, typer"
 
 

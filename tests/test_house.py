@@ -104,9 +104,28 @@ def test_imports_run_one_way(name: str) -> None:
         assert LEVEL[layer(other)] <= LEVEL[layer(name)], f"{name} must not import {other}"
 
 
+def loaded_with(name: str) -> set[str]:
+    """Return what is loaded where a module imports: the modules, and the packages they lie in.
+
+    A package runs before what lies in it. Within its own package a module loads it again only if it
+    takes something from it by its name (``from shoal.package import module``).
+    """
+    nodes = ast.walk(tree(MODULES[name]))
+    named = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    named = {other for other in named if extension(other) in ("", extension(name))}
+    above = {package for other in graph()[name] for package in packages(other)} - packages(name)
+    return (graph()[name] | named | above) & graph().keys() - {name}
+
+
+def packages(name: str) -> set[str]:
+    """Return the packages that a module lies in, our own root apart."""
+    parts = name.split(".")
+    return {".".join(parts[:many]) for many in range(2, len(parts))}
+
+
 def test_no_module_imports_itself_by_a_detour() -> None:
-    # Names the modules of a cycle, also of one within functions.
-    TopologicalSorter(graph()).prepare()
+    # Names the modules of a cycle, also of one within functions or through a package.
+    TopologicalSorter({name: loaded_with(name) for name in graph()}).prepare()
 
 
 def test_the_walk_sees_imports(tmp_path: Path) -> None:
@@ -116,6 +135,10 @@ def test_the_walk_sees_imports(tmp_path: Path) -> None:
         "from shoal.verbs import audit\n"
     )
     assert imports(file) == {"shoal.cli.app", "shoal.privacy.base", "shoal.verbs.audit"}
+    # A package counts where its name is used, also from within, and where it lies on the way.
+    assert "shoal.cli" in loaded_with("shoal.cli.app")
+    assert "shoal.privacy" in loaded_with("shoal.groupers.repair")
+    assert "shoal.privacy" not in loaded_with("shoal.privacy.within")
 
 
 def test_an_extension_is_asked_for_before_it_is_loaded() -> None:

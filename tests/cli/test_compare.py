@@ -152,7 +152,7 @@ sys.modules["held"] = module
 from dataclasses import replace
 from shoal import catalog
 catalog.METHODS["kaim"] = replace(catalog.METHODS["kaim"], path="held:group")
-from shoal.cli import main
+from shoal.cli.main import main
 main()
 """
 

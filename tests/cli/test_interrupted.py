@@ -65,7 +65,7 @@ module.group = refining
 catalog.METHODS["kaim"] = replace(catalog.METHODS["kaim"], anytime=True)
 """
 )
-START = "\nfrom shoal.cli import main\nmain()\n"
+START = "\nfrom shoal.cli.main import main\nmain()\n"
 
 
 def stop(
@@ -161,7 +161,7 @@ def test_words_that_cannot_be_said_are_a_fault() -> None:
 def test_what_waits_for_the_end_is_done() -> None:
     code = (
         "import atexit, sys; atexit.register(print, 'the end'); sys.argv = ['shoal', '--version']\n"
-        "from shoal.cli import main\nmain()"
+        "from shoal.cli.main import main\nmain()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout.split("\n")[1]) == (0, "the end")

@@ -30,7 +30,7 @@ sys.modules["slow"] = module
 from dataclasses import replace
 from shoal import catalog
 catalog.METHODS["kaim"] = replace(catalog.METHODS["kaim"], path="slow:group")
-from shoal.cli import main
+from shoal.cli.main import main
 main()
 """
 COMPILES = """
@@ -42,7 +42,7 @@ def compiles(data, rule, rng, **options):
     numba.njit(lambda x: x + 2)(1)
     return real(data, rule, rng, **options)
 kaim.group = compiles
-from shoal.cli import main
+from shoal.cli.main import main
 main()
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from shoal.tables.guessing import guess
+from shoal.tables.guessing.guess import guess
 from tests.guessing.values import Labelled, tables
 
 COULD = ("identifier", "quasi")

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from shoal.base.roles import Role
-from shoal.tables.guessing import guess
 from shoal.tables.guessing.dependencies import derived
+from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.names import without_prefix
 from tests.guessing.values import draw
 

@@ -11,7 +11,7 @@ import pytest
 from shoal.tables.cells import as_text
 from shoal.tables.coded import countries, rare
 from shoal.tables.domain import Taxonomy
-from shoal.tables.guessing import guess
+from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.hierarchies import guess_any, guess_hierarchy
 from shoal.tables.makers import dates, frequencies, intervals, prefixes
 from shoal.tables.naming import naming

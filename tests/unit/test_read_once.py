@@ -26,7 +26,7 @@ def count(event, args):
     if event == "open" and str(args[0]).endswith("t.csv"):
         os.write(log, b".")
 sys.addaudithook(count)
-from shoal.cli import main
+from shoal.cli.main import main
 sys.argv = ["shoal", *sys.argv[1:]]
 main()
 """

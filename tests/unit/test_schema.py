@@ -9,7 +9,7 @@ import pytest
 
 from shoal.base.errors import SchemaError
 from shoal.base.roles import Kind, Role
-from shoal.tables.guessing import guess
+from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.names import PERSON, QUASI, telling, words
 from shoal.tables.guessing.roles import Evidence, role_of
 from shoal.tables.schema import Column, Schema, declare, guess_kind

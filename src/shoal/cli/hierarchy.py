@@ -134,7 +134,7 @@ def make_all(
     prefixes; of other names those of about equal frequency are put together. Look at each.
     """
     from shoal.base.atomic import check_output
-    from shoal.tables.guessing import guess
+    from shoal.tables.guessing.guess import guess
     from shoal.tables.guessing.hierarchies import guess_any
     from shoal.tables.hierarchy import write_hierarchy
     from shoal.tables.open_table import load, planned

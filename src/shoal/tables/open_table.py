@@ -23,7 +23,7 @@ from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_file
 from shoal.tables.find_hierarchies import Hierarchies, gather, is_path
 from shoal.tables.grid import DEFAULT_GRID, OFF, kept_grid
-from shoal.tables.guessing import guess
+from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.whose import check_persons, not_people
 from shoal.tables.limits import on_grid
 from shoal.tables.native import from_native

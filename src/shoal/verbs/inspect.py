@@ -15,7 +15,7 @@ from shoal.base.to_json import plain as plain_data
 from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
-from shoal.tables.guessing import guess
+from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.whose import not_people, repeating
 from shoal.tables.schema import Column, Schema, plain
 

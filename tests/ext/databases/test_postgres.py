@@ -198,7 +198,7 @@ def held(columns, stop):
         time.sleep(1.5)  # the driver hears ctrl-C itself and lets us know once it is done
     return pa.RecordBatchReader.from_batches(reader.schema, each())
 writing.batches = held
-from shoal.cli import main
+from shoal.cli.main import main
 main()
 """
 

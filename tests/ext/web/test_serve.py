@@ -120,7 +120,7 @@ def test_what_cannot_be_served_is_refused_in_words(tmp_path, words, text) -> Non
 def test_without_the_extra_the_way_to_get_it_is_told() -> None:
     code = (
         "import sys; sys.modules['uvicorn'] = None; sys.argv = ['shoal', 'serve']; "
-        "from shoal.cli import main; main()"
+        "from shoal.cli.main import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
