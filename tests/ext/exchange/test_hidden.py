@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zipfile
 import zlib
@@ -71,20 +72,77 @@ def test_what_is_hidden_is_named_and_refused_until_it_is_decided(tmp_path, hide,
     assert read_table(file, hidden="skip").shape == shape
 
 
-def test_a_height_and_a_width_of_nothing_hide_too(tmp_path):
-    file = workbook(tmp_path / "b.xlsx", lambda _book, _sheet: None)
+def with_sheet(file: Path, change) -> Path:
+    """Change the text of the sheet within a workbook."""
     with zipfile.ZipFile(file) as box:
         parts = {name: box.read(name) for name in box.namelist()}
-    sheet = "xl/worksheets/sheet1.xml"
-    text = parts[sheet].replace(b'<row r="4"', b'<row ht="0" customHeight="1" r="4"')
-    cols = b'<cols><col min="3" max="3" width="0" customWidth="1"/></cols><sheetData>'
-    parts[sheet] = text.replace(b"<sheetData>", cols)
+    name = "xl/worksheets/sheet1.xml"
+    before, parts[name] = parts[name], change(parts[name])
+    assert parts[name] != before
     with zipfile.ZipFile(file, "w") as box:
         for name, content in parts.items():
             box.writestr(name, content)
+    return file
+
+
+def sized(height: str, width: str):
+    cols = f'<cols><col min="3" max="3" width="{width}" customWidth="1"/></cols><sheetData>'
+
+    def change(text: bytes) -> bytes:
+        row = f'<row ht="{height}" customHeight="1" r="4"'.encode()
+        return text.replace(b'<row r="4"', row).replace(b"<sheetData>", cols.encode())
+
+    return change
+
+
+@pytest.mark.parametrize(("height", "width"), [("0", "0"), ("0.75", "0.43"), ("1E-2", "5e-1")])
+def test_a_height_and_a_width_that_nobody_sees_hide_too(tmp_path, height, width):
+    file = workbook(tmp_path / "b.xlsx", lambda _book, _sheet: None)
+    with_sheet(file, sized(height, "0.499" if width == "5e-1" else width))
     with pytest.raises(shoal.InputError, match=r"1 row \(4\) and 1 column \('ill'\) cannot be"):
         read_table(file)
     assert read_table(file, hidden="skip").shape == (29, 2)
+
+
+def test_small_rows_and_columns_that_can_be_seen_are_read(tmp_path):
+    file = workbook(tmp_path / "b.xlsx", lambda _book, _sheet: None)
+    assert read_table(with_sheet(file, sized("1.5", "0.5"))).shape == (30, 3)
+
+
+@pytest.mark.parametrize("sign", ['zeroHeight="1"', 'defaultRowHeight="0"'])
+def test_a_height_of_the_whole_sheet_hides_its_rows(tmp_path, sign):
+    def change(text: bytes) -> bytes:
+        text = re.sub(rb"<sheetFormatPr[^>]*/>", f"<sheetFormatPr {sign}/>".encode(), text)
+        for row in range(1, 21):
+            text = text.replace(b'<row r="%d"' % row, b'<row ht="15" r="%d"' % row)
+        return text
+
+    file = with_sheet(workbook(tmp_path / "b.xlsx", lambda _book, _sheet: None), change)
+    with pytest.raises(shoal.InputError, match=r"11 rows \(21, 22, 23, 24, 25 and 6 more\)"):
+        read_table(file)
+    assert read_table(file, hidden="skip").shape == (19, 3)
+
+
+def test_a_width_of_the_whole_sheet_hides_the_columns_without_one_of_their_own(tmp_path):
+    def change(text: bytes) -> bytes:
+        wide = (
+            b'<sheetFormatPr defaultColWidth="0.2"/><cols><col min="1" max="2" width="9"/></cols>'
+        )
+        return re.sub(rb"<sheetFormatPr[^>]*/>(<cols>.*</cols>)?", wide, text)
+
+    file = with_sheet(workbook(tmp_path / "b.xlsx", lambda _book, _sheet: None), change)
+    with pytest.raises(shoal.InputError, match=r"1 column \('ill'\) cannot be seen"):
+        read_table(file)
+
+
+def test_a_row_of_data_never_becomes_the_names_because_these_are_hidden(tmp_path):
+    file = workbook(tmp_path / "b.xlsx", rows_of(1, 5))
+    with pytest.raises(shoal.InputError, match=r"row 1, is hidden.*Without it row 2 would have"):
+        read_table(file, hidden="skip")
+    assert read_table(file, hidden="include").columns == ["age", "pay", "ill"]
+    at = workbook(tmp_path / "c.xlsx", rows_of(3, 4), at=(3, 2))
+    with pytest.raises(shoal.InputError, match=r"row 3, is hidden.*Without it row 5 would have"):
+        read_table(at, hidden="skip")
 
 
 def test_a_filter_hides_rows_and_columns_at_once(tmp_path):
@@ -106,9 +164,6 @@ def test_a_filter_hides_rows_and_columns_at_once(tmp_path):
 
 def test_types_are_those_of_what_is_read(tmp_path):
     rows = [["age", "n"], ["written by hand", 1], [31, 2], [44, 3]]
-    file = workbook(tmp_path / "b.xlsx", rows_of(1, 2), rows=[["note", "x"], *rows])
-    frame = read_table(file, hidden="skip")
-    assert frame.columns == ["written by hand", "1"]  # the first row that is seen has the names
     file = workbook(tmp_path / "c.xlsx", rows_of(2), rows=rows)
     assert read_table(file, hidden="skip")["age"].to_list() == [31, 44]
 

@@ -17,9 +17,13 @@ _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _BLOCK = 1 << 20
 _SHOWN = 5
 # Cheap to look for: a sheet without any of these hides nothing.
-_SIGNS = re.compile(rb'\b(?:hidden|zeroHeight)="(?:1|true)"|\b(?:ht|width)="0(?:\.0*)?"')
+_SIGNS = re.compile(
+    rb"\b(?:hidden|zeroHeight)\s*=\s*[\"'](?:1|true)[\"']|"
+    rb"\b(?:ht|width|defaultRowHeight|defaultColWidth)\s*=\s*[\"'](?:0*\.\d*|0+|[\d.]+[eE]-\d+)[\"']"
+)
 _TRUE = ("1", "true")
-
+_HEIGHT, _WIDTH = 1.0, 0.5
+"""Points and characters below which nobody sees a row or a column."""
 
 _ROW = re.compile(rb"<((?:\w+:)?row)\b[^>]*?(?:/>|>.*?</\1>)", re.DOTALL)
 
@@ -46,6 +50,11 @@ class HiddenParts:
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.columns or self.sheet)
+
+    @property
+    def header(self) -> bool:
+        """Whether the first row that holds anything is hidden: the names stand there."""
+        return bool(self.rows and self.top and self.rows[0] < self.top)
 
     @property
     def everything(self) -> bool:
@@ -122,20 +131,25 @@ def _walked(stream: Any, sheet: bool) -> HiddenParts:
     hidden: dict[int, int] = {}
     used: set[int] = set()
     seen: set[int] = set()
-    place, number, top, bottom, unless, filtered = -1, 0, 0, 0, False, False
+    shown: list[tuple[int, int]] = []
+    place, number, top, bottom, filtered, low, narrow = -1, 0, 0, 0, False, False, False
     for _, part in Xml.iterparse(stream):  # noqa: S314 -- expat bounds entities
         tag = part.tag.removeprefix(_MAIN)
         if tag == "sheetFormatPr":
-            unless = part.get("zeroHeight") in _TRUE
-        elif tag == "col" and _is_hidden(part, "width"):
-            spans.append((int(part.get("min", "1")), int(part.get("max", "16384"))))
+            zero = part.get("zeroHeight") in _TRUE
+            low = zero or _below(part, "defaultRowHeight", _HEIGHT)
+            narrow = _below(part, "defaultColWidth", _WIDTH)
+        elif tag == "col":
+            span = (int(part.get("min", "1")), int(part.get("max", "16384")))
+            thin = narrow if part.get("width") is None else _below(part, "width", _WIDTH)
+            (spans if thin or part.get("hidden") in _TRUE else shown).append(span)
         elif tag in ("autoFilter", "tablePart"):
             filtered = True
         elif tag == "row":
             place, number = place + 1, int(part.get("r", number + 1))
             own = _filled(part)
             used |= own
-            if own and (_is_hidden(part, "ht") or (unless and part.get("hidden") is None)):
+            if own and _row_hidden(part, low=low):
                 hidden[place] = number
             elif own:
                 seen |= own
@@ -143,7 +157,9 @@ def _walked(stream: Any, sheet: bool) -> HiddenParts:
             part.clear()
     return HiddenParts(
         tuple(hidden.values()),
-        tuple(at for at in sorted(used) if any(low <= at <= high for low, high in spans)),
+        tuple(
+            at for at in sorted(used) if _within(at, spans) or (narrow and not _within(at, shown))
+        ),
         min(used, default=1),
         frozenset(hidden),
         top,
@@ -155,8 +171,21 @@ def _walked(stream: Any, sheet: bool) -> HiddenParts:
     )
 
 
-def _is_hidden(part: Xml.Element, size: str) -> bool:
-    return part.get("hidden") in _TRUE or float(part.get(size, "1")) == 0
+def _row_hidden(row: Xml.Element, *, low: bool) -> bool:
+    """Tell whether nobody sees a row; ``low``: nobody sees one that says nothing of itself."""
+    if row.get("hidden") in _TRUE:
+        return True
+    if row.get("ht") is None:
+        return low and row.get("hidden") is None
+    return _below(row, "ht", _HEIGHT)
+
+
+def _below(part: Xml.Element, size: str, least: float) -> bool:
+    return float(part.get(size, least)) < least
+
+
+def _within(at: int, spans: list[tuple[int, int]]) -> bool:
+    return any(first <= at <= last for first, last in spans)
 
 
 def _filled(row: Xml.Element) -> set[int]:

@@ -100,6 +100,13 @@ def _check_decided(
             f"Everything in the sheet {sheet!r} of {path} is hidden. Read it with --hidden include "
             "(hidden='include'), or give another file."
         )
+    if unseen.header:
+        raise InputError(
+            f"The first row of the sheet {sheet!r} of {path}, row {unseen.rows[0]}, is hidden, and "
+            f"hidden rows were to be skipped. Without it row {unseen.top} would have the names of "
+            "the columns, which may be values of a person. Show it if it has the names, delete it "
+            "in the workbook if it does not, or read it with --hidden include (hidden='include')."
+        )
 
 
 def days(column: pl.Series) -> pl.Series:
