@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.coding.encode import encode
+from shoal.measures.outliers import idle_grids, outlier_warnings
+from shoal.tables.domain import Taxonomy
 from shoal.tables.grid import AUTO, TailedStep, ends, outliers, step_of, usual_range
-from shoal.tables.makers import intervals
-from shoal.tables.schema import declare
+from shoal.tables.makers import intervals, prefixes
+from shoal.tables.schema import Schema, declare
 from tests.inprocess import shoal as command
 
 ROWS = 280
@@ -147,6 +150,28 @@ def test_dates_far_out_are_named_without_a_top() -> None:
     assert any(cell.startswith("[1900-01-01-2023") for cell in release.frame["day"])
 
 
+def test_an_outlier_under_a_hierarchy_of_intervals_is_named_too() -> None:
+    table, said = incomes(), "'income' 1 person lies far above all others.*an open end"
+    tree = intervals(table["income"], "income")
+
+    def warnings(frame: pl.DataFrame, made=tree) -> list[str]:
+        schema = declare(frame, quasi=["income"], taxonomies=["income"])
+        return list(outlier_warnings(frame, schema, 10, {"income": made}))
+
+    (text,) = warnings(table)
+    assert re.search(said, text) and "7654321" not in text
+    (text,) = warnings(table.with_columns(pl.col("income").cast(pl.String)))
+    assert re.search(said, text)
+    plain = incomes(None)
+    flat = [(str(value), "*") for value in table["income"].unique()]
+    assert not warnings(plain, intervals(plain["income"], "income"))
+    # Nothing but * above the values shows nothing, and codes are no intervals.
+    assert not warnings(table, Taxonomy.from_rows(flat, "income"))
+    assert not warnings(table, prefixes(table["income"].cast(pl.String), "income"))
+    with pytest.warns(shoal.ShoalWarning, match=said):
+        shoal.anonymize(table, quasi=["income"], k=10, hierarchies={"income": tree})
+
+
 def test_the_finest_intervals_of_a_hierarchy_ignore_outliers() -> None:
     tree = intervals(incomes()["income"], "income")
     plain = intervals(incomes(None)["income"], "income")
@@ -174,3 +199,40 @@ def test_no_file_beside_the_release_tells_the_step(tmp_path, words) -> None:
         *("--data", "t.csv", "--seed", str(2**80)),
     )
     assert again.returncode == 0, again.stdout + again.stderr
+
+
+def moments(every: str, many: int) -> pl.Series:
+    start = dt.datetime(2023, 1, 1)
+    return pl.datetime_range(start, start + dt.timedelta(days=many), every, eager=True)
+
+
+def with_grid(frame: pl.DataFrame, grid: str | float) -> Schema:
+    (column,) = declare(frame, quasi=["at"]).columns
+    return Schema((replace(column, grid=grid),))
+
+
+@pytest.mark.parametrize(
+    ("every", "days", "step"),
+    [("1h", 12, "day"), ("30m", 12, "hour"), ("1d", 80, "week"), ("1h", 5, "hour")],
+)
+def test_an_automatic_grid_of_moments_is_wider_than_they_lie_apart(every, days, step) -> None:
+    values = moments(every, days)
+    assert step_of(values, AUTO, "at") == step
+    table = pl.DataFrame({"at": values})
+    idle = every == "1h" and step == "hour"  # no wider step has ten intervals in five days
+    said = list(idle_grids(table, with_grid(table, AUTO)))
+    assert len(said) == idle
+    if idle:
+        assert "'at' every value lies on a full hour" in said[0] and "--grid at=day" in said[0]
+        with pytest.warns(shoal.ShoalWarning, match="every value lies on a full hour"):
+            shoal.anonymize(table, quasi=["at"], k=5)
+
+
+def test_a_grid_that_was_asked_for_and_hides_nothing_is_named() -> None:
+    table = pl.DataFrame({"at": moments("1h", 40)})
+    assert [len(list(idle_grids(table, with_grid(table, grid)))) for grid in ("hour", AUTO)] == [
+        1,
+        0,
+    ]
+    numbers = pl.DataFrame({"at": range(100)})  # a whole number says no more than itself
+    assert not list(idle_grids(numbers, with_grid(numbers, 1.0)))

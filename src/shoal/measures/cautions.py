@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.base.errors import listed
 from shoal.base.roles import Kind, Role
-from shoal.measures.outliers import outlier_warnings
+from shoal.measures.outliers import idle_grids, outlier_warnings
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.cells import as_text
@@ -175,7 +175,8 @@ _UNREAD = (
 
 def _outliers(matter: Matter) -> Iterator[str]:
     few = rare_below(part.spec for part in matter.plan.rules)
-    yield from outlier_warnings(matter.frame, matter.schema, few)
+    yield from outlier_warnings(matter.frame, matter.schema, few, matter.taxonomies)
+    yield from idle_grids(matter.frame, matter.schema)
 
 
 PLANNED: tuple[Callable[[Matter], Iterator[str]], ...] = (_kept_order, _bare_sensitive)

@@ -1,30 +1,69 @@
-"""Outliers that few people have: cells that reach to them show that somebody is there."""
+"""Ends of cells that show a value: of outliers that few people have, and on grids without use."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
 from shoal.base.roles import Kind
-from shoal.tables.grid import TailedStep, ends, step_of, usual_range
+from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.grid import SPANS, TailedStep, ends, on_multiples, step_of, usual_range
 from shoal.tables.rare import PEOPLE, VALUE, people_by_value
 from shoal.tables.schema import Column, Schema
+from shoal.tables.spans import spans
 
 
-def outlier_warnings(frame: pl.DataFrame, schema: Schema, few: int) -> Iterator[str]:
-    """Name the ordered columns with outliers of fewer people than ``few``, with a way out.
+def outlier_warnings(
+    frame: pl.DataFrame, schema: Schema, few: int, taxonomies: Mapping[str, Taxonomy] | None = None
+) -> Iterator[str]:
+    """Name the columns with outliers of fewer people than ``few``, with a way out.
 
-    A suggested top or bottom is a multiple of the column's step with so many people beyond it.
+    These are the ordered columns, and those with a hierarchy of intervals. A suggested top or
+    bottom is a multiple of the column's step with so many people beyond it.
     """
     for name in schema.quasi:
+        column, tree = schema[name], (taxonomies or {}).get(name)
+        if column.order or name not in frame.columns or column.kind is Kind.SET:
+            continue
+        counted = people_by_value(frame, schema, name).sort(VALUE)
+        if column.kind is Kind.TAXONOMY:
+            counted = counted.clear() if tree is None else _numbers_of(counted, tree)
+        yield from _of_column(counted, column, few)
+
+
+def idle_grids(frame: pl.DataFrame, schema: Schema) -> Iterator[str]:
+    """Name the columns of moments whose grid hides nothing, because every value lies on it."""
+    for name in schema.quasi:
         column = schema[name]
-        if column.kind is Kind.ORDERED and not column.order and name in frame.columns:
-            yield from _of_column(frame, schema, column, few)
+        if column.kind is not Kind.ORDERED or column.order or name not in frame.columns:
+            continue
+        values = column.known(frame[name])
+        if not isinstance(values.dtype, pl.Datetime):
+            continue
+        step = step_of(values, column.grid, name)
+        if step is not None and on_multiples(values, step):
+            width = step.step if isinstance(step, TailedStep) else step
+            coarser = list(SPANS)[list(SPANS).index(str(width)) + 1 :]
+            way = f"a coarser grid (--grid {name}={coarser[0]})" if coarser else "a hierarchy"
+            yield (
+                f"In column {name!r} every value lies on a full {width}, as the ends of its cells "
+                f"do, so these show the very values. Give the column {way}."
+            )
 
 
-def _of_column(frame: pl.DataFrame, schema: Schema, column: Column, few: int) -> Iterator[str]:
-    counted = people_by_value(frame, schema, column.name).sort(VALUE)
+def _numbers_of(counted: pl.DataFrame, tree: Taxonomy) -> pl.DataFrame:
+    """Return the values under a hierarchy of intervals as numbers; none of another hierarchy.
+
+    None also where nothing but ``*`` stands above the values: that shows nothing.
+    """
+    if spans(tree) is None or {tree.labels[at] for at in tree.levels[1]} == {STAR}:
+        return counted.clear()
+    number = pl.col(VALUE).cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
+    return counted.with_columns(number).drop_nulls(VALUE).sort(VALUE)
+
+
+def _of_column(counted: pl.DataFrame, column: Column, few: int) -> Iterator[str]:
     values, people = counted[VALUE], counted[PEOPLE]
     if not (values.dtype.is_numeric() or isinstance(values.dtype, pl.Date | pl.Datetime)):
         return
@@ -45,6 +84,11 @@ def _of_column(frame: pl.DataFrame, schema: Schema, column: Column, few: int) ->
 
 
 def _way_out(column: Column, values: pl.Series, people: pl.Series, few: int, side: str) -> str:
+    if column.kind is Kind.TAXONOMY:
+        return (
+            "Give the column a hierarchy whose outermost interval has an open end, or correct what "
+            "is an error, list it as missing, or leave these rows out."
+        )
     flag, publish = ("top", "large") if side == "above" else ("bottom", "small")
     step = step_of(values, "auto", column.name) if values.dtype.is_numeric() else None
     if isinstance(step, TailedStep):

@@ -168,6 +168,10 @@ def _span_of(values: pl.Series, grid: str | float, column: str) -> str | TailedS
         hours = (usual[-1] - usual[0]).total_seconds() / 3600
         fits = [name for name, long in HOURS.items() if hours / long >= FINE]
         step = fits[-1] if fits else "hour"
+        if not days:
+            coarse = [name for name, long in HOURS.items() if hours / long >= COARSE]
+            wider = coarse[coarse.index(step) :] if step in coarse else []
+            step = next((name for name in wider if not on_multiples(usual, name)), step)
         if len(usual) == len(values):
             return None if days and step in ("hour", "day") else step
         step = "week" if days and step in ("hour", "day") else step
@@ -177,6 +181,12 @@ def _span_of(values: pl.Series, grid: str | float, column: str) -> str | TailedS
         _unfit(grid, column, "dates" if days else "times")
         return None
     return grid
+
+
+def on_multiples(values: pl.Series, step: str | float | TailedStep) -> bool:
+    """Tell whether every value is a multiple of the step: then its intervals hide none."""
+    low, high = ends(values, step)
+    return bool((low == high).all())
 
 
 def ends(values: pl.Series, step: str | float | TailedStep) -> tuple[pl.Series, pl.Series]:
