@@ -61,11 +61,11 @@ def jobs(folder: Path) -> None:
             ["--k", "4", "--alpha-value", "job=cook:0.4", "--alpha-value", "job=smith:0.5"],
             "'job' (1 is named) has more than a share of 0.4",
         ),
-        (["--t", "0.5"], "within 0.5 of the whole table's (equal distance, t-closeness)"),
+        (["--t", "0.5"], "within 0.5 of the published table's (equal distance, t-closeness)"),
         (["--t", "0.3", "--t-distance", "ordered"], "(ordered distance, t-closeness)"),
         (
             ["--beta", "2"],
-            "more than 3 times as frequent as in the whole table (basic beta-likeness, beta = 2)",
+            "more than 3 times as frequent as in the published table (basic beta-likeness, beta = 2)",
         ),
         (["--beta", "2", "--beta-enhanced"], "(enhanced beta-likeness, beta = 2)"),
     ],

@@ -1,5 +1,7 @@
 """Rules that compare a class with the whole table: t-closeness and beta-likeness.
 
+The table is the published one: rows that are left out count neither in a class nor in it.
+
 Who has no known value is something that a class can give away as well, so a missing value counts
 as a value of its own here. The parameter ``missing`` chooses the other reading, in which only known
 values are compared: then a class may hold a larger or smaller share of missing values than the
@@ -123,7 +125,7 @@ class TCloseness:
         """Return the promise in words."""
         return (
             f"{_whose_values(self.column, self.missing)} in every class are within {self.t:g} of "
-            f"the whole table's ({self.distance} distance, t-closeness)"
+            f"the published table's ({self.distance} distance, t-closeness)"
         )
 
     def _far(self, stats: GroupStats) -> Floats:
@@ -233,7 +235,7 @@ class BetaLikeness:
         if self.missing == "ignore":
             what = f"with missing values left out, no value of {self.column!r}"
         return (
-            f"{what} is in a class more than {often} as frequent as in the whole table "
+            f"{what} is in a class more than {often} as frequent as in the published table "
             f"({kind} beta-likeness, beta = {self.beta:g})"
         )
 
