@@ -88,11 +88,14 @@ docs: $(VENV)/.stamp-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"
 
-# The source archive, and the wheel made from it, in dist.
+# The source archive, and the wheel made from it, in dist: the same, byte for byte, as one made from the checkout.
 dist: $(VENV)/.stamp
-	rm -rf dist
+	rm -rf dist build/wheel
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dist
 	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --wheel --outdir build/wheel .
+	cmp dist/*.whl build/wheel/*.whl
+	$(BIN)/twine check --strict dist/*
 
 # The wheel as somebody else gets it: in an environment of its own, away from the checkout.
 CLEAN := build/clean
