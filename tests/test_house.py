@@ -94,7 +94,9 @@ def graph() -> dict[str, set[str]]:
 
 
 def layer(module: str) -> str:
-    return module.split(".")[1]
+    """Return the layer of a module; one right under ``shoal`` is a public entry of the api."""
+    own = module.split(".")[1]
+    return "api" if (SOURCE / f"{own}.py").exists() else own
 
 
 @pytest.mark.parametrize("name", INNER)
@@ -244,15 +246,14 @@ GENERATED = ("shoal.api.setting_arguments",)  # counts in no budget
 OURS = 190  # of our modules that a run with k alone loads, on a column of numbers
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_a_layer_keeps_its_budget(layer: str) -> None:
+@pytest.mark.parametrize("own", LAYERS)
+def test_a_layer_keeps_its_budget(own: str) -> None:
     lines = sum(
         len(path.read_text().splitlines())
         for name, path in MODULES.items()
-        if (name.startswith(f"shoal.{layer}.") or name == f"shoal.{layer}")
-        and name not in GENERATED
+        if name != "shoal" and layer(name) == own and name not in GENERATED
     )
-    assert lines <= BUDGETS[layer]
+    assert lines <= BUDGETS[own]
 
 
 def test_a_public_class_name_means_one_thing() -> None:

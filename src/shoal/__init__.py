@@ -1,4 +1,4 @@
-"""Publish tables about people so that nobody can be told apart from the others in their class.
+"""Anonymize tables of personal data: everyone looks like at least k - 1 others.
 
 >>> import shoal
 >>> table = shoal.open("patients.csv", quasi=["age", "zip"])  # doctest: +SKIP
@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal import hierarchies
     from shoal.api import testing
     from shoal.api.catalog import methods, rules
     from shoal.api.functions import anonymize, attack, audit, compare, estimate, inspect, risk
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     )
     from shoal.releases.base import By
     from shoal.releases.verdict import Verdict
-    from shoal.tables import makers as hierarchies
     from shoal.tables.domain import Taxonomy
     from shoal.tables.files import read_table
     from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
@@ -93,7 +93,7 @@ _HOMES = {
     "shoal.verbs.inspect": "Inspection",
     "shoal.verbs.risk": "Risks",
 }
-_MODULES = {"hierarchies": "shoal.tables.makers", "testing": "shoal.api.testing"}
+_MODULES = {"hierarchies": "shoal.hierarchies", "testing": "shoal.api.testing"}
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
@@ -168,5 +168,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names."""
-    return sorted({*__all__, *globals()})
+    """List the public names alone."""
+    return [*__all__, "__version__"]

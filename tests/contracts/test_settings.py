@@ -193,8 +193,8 @@ def test_signatures_write_every_argument_out() -> None:
 
 @pytest.mark.parametrize("function", [shoal.anonymize, shoal.compare, shoal.audit, shoal.open])
 def test_an_unknown_argument_is_refused(function) -> None:
-    meant = r"unexpected keyword argument 'quassi'\. Did you mean 'quasi'\?"
-    with pytest.raises(TypeError, match=meant):
+    meant = r"\(\) got an unexpected keyword argument 'quassi'\. Did you mean 'quasi'\?"
+    with pytest.raises(TypeError, match=f"^{function.__name__}{meant}"):
         function(FRAME, quassi=["age"])
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from shoal.api.arguments import Tried, several
-from shoal.api.signatures import check_known
+from shoal.api.arguments import several
 from shoal.base.errors import ParameterError
 from shoal.plan.setting import listed_names
 from shoal.releases import foreign
@@ -28,7 +27,6 @@ def attacked(
     **tried: Any,
 ) -> Attacks:
     """Attack a release, see :meth:`shoal.Release.attack`."""
-    check_known(tried, Tried)
     if release.original is None:
         raise ParameterError(
             "An attack needs the original, the truth about the people it is tried on. Put the "

@@ -31,7 +31,7 @@ from shoal.api.opening import (
 )
 from shoal.api.release import Release
 from shoal.api.setting_arguments import ReadingArguments
-from shoal.api.signatures import check_known, names_of, parted, signed
+from shoal.api.signatures import names_of, parted, signed
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
 from shoal.catalog.extensions import require
@@ -86,7 +86,6 @@ def anonymize(data: Any = None, **given: Any) -> Release[Any]:
     NotVerified
         When the release does not keep it; nothing is handed over.
     """
-    check_known(given, Anonymized)
     if given.get("engine") is not None or is_spark_frame(data):
         check_no_database(data, given.get("table"), given.get("query"))
         return _on_spark(data, **given)
@@ -138,7 +137,6 @@ def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
     """
     from shoal.verbs.compare.choices import choices
 
-    check_known(given, Compared)
     declared, asked = parted(given, Declared)
     # Whatever is wrong with the settings is said before the table is read.
     methods = asked.get("methods")
@@ -162,7 +160,6 @@ def audit(released: Any = None, **given: Unpack[Audited]) -> Verdict:
         With ``again=True`` the release is also made again from ``data`` with the seed (and the
         key) of its run, and its bytes are compared; nothing is written.
     """
-    check_known(given, Audited)
     opening, promise = parted(given, Opening)
     manifest = promise.pop("manifest", None)
     asked: dict[str, Any] = dict(promise)
@@ -230,7 +227,6 @@ def risk(released: Any, **given: Unpack[Risked]) -> Risks:
 
     The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.risk`.
     """
-    check_known(given, Risked)
     opening, asked = parted(given, Opening)
     return _released(released, opening).risk(**asked)
 
@@ -243,7 +239,6 @@ def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attack
     The other arguments are those of :func:`shoal.open_release` and of
     :meth:`shoal.Release.attack`.
     """
-    check_known(given, Attacked)
     asked: dict[str, Any] = dict(given)
     known = asked.pop("known", None)
     opening, asked = parted(asked, Opening)

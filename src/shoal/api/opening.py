@@ -15,7 +15,7 @@ from shoal.api.arguments import (
     Opening,
 )
 from shoal.api.release import Release
-from shoal.api.signatures import check_known, signed
+from shoal.api.signatures import signed
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind, Role
@@ -101,7 +101,6 @@ def look(
     data: Any, *, table: str | None = None, query: str | None = None, **declared: Any
 ) -> Table[Any]:
     """Open a table without a look at its roles; the arguments are those of :func:`open`."""
-    check_known(declared, Declared)
     named, trees = declared.get("quasi") is not None, declared.get("hierarchies")
     plan = planned(declared.pop("plan", None), **declared)
     return read(locate(data, plan, table, query), plan, hierarchies=trees, only=named)
@@ -212,7 +211,6 @@ def open_release(
     within, coarsest, finest, top, bottom, suppress
         Limits that its cells and rows are to keep, as :func:`shoal.anonymize` takes them.
     """
-    check_known(more, Opening)
     declared = getattr(original, "taken", None)
     if plan is None and declared is not None:
         plan = declared.plan

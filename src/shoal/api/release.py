@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 import polars as pl
 
 from shoal.api.arguments import TRIED, Promised, Tried, several
-from shoal.api.signatures import check_known, signed
+from shoal.api.signatures import signed
 from shoal.base.errors import ShoalError
 from shoal.base.partition import Ints
 from shoal.base.to_json import as_json
@@ -191,7 +191,6 @@ class Release(Generic[FrameT]):
         """
         from shoal.verbs.audit import audit
 
-        check_known(promise, Promised)
         plan, extra = planned(self.plan, **promise), extra_rules(promise.get("rules"))
         before = [self.alike(released) for released in several(against)]
         series = history_of(history)

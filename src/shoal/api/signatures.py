@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from shoal.api.setting_arguments import (
     ColumnArguments,
@@ -46,13 +47,6 @@ def names_of(*of: Any) -> dict[str, str]:
             more += promise_arguments()
         found |= dict.fromkeys(more, "Any") | types
     return found
-
-
-def check_known(given: Mapping[str, Any], *of: Any) -> None:
-    """Refuse an argument that nobody declared, as Python does where they are written out."""
-    known = names_of(*of)
-    if unknown := sorted(given.keys() - known.keys()):
-        raise unknown_argument(unknown[0], known)
 
 
 def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -95,6 +89,8 @@ def signed(
 ) -> Callable[[Function], Function]:
     """Give a function a signature that writes out its ``**given``, for help() and editors.
 
+    An argument that is not in it is refused by name, with the nearest that is.
+
     ``of``: the classes of its arguments. ``like``: a function that it hands them on to, whose own
     are written out, too. ``defaults``: of arguments whose default is not None.
     """
@@ -112,11 +108,17 @@ def signed(
             for name, own in names_of(*of).items()
             if name not in names
         ]
-        function.__doc__ = _described(function.__doc__ or "")
         returned = inspect.signature(function).return_annotation
-        function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            known, return_annotation=returned
-        )
-        return function
+        signature = inspect.Signature(known, return_annotation=returned)
+
+        @functools.wraps(function)
+        def checked(*args: Any, **given: Any) -> Any:
+            if unknown := sorted(given.keys() - signature.parameters.keys()):
+                raise unknown_argument(function.__qualname__, unknown[0], signature.parameters)
+            return function(*args, **given)
+
+        checked.__doc__ = _described(function.__doc__ or "")
+        checked.__signature__ = signature  # type: ignore[attr-defined]
+        return cast(Function, checked)
 
     return sign

@@ -20,7 +20,7 @@ from shoal.api.arguments import (
 )
 from shoal.api.release import Release
 from shoal.api.setting_arguments import ReleaseArguments
-from shoal.api.signatures import check_known, parted, signed
+from shoal.api.signatures import parted, signed
 from shoal.base.errors import warn
 from shoal.base.pseudonyms import read_key
 from shoal.base.roles import Role
@@ -187,7 +187,6 @@ class Table(Generic[FrameT]):
         from shoal.verbs.anonymize import Clock, limited
 
         limit(threads)
-        check_known(asked, Asked)
         plan = planned(self.plan, **asked)
         extra = extra_rules(asked.get("rules"))
         key = read_key(pseudonym_key)

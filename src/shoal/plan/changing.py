@@ -62,7 +62,7 @@ def changes(given: Mapping[str, Any]) -> Tree:
         elif name in promise_arguments():
             promise[name.replace("_", "-")] = value
         else:
-            raise unknown_argument(name, _known(named))
+            raise unknown_argument("changes", name, _known(named))
     tree["promised"] = [*tree.get("promised", ()), *rules_asked(promise)]
     return tree
 
@@ -71,9 +71,10 @@ def _known(settings: Iterable[str]) -> list[str]:
     return [*ROLES, *settings, *promise_arguments(), "seed", "rules", "method", "effort", "options"]
 
 
-def unknown_argument(name: str, known: Iterable[str]) -> TypeError:
+def unknown_argument(function: str, name: str, known: Iterable[str]) -> TypeError:
     """Return what Python says of an argument that nobody declared, and the nearest that is."""
-    return TypeError(f"got an unexpected keyword argument {name!r}.{nearest(name, known)}")
+    said = f"{function}() got an unexpected keyword argument {name!r}."
+    return TypeError(said + nearest(name, known))
 
 
 def _place(tree: Tree, key: str, tables: Mapping[str, Setting], value: Any) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import polars as pl
 
 from shoal.base.errors import ParameterError, nearest
-from shoal.tables.cells import as_text
 from shoal.tables.coded import ages, countries, decades, icd10, nuts, rare, weeks
-from shoal.tables.domain import Taxonomy, flat
-from shoal.tables.makers import COMMON, dates, frequencies, intervals, prefixes
+from shoal.tables.domain import Taxonomy
+from shoal.tables.domain import flat as right_under_star
+from shoal.tables.makers import COMMON, dates, frequencies, intervals, prefixes, texts_of
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,19 @@ class Maker:
     hint: str = ""
 
 
-def _flat(values: pl.Series, column: str) -> Taxonomy:
-    return flat(as_text(values).drop_nulls().unique().sort().to_list(), column)
+def quantiles(
+    values: pl.Series | Sequence[Any],
+    column: str = "values",
+    *,
+    steps: Sequence[int] | None = None,
+) -> Taxonomy:
+    """Group numbers into nested intervals that hold about equally many cells; see `intervals`."""
+    return intervals(values, column, how="quantile", steps=steps)
+
+
+def flat(values: pl.Series | Sequence[Any], column: str = "values") -> Taxonomy:
+    """Put every value right under ``*``, to be grouped by hand."""
+    return right_under_star(texts_of(values, column).to_list(), column)
 
 
 def _frequencies(values: pl.Series, column: str, *, k: Sequence[int] = (COMMON,)) -> Taxonomy:
@@ -44,7 +55,7 @@ MAKERS = {
     ),
     "quantiles": Maker(
         "numbers, into intervals that hold about equally many rows",
-        partial(intervals, how="quantile"),
+        quantiles,
         ("steps",),
         "16, 8, 4, 2",
     ),
@@ -67,7 +78,7 @@ MAKERS = {
     "country": Maker("countries (ISO 3166 codes or names), into regions and continents", countries),
     "icd10": Maker("diagnoses (ICD-10), into categories, blocks and chapters", icd10),
     "nuts": Maker("regions of Europe (NUTS), into larger ones and countries", nuts),
-    "flat": Maker("names, each right under *, to be grouped by hand", _flat),
+    "flat": Maker("names, each right under *, to be grouped by hand", flat),
 }
 
 

@@ -1,0 +1,26 @@
+"""Make the hierarchy of a column from its values: one function for each way."""
+
+from shoal.tables.coded import ages, countries, decades, icd10, nuts, rare, weeks
+from shoal.tables.makers import dates, frequencies, intervals, prefixes
+from shoal.tables.making import flat, quantiles
+
+__all__ = [
+    "ages",
+    "countries",
+    "dates",
+    "decades",
+    "flat",
+    "frequencies",
+    "icd10",
+    "intervals",
+    "nuts",
+    "prefixes",
+    "quantiles",
+    "rare",
+    "weeks",
+]
+
+
+def __dir__() -> list[str]:
+    """List the makers alone."""
+    return __all__
