@@ -14,7 +14,7 @@ from shoal.base.errors import MissingExtra
 EXTENSIONS = {
     "databases": "reading and writing tables of PostgreSQL, DuckDB and SQLite",
     "exchange": "files of Excel, Stata, SPSS and SAS, and projects of ARX",
-    "learning": "training classifiers on a release",
+    "learning": "training classifiers on a release, and the transformer for scikit-learn",
     "proof": "proving how near a release is to the best possible",
     "spark": "tables on Apache Spark",
     "web": "the local web page",
