@@ -61,7 +61,7 @@ def outcome(frame: pd.DataFrame, plan: dict[str, Any]) -> str:
     try:
         with warnings.catch_warnings(action="ignore"):
             made = shoal.anonymize(
-                frame, quasi=[*QUASI], sensitive="ill", identifier="who", other="tag",
+                frame, quasi=[*QUASI], sensitive="ill", identifier="who", keep="tag",
                 kind={"s_job": "set"}, hierarchies=trees, seed=7, **plan,
             )  # fmt: skip
     except shoal.NotVerified:

@@ -147,7 +147,7 @@ def measure(case: Case, seeds: int) -> list[dict[str, Any]]:
         }
     )
     roles: dict[str, Any] = {"quasi": list(case.quasi), "sensitive": case.target}
-    roles |= {"other": case.outcome, "hierarchies": case.hierarchies}
+    roles |= {"keep": case.outcome, "hierarchies": case.hierarchies}
     table = shoal.open(case.frame, **roles)
     for name, how in METHODS.items():
         runs = [table.anonymize(k=K, seed=10**20 + seed, **how) for seed in range(seeds)]
@@ -180,7 +180,7 @@ def _accuracies(case: Case, table: Any, found: list[dict[str, Any]]) -> None:
         queries=0,
         classifier=True,
         target=case.target,
-        keep=False,
+        keep_releases=False,
         repeats=REPEATS,
         seed=10**20,
     )

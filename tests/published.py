@@ -44,7 +44,7 @@ def everything(rows=60, seed=1):
             *(Column(name, Role.QUASI, Kind(kind)) for name, kind in kinds.items()),
             Column("size", Role.QUASI, Kind.ORDERED, order=("small", "mid-size", "large")),
             Column("disease", Role.SENSITIVE, missing=("?",)),
-            Column("note", Role.OTHER),
+            Column("note", Role.KEEP),
         )
     )
     taxonomies = {"job": Taxonomy.from_rows(tree, "job")}

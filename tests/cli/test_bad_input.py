@@ -176,7 +176,7 @@ def test_the_figures_may_not_go_where_the_release_goes(refused: Refused) -> None
 
 def test_a_column_with_two_roles(refused: Refused) -> None:
     message = refused("anonymize", "people.csv", *QUASI, "--sensitive", "age", "--k", "2", *OUT)
-    assert "Column 'age' has 2 roles (quasi, sensitive). Keep one of them." in message
+    assert "Column 'age' has 2 roles (quasi, sensitive). Choose one." in message
 
 
 def test_nothing_to_guess(refused: Refused, folder: Path) -> None:

@@ -6,7 +6,7 @@ import json
 def test_warnings_stand_everywhere_and_strict_writes_nothing(shoal, folder):
     rows = (f"{20 + i % 4},v{i}" for i in range(40))
     (folder / "in.csv").write_text("\n".join(["age,visit", *rows]) + "\n")
-    words = ("anonymize", "in.csv", "--quasi", "age", "--other", "visit", "--k", "4")
+    words = ("anonymize", "in.csv", "--quasi", "age", "--keep", "visit", "--k", "4")
     words += ("-o", "out.csv", "--json", "out.json", "--report", "out.html")
     before = sorted(folder.iterdir())
     strict = shoal(*words, "--strict")
@@ -30,7 +30,7 @@ def test_strict_is_refused_on_spark(shoal):
 def test_csv_safe_says_so_and_is_refused_elsewhere(shoal, folder):
     rows = (f"{20 + i % 4},{'=cmd' if i % 2 else 'x'}" for i in range(40))
     (folder / "in.csv").write_text("\n".join(["age,note", *rows]) + "\n")
-    words = ("anonymize", "in.csv", "--quasi", "age", "--other", "note", "--k", "4", "--csv-safe")
+    words = ("anonymize", "in.csv", "--quasi", "age", "--keep", "note", "--k", "4", "--csv-safe")
     found = shoal(*words, "--strict", "-o", "out.csv", "--json", "out.json")
     assert found.returncode == 0
     assert "texts quoted for spreadsheets 20" in flat(found.stdout)

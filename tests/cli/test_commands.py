@@ -95,7 +95,7 @@ def test_rows_come_out_in_another_order(shoal: Run, folder: Path) -> None:
     # Identical quasi-identifiers and a running number: only the order could change.
     lines = ["age,number", *(f"30,{i}" for i in range(60))]
     (folder / "same.csv").write_text("\n".join(lines))
-    shoal("anonymize", "same.csv", "--quasi", "age", "--other", "number", "--k", "2", "-o", "o.csv")
+    shoal("anonymize", "same.csv", "--quasi", "age", "--keep", "number", "--k", "2", "-o", "o.csv")
     numbers = [int(row["number"]) for row in rows(folder / "o.csv")]
     assert sorted(numbers) == list(range(60))
     assert numbers != sorted(numbers)

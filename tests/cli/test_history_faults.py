@@ -45,7 +45,7 @@ def made(tmp_path_factory):
         done, said = release(folder, year, "--seed", "5")
         assert done.returncode == 0, said
     series = json.loads((folder / "r2023.csv.manifest.json").read_text())["tied"]["series"]
-    odd = {"shoal_manifest": 1, "files": {}, "rules": [], "plan": [], "keyed": {}, "withheld": []}
+    odd = {"shoal_manifest": 2, "files": {}, "rules": [], "plan": [], "keyed": {}, "withheld": []}
     odd["tied"] = {"series": series, "number": "9"}  # nobody's: it neither stops nor helps
     (folder / "odd.manifest.json").write_text(json.dumps(odd))
     return folder

@@ -57,7 +57,7 @@ def attacked(shoal: Run, folder: Path, frame: pl.DataFrame) -> float:
     frame.write_csv(folder / "table.csv")
     assert shoal("init", "table.csv", "-o", "plan.toml", "--force").returncode == 0
     plan = Plan.read(folder / "plan.toml")
-    assert not plan.names(Role.OTHER)
+    assert not plan.names(Role.KEEP)
     done = shoal(
         "anonymize", "table.csv", "--plan", "plan.toml", "--k", str(K), "--effort", "fast",
         "-o", "release.csv", "--force",
@@ -96,11 +96,11 @@ def test_what_is_undecided_is_named_with_the_reason(shoal: Run, folder: Path) ->
     clinic().write_csv(folder / "table.csv")
     done = shoal("init", "table.csv", "-o", "plan.toml")
     reason = "nothing in its name or values says what it is"
-    assert f"undecided, not released: shelf ({reason})" in done.stdout
+    assert f"not decided yet: shelf ({reason})" in done.stdout
     text = (folder / "plan.toml").read_text()
     assert f'# {reason}\n[columns.shelf]\nrole = "undecided"' in text
     # One edit away.
-    decided = text.replace('role = "undecided"', 'role = "other"')
+    decided = text.replace('role = "undecided"', 'role = "keep"')
     (folder / "plan.toml").write_text(decided)
     done = shoal("anonymize", "table.csv", "--plan", "plan.toml", "-o", "release.csv")
     assert "Warning: With 'result_code' and 'shelf', released as they are," in done.stderr

@@ -41,7 +41,7 @@ def test_a_table_that_is_refused(name, shoal, folder):
 
 def test_a_long_cell_in_the_first_row_is_read(shoal, folder):
     (folder / "in.csv").write_text("\n".join(["a,b", f"1,{LONG}", *ROWS]) + "\n")
-    found = shoal("anonymize", "in.csv", "--quasi", "a", "--other", "b", "--k", "4", "-o", "o.csv")
+    found = shoal("anonymize", "in.csv", "--quasi", "a", "--keep", "b", "--k", "4", "-o", "o.csv")
     assert found.returncode == 0, found.stderr
     assert LONG in (folder / "o.csv").read_text()
 
@@ -57,7 +57,7 @@ def test_durations(role, shoal, folder):
 
 def test_durations_passed_through_into_a_text_file(shoal, folder):
     durations(folder / "in.parquet")
-    words = ("anonymize", "in.parquet", "--quasi", "a", "--other", "d", "--k", "4")
+    words = ("anonymize", "in.parquet", "--quasi", "a", "--keep", "d", "--k", "4")
     refused(shoal(*words, "-o", "out.csv"), "try another format, for instance .parquet")
     assert shoal(*words, "-o", "out.parquet").returncode == 0
 

@@ -124,7 +124,7 @@ def test_several_rules_on_several_columns_and_the_plan_of_it(shoal: Run, folder:
 
 
 def test_audit_measures_every_model(shoal: Run, folder: Path) -> None:
-    assert shoal(*INCOME, "--other", "pay", "--k", "5", *OUT).returncode == 0
+    assert shoal(*INCOME, "--keep", "pay", "--k", "5", *OUT).returncode == 0
     look = ("audit", "out.csv", "--quasi", "age,sex", "--sensitive", "income,pay", "--k", "5")
     done = shoal(*look, "--json", "audit.json")
     assert done.returncode == 0, done.stderr
@@ -180,7 +180,7 @@ def test_a_sensitive_column_that_is_all_missing(refused: Refused, flags: list[st
 
 def test_a_sensitive_column_also_named_quasi(refused: Refused) -> None:
     message = refused(*MAKE, "--sensitive", "age", "--l", "2", *OUT)
-    assert "Column 'age' has 2 roles (quasi, sensitive). Keep one of them." in message
+    assert "Column 'age' has 2 roles (quasi, sensitive). Choose one." in message
 
 
 @pytest.mark.parametrize("t", ["0", "-0.1", "1.01", "nan"])

@@ -130,7 +130,7 @@ def anonymize(method, data, *, typed=False, **more):
         quasi=["age", "region", "job"],
         sensitive="ill",
         identifier="person",
-        other=["note", "memo"],
+        keep=["note", "memo"],
         rules=[rule],
         method=method,
         options=OPTIONS.get(method, {}),
@@ -305,7 +305,7 @@ def test_sets_are_read_by_others(tmp_path, suffix):
 @pytest.mark.slow
 def test_categories_leave_in_the_order_of_the_release():
     seen = people().with_columns(pl.col("job").cast(pl.Categorical))
-    frame = shoal.anonymize(seen, quasi=["age"], sensitive="ill", other="job", k=4).frame
+    frame = shoal.anonymize(seen, quasi=["age"], sensitive="ill", keep="job", k=4).frame
     order = frame["job"].cast(pl.String).unique(maintain_order=True).to_list()
     packed = pickle.dumps(frame)
     assert sorted(order, key=lambda text: packed.index(text.encode())) == order

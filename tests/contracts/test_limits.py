@@ -78,7 +78,7 @@ def run(frame, rule, limits, method="shoal", **more):
             frame,
             quasi=["clinic", "age", "town"],
             sensitive="ill",
-            other="row",
+            keep="row",
             kind={"clinic": "set"},
             sets="never",
             rules=[rule],

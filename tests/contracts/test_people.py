@@ -65,7 +65,7 @@ def released(frame, method, rule, seed=1, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         release = shoal.anonymize(
-            frame, quasi=QUASI, sensitive=["ill"], other=["row"], person="who",
+            frame, quasi=QUASI, sensitive=["ill"], keep=["row"], person="who",
             method=method, rules=rule, seed=seed, **options,
         )  # fmt: skip
     out = release.frame
@@ -119,7 +119,7 @@ def test_rows_alone_would_break_it():
     frame = table()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        out = shoal.anonymize(frame, quasi=QUASI, sensitive=["ill"], other=["row"], k=4, seed=1)
+        out = shoal.anonymize(frame, quasi=QUASI, sensitive=["ill"], keep=["row"], k=4, seed=1)
     persons = frame["who"].gather(out.frame["row"]).to_list()
     assert broken(out.frame, persons, RULES["k"])
 

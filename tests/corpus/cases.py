@@ -81,7 +81,7 @@ def plan_of(
 ) -> Plan:
     """Return a plan over the columns of the corpus; ``settings`` add keys to some of them."""
     own = dict.fromkeys(QUASI, "quasi") | {"ill": "sensitive", "pay": "sensitive"}
-    own |= {"note": "other", "who": "identifier"} | dict(roles or {})
+    own |= {"note": "keep", "who": "identifier"} | dict(roles or {})
     columns = {
         name: ColumnPart(
             role=Role(role),

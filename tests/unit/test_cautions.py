@@ -28,7 +28,7 @@ def warned(table, **settings):
 
 def test_a_table_without_risk_is_not_warned_about():
     outcome = shoal.anonymize(
-        people(ward=["a", "b"] * 20), quasi="age", sensitive="ill", other="ward", k=4, strict=True
+        people(ward=["a", "b"] * 20), quasi="age", sensitive="ill", keep="ward", k=4, strict=True
     )
     assert outcome.warnings == ()
     assert outcome.to_dict()["warnings"] == []
@@ -36,7 +36,7 @@ def test_a_table_without_risk_is_not_warned_about():
 
 def test_a_unique_column_that_is_passed_through():
     table = people(visit=[f"v{i}" for i in range(ROWS - 2)] + ["v0", None])
-    assert warned(table, other="visit") == (
+    assert warned(table, keep="visit") == (
         "Column 'visit' is passed through as it is, and 38 of its 39 cells differ: anyone who "
         "knows a person's cell finds the row. Make it an identifier (left out), or a "
         "quasi-identifier.",
@@ -96,7 +96,7 @@ def test_values_in_a_notation_that_is_not_read(texts, said):
 def test_strict_runs_end_in_an_error():
     table = people(visit=range(ROWS))
     with pytest.raises(shoal.Cautioned) as refused:
-        shoal.anonymize(table, quasi="age", other="visit", k=4, strict=True)
+        shoal.anonymize(table, quasi="age", keep="visit", k=4, strict=True)
     assert str(refused.value).startswith(
         "Nothing was released, because warnings are errors here (--strict, strict=True):\n"
         "Column 'visit' is passed through"
@@ -105,24 +105,24 @@ def test_strict_runs_end_in_an_error():
 
 def test_cells_that_a_spreadsheet_would_run():
     note = ["=1+1", "@x", "+a", "-b", "\tc", "\rd"] * 2 + ["-1.5", "+47 22 33", "-", "a=b"] * 7
-    (text,) = warned(people(note=note), other="note")
+    (text,) = warned(people(note=note), keep="note")
     assert text.startswith("12 cells of column 'note' begin with =, +, -, @, a tab or a line break")
     assert "--csv-safe (csv_safe=True)" in text
     note = ["=1+1", "'=1", "x", "y"] * 10
-    settings = {"quasi": "age", "sensitive": "ill", "other": "note", "k": 4}
+    settings = {"quasi": "age", "sensitive": "ill", "keep": "note", "k": 4}
     safe = shoal.anonymize(people(note=note), **settings, csv_safe=True, strict=True)
     assert safe.made.notes["texts quoted for spreadsheets"] == 20
 
 
 def test_names_of_columns_that_a_spreadsheet_would_run():
-    (text,) = warned(people(**{"=a": ["x", "y"] * 20}), other="=a")
+    (text,) = warned(people(**{"=a": ["x", "y"] * 20}), keep="=a")
     assert text.startswith("The names of the columns '=a' begin with =, +, -, @")
 
 
 def test_numbers_and_plain_texts_are_no_formulas():
     note = ["-1.5", "+7", "-2e-3", "x"] * 10
     frame = people(note=note)
-    outcome = shoal.anonymize(frame, quasi="age", sensitive="ill", other="note", k=4, strict=True)
+    outcome = shoal.anonymize(frame, quasi="age", sensitive="ill", keep="note", k=4, strict=True)
     assert outcome.warnings == ()
 
 

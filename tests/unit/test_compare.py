@@ -43,7 +43,7 @@ def found():
         people(),
         quasi=QUASI,
         sensitive="ill",
-        other="paid",
+        keep="paid",
         methods=["mondrian", "k-member", "tp"],
         k=[2, 5, 500],
         seed=4,
@@ -139,11 +139,11 @@ def test_a_seed_repeats_a_comparison(found):
         people(),
         quasi=QUASI,
         sensitive="ill",
-        other="paid",
+        keep="paid",
         methods=["mondrian", "k-member", "tp"],
         k=[2, 5, 500],
         seed=4,
-        keep=False,
+        keep_releases=False,
     )
     assert same(found, again)
     assert again.settings[0].release is None
@@ -152,7 +152,7 @@ def test_a_seed_repeats_a_comparison(found):
 @pytest.mark.filterwarnings("ignore:With .* released as")
 def test_a_release_of_a_comparison_is_the_one_that_anonymize_makes(found):
     alone = shoal.anonymize(
-        people(), quasi=QUASI, sensitive="ill", other="paid", method="k-member", k=5, seed=4
+        people(), quasi=QUASI, sensitive="ill", keep="paid", method="k-member", k=5, seed=4
     )
     assert found.settings[4].release.frame.equals(alone.frame)
 
@@ -225,7 +225,7 @@ def test_without_a_sensitive_column_there_are_no_queries_and_no_classifier():
 
 def test_a_target_that_is_passed_through():
     found = shoal.compare(
-        people(), quasi=QUASI, other="paid", methods="mondrian", k=5, target="paid", queries=0
+        people(), quasi=QUASI, keep="paid", methods="mondrian", k=5, target="paid", queries=0
     )
     assert found.target == "paid"
     assert "accuracy" in found.settings[0].figures

@@ -32,7 +32,7 @@ def made(table, tmp_path, **more):
     tree = tmp_path / "town.csv"
     tree.write_text("".join(f"{town};{side};*\n" for town, side in TOWNS.items()))
     asked = {"quasi": ["age", "seen", "town"], "sensitive": "ill", "identifier": "who", "k": 4}
-    asked |= {"other": "pay", "hierarchies": {"town": tree}, "seed": 1}
+    asked |= {"keep": "pay", "hierarchies": {"town": tree}, "seed": 1}
     with pytest.warns(shoal.ShoalWarning):  # of so few rows
         return shoal.anonymize(table, **(asked | more))
 

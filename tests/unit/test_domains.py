@@ -160,7 +160,7 @@ def test_texts_that_look_like_numbers_stay_as_they_are(tmp_path):
     texts = ("1.50", "007", "2.5")
     frame = pl.DataFrame({"age": [1, 2, 3], "group_id": [1, 2, 3], "ill": texts})
     table = shoal.open(
-        frame, quasi="age", sensitive="ill", other="group_id", domain={"ill": [*texts, "3.0"]}
+        frame, quasi="age", sensitive="ill", keep="group_id", domain={"ill": [*texts, "3.0"]}
     )
     table.anonymize(l=2, method="dummies").write(tmp_path / "x.csv")
     opened = shoal.open_release(tmp_path / "x.csv", quasi="age", sensitive="ill")

@@ -251,7 +251,7 @@ def test_texts_that_are_numbers_are_coded_by_size() -> None:
 def test_the_frame_is_not_changed_and_other_columns_do_not_matter() -> None:
     frame = pl.DataFrame({"x": ["", "a"], "odd": [[1], [2]]})
     before = frame.clone()
-    encode(frame, declare(frame, quasi=["x"], other=["odd"]))
+    encode(frame, declare(frame, quasi=["x"], keep=["odd"]))
     assert frame.equals(before)
 
 

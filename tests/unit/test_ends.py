@@ -156,10 +156,10 @@ def test_a_middle_that_says_more_is_none(table: pl.DataFrame, tmp_path: Path) ->
 @pytest.mark.filterwarnings("ignore::shoal.base.errors.ShoalWarning")
 def test_a_column_of_the_table_that_is_called_so(table: pl.DataFrame) -> None:
     named = table.with_columns(pl.lit(7).alias("age_mid"))
-    release = made(named, typed=True, other="age_mid")
+    release = made(named, typed=True, keep="age_mid")
     assert release.verdict.holds
     with pytest.raises(SchemaError, match="needs a column named 'age_mid'"):
-        made(named, mid=True, other="age_mid")
+        made(named, mid=True, keep="age_mid")
 
 
 @pytest.mark.filterwarnings("ignore:The intervals in column")

@@ -17,7 +17,7 @@ role = "identifier"
 [columns.age]
 role = "quasi"
 [columns.contact]
-role = "other"
+role = "keep"
 [columns.ill]
 role = "sensitive"
 [[rules]]

@@ -103,7 +103,7 @@ def test_a_lone_sensitive_column_is_said_and_no_warning() -> None:
 
 @pytest.mark.slow
 def test_a_column_passed_through_is_a_warning_everywhere(tmp_path: Path) -> None:
-    given = {"quasi": ["age", "town"], "sensitive": ["ill"], "other": ["admitted", "mode"], "k": 5}
+    given = {"quasi": ["age", "town"], "sensitive": ["ill"], "keep": ["admitted", "mode"], "k": 5}
     with pytest.warns(ShoalWarning, match="With 'ill', 'admitted' and 'mode', released as they"):
         outcome = shoal.anonymize(people(), **given)
     assert outcome.made.exposure is not None
@@ -132,7 +132,7 @@ def test_what_the_quasi_identifiers_tell_already_is_no_warning() -> None:
         people(),
         quasi=["age", "town"],
         sensitive=["ill"],
-        other=["mode"],
+        keep=["mode"],
         method="dummies",
         rules=[shoal.LDiversity(2, "ill")],
     )
@@ -146,7 +146,7 @@ def test_heart_with_its_columns_passed_through() -> None:
     frame = read_table(SHARED / "heart.csv.gz")
     quasi, rest = ["age", "sex"], ["trestbps", "chol", "thalch", "oldpeak"]
     with pytest.warns(ShoalWarning, match="can find the person's row"):
-        outcome = shoal.anonymize(frame, quasi=quasi, sensitive=["cp"], other=rest, k=10)
+        outcome = shoal.anonymize(frame, quasi=quasi, sensitive=["cp"], keep=rest, k=10)
     assert outcome.verdict.holds
     assert outcome.made.exposure is not None
     assert outcome.made.exposure.share > 0.9

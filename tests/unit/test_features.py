@@ -129,9 +129,9 @@ def test_columns_passed_through_and_columns_without_any_value():
         {"q": ["*", "*"], "n": [1.0, 3.0], "t": ["x", None], "gone": [None, None]},
         {"q": [None, None], "n": [3.0, None], "t": ["y", "x"], "gone": [None, None]},
         quasi("q", Kind.SET),
-        Column("n", Role.OTHER),
-        Column("t", Role.OTHER),
-        Column("gone", Role.OTHER),
+        Column("n", Role.KEEP),
+        Column("t", Role.KEEP),
+        Column("gone", Role.KEEP),
     )
     # n scaled, then t as x and y; what is missing takes the mean of the released rows.
     assert found.released.tolist() == [[-1, 1, 0], [1, 1, 0]]
@@ -155,6 +155,6 @@ def test_a_column_passed_through_may_have_changed_its_type():
         {"q": ["*"] * 2, "n": ["1", "?"]},
         {"q": [None] * 2, "n": [1, None]},
         quasi("q", Kind.SET),
-        Column("n", Role.OTHER, missing=("?",)),
+        Column("n", Role.KEEP, missing=("?",)),
     )
     assert found.released.tolist() == found.original.tolist()

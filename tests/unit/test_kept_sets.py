@@ -9,7 +9,7 @@ from shoal.releases.history.check import check_history
 from shoal.releases.history.store import History
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
-ROLES = {"quasi": ["age", "sex"], "sensitive": ["ill", "job"], "person": "id", "other": "mark"}
+ROLES = {"quasi": ["age", "sex"], "sensitive": ["ill", "job"], "person": "id", "keep": "mark"}
 ASKED = {**ROLES, "method": "dummies", "l": 3}
 ILLS, JOBS = ["flu", "cold", "gout", "hiv", "acne", "asthma"], list("abcde")
 
@@ -110,7 +110,7 @@ def test_a_release_with_other_sets_is_found_out(series):
         ({"l": 2}, "its l is '3 of ill', '3 of job', and here it is '2 of ill', '2 of job'"),
         ({"person": None}, "no column says whose row"),
         ({"sensitive": "ill"}, "one of another series"),
-        ({"method": "shoal", "m": 2, "l": None, "sensitive": "ill", "other": None}, "its rule is"),
+        ({"method": "shoal", "m": 2, "l": None, "sensitive": "ill", "keep": None}, "its rule is"),
         ({"domain": {"ill": ["flu", "cold", "gout"]}}, "lacks"),
         ({"method": "anatomy", "l_kind": "frequency", "person": None}, "nothing asked for needs"),
     ],

@@ -40,5 +40,5 @@ def test_python_objects_are_not_published():
     cells = pl.Series([object() for _ in range(20)], dtype=pl.Object)
     table = pl.DataFrame({"a": [1, 2] * 10, "b": cells})
     with pytest.raises(shoal.SchemaError, match="'b' holds Python objects, which no file can hold"):
-        shoal.anonymize(table, quasi="a", other="b", k=4)
+        shoal.anonymize(table, quasi="a", keep="b", k=4)
     assert shoal.anonymize(table, quasi="a", k=4).frame.columns == ["a"]

@@ -114,7 +114,11 @@ def test_an_audit_counts_people_by_a_pseudonym_and_says_when_it_cannot():
         {"roles": {Role.QUASI: ["q"], Role.SENSITIVE: ["ill"], Role.PERSON: ["who"]}}
     )
     leaked = shoal.audit(named, plan=plan, k=2)
-    assert leaked.faults[0] == "The release has the person 'who': persons are left out."
+    assert (
+        leaked.faults[0]
+        == "The release has the column 'who', whose role is 'person': not published. Leave it out, "
+        "or change its role."
+    )
     blind = shoal.audit(RELEASED, plan=plan, k=3)
     assert not blind.holds and blind.people is None
     assert blind.faults[0].startswith("Rows are counted here, not people")

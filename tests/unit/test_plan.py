@@ -56,13 +56,13 @@ def test_flags_replace_a_role_whole_and_keep_what_a_column_says() -> None:
 
 
 def test_a_flag_moves_a_column_to_another_role() -> None:
-    plan = Plan.from_toml('[columns.age]\nrole = "quasi"\n[columns.flu]\nrole = "other"\n')
-    assert plan.changed({"roles": {Role.SENSITIVE: ["flu"]}}).names(Role.OTHER) == []
+    plan = Plan.from_toml('[columns.age]\nrole = "quasi"\n[columns.flu]\nrole = "keep"\n')
+    assert plan.changed({"roles": {Role.SENSITIVE: ["flu"]}}).names(Role.KEEP) == []
 
 
 def test_a_column_under_two_roles_is_refused() -> None:
-    with pytest.raises(PlanError, match=r"'a' has 2 roles \(quasi, other\). Keep one of them"):
-        Plan().changed({"roles": {Role.QUASI: ["a", "b"], Role.OTHER: ["a"]}})
+    with pytest.raises(PlanError, match=r"'a' has 2 roles \(quasi, keep\). Choose one"):
+        Plan().changed({"roles": {Role.QUASI: ["a", "b"], Role.KEEP: ["a"]}})
 
 
 def test_rules_and_methods_override() -> None:

@@ -78,7 +78,7 @@ def run(**more):
         "quasi": ["age", "town"],
         "sensitive": "ill",
         "identifier": "name",
-        "other": "note",
+        "keep": "note",
         "k": 5,
         "method": "kaim",
         "seed": 987654,
@@ -234,7 +234,7 @@ def test_hostile_names_and_values_stay_texts_in_every_shape(method, audience):
         frame,
         quasi=[quasi, NASTY[1]],
         sensitive=NASTY[3],
-        other=NASTY[5],
+        keep=NASTY[5],
         method=method,
         **({"rules": rules[method]} if method in rules else {"k": 4}),
     )
@@ -259,7 +259,7 @@ def test_hostile_names_and_values_stay_texts_in_every_shape(method, audience):
 
 @pytest.mark.slow
 def test_reports_without_a_sensitive_column_and_of_typed_tables():
-    plain = Page(run(sensitive=[], other=[], typed=True).page())
+    plain = Page(run(sensitive=[], keep=[], typed=True).page())
     assert "No column was declared sensitive" in plain.text
     assert "How sure one can be" not in plain.text
     assert re.search(r"\d+ to \d+", plain.text)

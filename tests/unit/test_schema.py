@@ -41,7 +41,7 @@ def test_roles_are_guessed_with_reasons() -> None:
     assert schema.quasi == ("age", "zip", "birthDate", "sex")
     assert schema.sensitive == ("diagnosis", "pulse")
     assert schema.undecided == ("blank", "tags")
-    assert schema.other == ()
+    assert schema.keep == ()
     assert schema["age"].reason == (
         "its name says 'age', something that others may know; it holds numbers"
     )
@@ -61,12 +61,12 @@ def test_roles_are_guessed_with_reasons() -> None:
 def test_what_is_known_is_not_guessed() -> None:
     schema = guess(
         patients(),
-        roles={"pulse": "quasi", "age": "other"},
+        roles={"pulse": "quasi", "age": "keep"},
         kinds={"zip": "ordered"},
         taxonomies=["sex"],
     )
     assert schema["pulse"].role is Role.QUASI
-    assert schema["age"].role is Role.OTHER
+    assert schema["age"].role is Role.KEEP
     assert schema["sex"].kind is Kind.TAXONOMY
     assert schema["zip"].kind is Kind.ORDERED
     with pytest.raises(SchemaError, match=r"no column 'puls'\. Did you mean 'pulse'\?"):
@@ -124,7 +124,7 @@ def test_declared_columns_only_and_in_the_order_of_the_table() -> None:
         quasi=["sex", "age", "age"],
         sensitive=["diagnosis"],
         identifier=["patient_id"],
-        other=["pulse"],
+        keep=["pulse"],
         taxonomies=["sex"],
     )
     assert schema.quasi == ("age", "sex")
@@ -150,7 +150,7 @@ def test_all_faults_of_a_declaration_at_once() -> None:
     assert len(faults) == 5
     assert faults[0].startswith("The table has no column 'agee' (declared as quasi).")
     assert "Did you mean 'age'? It has: 'patient_id', 'row', 'age'" in faults[0]
-    assert "Column 'sex' has 2 roles (quasi, sensitive). Keep one of them." in faults[1]
+    assert "Column 'sex' has 2 roles (quasi, sensitive). Choose one." in faults[1]
     assert "Did you mean 'diagnosis'?" in faults[2]
     assert "unknown kind 'sett'. Did you mean 'set'? Choose one of 'taxonomy'" in faults[3]
     assert "The declaration of roles has no column 'pulse'" in faults[4]
@@ -174,13 +174,13 @@ def test_a_schema_refuses_what_contradicts_itself() -> None:
         Schema(
             (
                 Column("a", Role.QUASI, Kind.SET),
-                Column("a", Role.OTHER),
+                Column("a", Role.KEEP),
                 Column("b", Role.QUASI),
                 Column("c", Role.QUASI, Kind.SET, order=("x", "y")),
             )
         )
     text = str(caught.value)
-    assert "Column 'a' is declared 2 times (quasi, other). A column has one role" in text
+    assert "Column 'a' is declared 2 times (quasi, keep). A column has one role" in text
     assert "Quasi-identifier 'b' has no kind. Choose one of 'taxonomy', 'ordered', 'set'." in text
     assert "Column 'c' lists an order but its kind is set." in text
 
@@ -219,5 +219,5 @@ def test_the_example_of_a_mixed_ordered_column_is_the_text() -> None:
 
 
 def test_no_quasi_identifier_is_a_fault() -> None:
-    schema = Schema((Column("age", Role.OTHER),))
+    schema = Schema((Column("age", Role.KEEP),))
     assert "No column is a quasi-identifier" in schema.faults(patients())[0]

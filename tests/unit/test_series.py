@@ -114,7 +114,7 @@ def alone(drawn: Drawn, folder: Path) -> tuple[list[Path], list[str]]:
                 turn.table.with_columns(tag="id"),
                 quasi=drawn.quasi,
                 sensitive="ill",
-                other="tag",
+                keep="tag",
                 l=drawn.m,
                 seed=2**127 + number,
                 hierarchies=trees(drawn),

@@ -1,4 +1,4 @@
-"""A column that nobody decided about is never published, and every output names it."""
+"""A column that is undecided or dropped is never published; what is undecided is named."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.base.errors import ShoalWarning
+from shoal.base.errors import PlanError, ShoalWarning
 from shoal.base.roles import Role
 from shoal.ext.web import drafts
 from shoal.ext.web.profiles import profile
@@ -69,24 +69,49 @@ def test_every_output_names_it_with_the_reason() -> None:
     (told,) = outcome.warnings
     assert told == (
         f"1 column is not released, because nobody has decided what it is ('gizmo': {WHY}). Give "
-        "each a role in the plan, or name it with --quasi, --sensitive, --identifier or --other."
+        "each a role in the plan, or name it with --quasi, --sensitive, --identifier, --keep or "
+        "--drop."
     )
     page = outcome.page()
-    assert "undecided, not released" in page
+    assert "not decided yet, not published" in page
     assert WHY in page
     assert outcome.plan.columns["gizmo"].role is Role.UNDECIDED  # the plan repeats the run
 
 
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.parametrize("method", ["mondrian", "dummies"])
+def test_a_dropped_column_is_left_out_without_a_warning(method: str) -> None:
+    roles = {"quasi": ["age", "town"], "sensitive": "ill", "drop": "gizmo"}
+    outcome = shoal.anonymize(people(), **roles, method=method, rules=shoal.LDiversity(2, "ill"))
+    assert not any("gizmo" in text for text in outcome.warnings)
+    assert "gizmo" not in outcome.frame.columns
+    assert outcome.plan.columns["gizmo"].role is Role.DROP
+    assert "drop, not published" in outcome.page()
+    verdict = shoal.audit(outcome.frame.with_columns(gizmo=pl.lit("red")), plan=outcome.plan)
+    assert any("whose role is 'drop': not published" in fault for fault in verdict.faults)
+
+
+def test_a_role_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(PlanError, match=r"'sensitive', 'keep', 'drop', .*\. Got 'other' instead"):
+        Plan.from_toml(PLAN.replace("undecided", "other"))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+        shoal.anonymize(people(), quasi="age", other="gizmo")
+
+
 def test_a_column_that_looks_like_a_role_says_so() -> None:
     plan = Plan.from_toml(PLAN.replace("gizmo", "sex"))
-    with pytest.warns(ShoalWarning, match=r"'sex': it looks like quasi \(its name says 'sex'"):
+    with pytest.warns(
+        ShoalWarning, match=r"'sex': it looks like quasi-identifier \(its name says 'sex'"
+    ):
         outcome = shoal.anonymize(people().rename({"gizmo": "sex"}), plan=plan)
     assert "sex" not in outcome.frame.columns
 
 
 def test_publishing_it_is_a_fault() -> None:
     plan = Plan.from_toml(PLAN)
-    said = "The release has the column 'gizmo', whose role is undecided: leave it out, or decide"
+    said = (
+        "The release has the column 'gizmo', whose role is 'not decided yet': not published until"
+    )
     leaky = people().with_columns(age=pl.lit("*"), town=pl.lit("*"))
     for original in (None, people()):
         verdict = shoal.audit(leaky, plan=plan, original=original)
@@ -102,7 +127,7 @@ def test_publishing_it_beside_sets_is_a_fault() -> None:
     assert shoal.audit(outcome.frame, plan=outcome.plan).holds
     leaky = outcome.frame.with_columns(gizmo=pl.lit("red"))
     verdict = shoal.audit(leaky, plan=outcome.plan)
-    assert any("whose role is undecided" in fault for fault in verdict.faults)
+    assert any("whose role is 'not decided yet'" in fault for fault in verdict.faults)
 
 
 def test_the_three_doors_decide_alike() -> None:
@@ -135,5 +160,5 @@ def test_the_page_can_decide() -> None:
     number = next(c["number"] for c in seen["columns"] if c["name"] == "gizmo")
     form = {f"role.{c['number']}": c["role"] for c in seen["columns"]}
     assert drafts.from_form(form, seen, draft)["columns"]["gizmo"] == {"role": "undecided"}
-    decided = drafts.from_form({**form, f"role.{number}": "other"}, seen, draft)
-    assert decided["columns"]["gizmo"] == {"role": "other"}
+    decided = drafts.from_form({**form, f"role.{number}": "keep"}, seen, draft)
+    assert decided["columns"]["gizmo"] == {"role": "keep"}

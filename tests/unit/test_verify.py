@@ -180,7 +180,8 @@ def test_undeclared_columns_and_identifiers_are_faults():
     frame = pl.DataFrame({"id": [1, 2], "x": ["*", "*"], "index": [0, 1]})
     verdict = verify(frame, ["x"], [KAnonymity(2)], schema=schema)
     assert verdict.faults == (
-        "The release has the identifier 'id': identifiers are left out.",
+        "The release has the column 'id', whose role is 'identifier': not published. Leave "
+        "it out, or change its role.",
         "The release has a column 'index' that was not declared: leave it out, or give it a role.",
     )
     assert not verdict.holds

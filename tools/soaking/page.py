@@ -36,7 +36,7 @@ PATIENCE = 240.0  # for the first release after the kill: kernels may have to be
 MARK = "zqx"  # begins every text of every table, and nothing else that the page holds
 KILLED = "questions to the page that a kill ended, and it said so"
 PROMISE = Promise("generalized", ("age", "city"), "ill", "tag", "id", k=3)
-ROLES = {"id": "identifier", "age": "quasi", "city": "quasi", "ill": "sensitive", "tag": "other"}
+ROLES = {"id": "identifier", "age": "quasi", "city": "quasi", "ill": "sensitive", "tag": "keep"}
 
 
 class Enough(Exception):

@@ -230,7 +230,7 @@ def _large(folder: Path, rng: np.random.Generator) -> Case:
     file = folder / "people.csv"
     table.to_csv(file, index=False)
     words = ("anonymize", str(file), "--quasi", "o_age,s_city", "--sensitive", "ill")
-    words += ("--identifier", "id", "--other", "tag", "--method", "mondrian", "--k", "5")
+    words += ("--identifier", "id", "--keep", "tag", "--method", "mondrian", "--k", "5")
     promise = Promise("generalized", ("o_age", "s_city"), "ill", "tag", "id", k=5)
     return Case(table, file, words, promise, ".csv")
 

@@ -32,7 +32,8 @@ class Roles(TypedDict, total=False):
     quasi: Names | None
     sensitive: Names | None
     identifier: Names | None
-    other: Names | None
+    keep: Names | None
+    drop: Names | None
     person: str | None
 
 
@@ -98,7 +99,7 @@ class Compared(Declared, Weighed, total=False):
     rules: Sequence[Rule] | Rule | None
     seed: int | None
     threads: int | None
-    keep: bool
+    keep_releases: bool
 
 
 class _Released(ReadingArguments, total=False):

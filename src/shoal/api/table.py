@@ -292,7 +292,7 @@ class Table(Generic[FrameT]):
         rules: Sequence[Rule] | Rule | None = None,
         seed: int | None = None,
         threads: int | None = None,
-        keep: bool = True,
+        keep_releases: bool = True,
         **weighed: Unpack[Weighed],
     ) -> Comparison:
         """Run methods and settings side by side and recommend one of them.
@@ -336,7 +336,7 @@ class Table(Generic[FrameT]):
             Say of every setting how far it is at most above the best possible (``above_best``).
         typed, slack, suppress and so on
             How releases are made, as in :meth:`anonymize`.
-        keep
+        keep_releases
             Keep the release of every setting, as its ``release``.
         progress
             Called with the label of each setting as it starts, and again while it refines; True
@@ -355,7 +355,9 @@ class Table(Generic[FrameT]):
             extra_rules(rules),
             methods=None if methods is None else several(methods),
             rule_values=rule_values_of(k, l, rule_values),
-            keep=(lambda made: Release(made.opened, made.run, self._kind)) if keep else None,
+            keep=(lambda made: Release(made.opened, made.run, self._kind))
+            if keep_releases
+            else None,
             **how,
         )
         return replace(comparison, warnings=tuple(dict.fromkeys([*said, *comparison.warnings])))

@@ -1,8 +1,9 @@
-"""What a column is to a release, and what its values are to each other."""
+"""What a column is to a release, and what its values are to each other; the words for roles."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Role(StrEnum):
@@ -12,13 +13,55 @@ class Role(StrEnum):
     PERSON = "person"
     QUASI = "quasi"
     SENSITIVE = "sensitive"
-    OTHER = "other"
+    KEEP = "keep"
+    DROP = "drop"
     UNDECIDED = "undecided"
 
     @property
     def published(self) -> bool:
-        """Whether a release holds such columns, generalized or as they are."""
-        return self in (Role.QUASI, Role.SENSITIVE, Role.OTHER)
+        """Whether a release holds such columns, generalized or unchanged."""
+        return self in (Role.QUASI, Role.SENSITIVE, Role.KEEP)
+
+    @property
+    def label(self) -> str:
+        """What people read in place of the key."""
+        return _WORDS[self].label
+
+    @property
+    def meaning(self) -> str:
+        """What such a column holds."""
+        return _WORDS[self].meaning
+
+    @property
+    def outcome(self) -> str:
+        """What a release does with such a column."""
+        return _WORDS[self].outcome
+
+
+class _Words(NamedTuple):
+    label: str
+    meaning: str
+    outcome: str
+
+
+_UNCHANGED, _HIDDEN = "published unchanged", "not published"
+_WORDS = {
+    Role.IDENTIFIER: _Words("identifier", "what names or numbers people (name, case)", _HIDDEN),
+    Role.PERSON: _Words(
+        "person", "whose row it is, so that k counts different people and not rows", _HIDDEN
+    ),
+    Role.QUASI: _Words(
+        "quasi-identifier", "what others may know about a person (age, zip code)", "generalized"
+    ),
+    Role.SENSITIVE: _Words(
+        "sensitive", "what nobody should learn about a person (diagnosis)", "protected by rules"
+    ),
+    Role.KEEP: _Words("keep", "what nobody knows and what hurts nobody", _UNCHANGED),
+    Role.DROP: _Words("drop", "what you have decided to leave out", _HIDDEN),
+    Role.UNDECIDED: _Words(
+        "not decided yet", "what nobody has decided about", "not published until decided"
+    ),
+}
 
 
 class Kind(StrEnum):

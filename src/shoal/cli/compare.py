@@ -160,7 +160,7 @@ def command(
             threshold=threshold,
             belief=belief,
             prove=prove,
-            keep=False,
+            keep_releases=False,
             progress=progress,
         )
 

@@ -25,7 +25,7 @@ GROUPS = {
     "--against --table --query: --query-file: --original-table: --st: * "
     "--notation: --max-unpacked: --trust-plan:",
     "This command": "",
-    "Columns": "--quasi --known --sensitive --identifier --person --other * --pseudonym-key:",
+    "Columns": "--quasi --known --sensitive --identifier --person --keep --drop * --pseudonym-key:",
     "Promise": "--history --history-key:",
     "Method": "--method --methods --option: * --effort --time-limit --prove: --repeats "
     "--seed: --seed-file:",

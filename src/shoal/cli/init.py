@@ -70,7 +70,7 @@ def command(
     console.line(f"Wrote {out}: {len(profile.columns)} columns, roles guessed.")
     for column in profile.schema.columns:
         if column.role is Role.UNDECIDED:
-            console.line(f"  undecided, not released: {column.name} ({column.reason})")
+            console.line(f"  {column.role.label}: {column.name} ({column.reason})")
     for name, tree in trees.items():
         console.line(f"  hierarchy guessed: {name} ({tree.how}), {tree.named}: {tree.path}")
     if profile.not_people:

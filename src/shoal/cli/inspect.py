@@ -54,7 +54,7 @@ def _tell(profile: Inspection, where: Place) -> None:
                 console.percent(look.missing / profile.rows),
                 f"{look.distinct:,}",
                 look.example[:24],
-                look.column.role.value,
+                look.column.role.label,
                 look.column.kind.value if look.column.kind else "",
                 look.column.reason,
             )

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.base.errors import ParameterError
+from shoal.base.roles import Role
 from shoal.cli.options import (
     MaxUnpacked,
     Notation,
@@ -29,17 +30,6 @@ from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
 from shoal.plan.setting import Setting
 from shoal.tables.source import Place, Source
-
-_ROLES = {
-    "quasi": ("NAMES", "Quasi-identifiers, comma-separated: what others may know."),
-    "sensitive": ("NAMES", "Sensitive columns: what nobody should learn of a person."),
-    "identifier": ("NAMES", "Columns that name a person; never released."),
-    "other": ("NAMES", "Harmless columns, released as they are."),
-    "person": (
-        "NAME",
-        "The column that says whose row it is: k counts different people; never released.",
-    ),
-}
 
 PLACE = ("table", "query", "query_file")
 OPENING: dict[str, dict[str, Any]] = {
@@ -139,9 +129,11 @@ def with_settings(*wanted: str, **helps: str) -> Callable[[Callable[..., Any]], 
             if name in wanted or (not wanted and name != "release"):
                 shared |= flags
         options: dict[str, Any] = dict(shared)
-        for role, (word, meaning) in _ROLES.items():
+        for role in map(Role, ROLES):
             if not wanted or role in wanted:
-                options[role] = _option(list[str], Setting(meaning, word, f"--{role}"))
+                word = "NAME" if role is Role.PERSON else "NAMES"
+                help_ = f"Columns: {role.meaning}; {role.outcome}."
+                options[role.value] = _option(list[str], Setting(help_, word, f"--{role}"))
         for name, tables in arguments().items():
             for table, setting in tables.items():
                 asked = not wanted or {name, setting.group} & {*wanted}

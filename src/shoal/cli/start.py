@@ -87,7 +87,7 @@ def command(
     why = {
         column.name: column.reason
         if roles[column.name] is suggested[column.name]
-        else f"your answer; guessed: {suggested[column.name].value}"
+        else f"your answer; guessed: {suggested[column.name].label}"
         for column in profile.schema.columns
     }
     goal = files["plan.toml"]
@@ -223,17 +223,9 @@ def tell(
     roles: Mapping[str, Role], why: Mapping[str, str], rules: Sequence[Mapping[str, Any]]
 ) -> None:
     """Say what is released how, and what is not, with the reason."""
-    words = {
-        Role.PERSON: "counted, not released",
-        Role.QUASI: "released in wider values",
-        Role.SENSITIVE: "released as it is, different values in every class",
-        Role.IDENTIFIER: "not released",
-        Role.OTHER: "released as it is",
-        Role.UNDECIDED: "not released until you decide",
-    }
     console.table(
-        ("column", "what happens to it", "why"),
-        [(name, words[role], why[name]) for name, role in roles.items()],
+        ("column", "role", "what happens to it", "why"),
+        [(name, role.label, role.outcome, why[name]) for name, role in roles.items()],
     )
     promised = ", ".join(
         f"{rule['name']} ({', '.join(f'{key} = {rule[key]}' for key in rule if key in 'kl')})"

@@ -54,7 +54,7 @@ def planned(schema: Schema, plan: Plan, rules: tuple[Rule, ...]) -> tuple[str, .
 
 def _unique_others(matter: Matter) -> Iterator[str]:
     """Columns passed through that tell nearly every row from all others."""
-    for name in matter.schema.names(Role.OTHER):
+    for name in matter.schema.names(Role.KEEP):
         known = matter.frame[name].drop_nulls()
         if len(known) < FEW_ROWS or known.dtype.is_nested():
             continue

@@ -175,7 +175,7 @@ def _one_role_each(roles: Mapping[str, Sequence[str]]) -> None:
         for name in dict.fromkeys(names):
             played.setdefault(name, []).append(str(role))
     faults = [
-        f"Column {name!r} has {len(both)} roles ({', '.join(both)}). Keep one of them."
+        f"Column {name!r} has {len(both)} roles ({', '.join(both)}). Choose one."
         for name, both in played.items()
         if len(both) > 1
     ]

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.base.roles import Role
 from shoal.plan.parts import TABLES
 from shoal.plan.setting import declared
 
@@ -22,16 +23,11 @@ _SEED = """
 """
 _DATA = "\n# How the table is read:\n"
 _COLUMNS = """
-# Columns that are not listed are not released. Roles:
-#   identifier  names a person (name, patient number): never released
-#   person      says whose row it is: k counts different people, not rows; never released
-#   quasi       others may know it (age, zip code): generalized
-#   sensitive   what must not be learned about a person (diagnosis): released as it is
-#   other       harmless: released as it is
-#   undecided   nobody has decided yet: not released; change it to one of the others
+# Columns that are not listed are not published. Roles:
+{roles}\
 # Kinds of a quasi-identifier: taxonomy (has a hierarchy), ordered (numbers, dates), set (names).
 # Other keys of a column:
-"""
+""".format(roles="".join(f"#   {r.value:<12}{r.meaning}: {r.outcome}\n" for r in Role))
 _METHOD = "\n# How classes are formed; its options stand next to the name (see: shoal methods).\n"
 _RULES = "\n# What every class has to promise; repeat the table for more rules.\n"
 _RELEASE = "\n# How the release is made:\n"

@@ -166,7 +166,7 @@ class Opened:
         asked = [
             replace(own.get(name, Column(name, Role.QUASI)), role=Role.QUASI) for name in quasi
         ]
-        others = [replace(c, role=Role.OTHER) if c.role is Role.QUASI else c for c in rest]
+        others = [replace(c, role=Role.KEEP) if c.role is Role.QUASI else c for c in rest]
         return replace(self, columns=(*asked, *others), people=None)
 
     def beside(self, sides: Mapping[str, Sides]) -> Opened:

@@ -76,7 +76,7 @@ def declared_columns(plan: Plan, frame: pl.DataFrame) -> list[Column]:
         columns.append(Column(name, role, kind, missing=missing, order=order, domain=own))
     ends = all_ends(frame, plan.names(Role.QUASI))
     rest = [name for name in frame.columns if name not in (*plan.columns, *ends, GROUP)]
-    return [*columns, *(Column(name, Role.OTHER) for name in rest)]
+    return [*columns, *(Column(name, Role.KEEP) for name in rest)]
 
 
 def side_tables(

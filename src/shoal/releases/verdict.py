@@ -176,12 +176,10 @@ class Verdict:
 
 def held_back(name: str, role: Role) -> str:
     """Say that a column is published whose role forbids it."""
-    if role is Role.UNDECIDED:
-        return (
-            f"The release has the column {name!r}, whose role is undecided: leave it out, or "
-            "decide about it."
-        )
-    return f"The release has the {role.value} {name!r}: {role.value}s are left out."
+    return (
+        f"The release has the column {name!r}, whose role is {role.label!r}: {role.outcome}. Leave "
+        "it out, or change its role."
+    )
 
 
 def undeclared(name: str) -> str:

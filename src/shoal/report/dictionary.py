@@ -19,7 +19,7 @@ from shoal.base.roles import Kind, Role
 from shoal.releases.notation import read_labels, read_ordered
 from shoal.releases.opened import Opened
 from shoal.report.pages import render
-from shoal.report.words import GLOSSARY, ROLES
+from shoal.report.words import GLOSSARY, role_words
 from shoal.show.figures.reading import read_column
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text, typed
@@ -103,13 +103,13 @@ def _entries(subject: Subject, column: Column) -> list[dict[str, Any]]:
 
 
 def _described(column: Column, name: str) -> str:
-    role = ROLES[column.role.value]
+    role = role_words(column.role)
     if name != column.name:
         end = "lowest" if name.endswith("_lo") else "highest"
         return f"{role}: {end} value that {column.name} may have"
     if column.role is Role.QUASI and column.kind is not None:
         return f"{role}: {_CELLS[column.kind]}"
-    return f"{role}: as it was"
+    return f"{role}: unchanged"
 
 
 def _levels(cells: pl.Series, tree: Taxonomy) -> dict[str, int]:

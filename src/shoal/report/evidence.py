@@ -19,7 +19,7 @@ from shoal.measures.readoff import read_off
 from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
 from shoal.releases.verdict import Verdict
-from shoal.report.words import ROLES
+from shoal.report.words import role_words
 from shoal.show.charts.words import say
 from shoal.show.figures.plots import Plots
 from shoal.show.figures.subject import Subject
@@ -101,7 +101,7 @@ def evidence(
         "people": _people(subject, verdict),
         "residual": _residual(after.prosecutor_highest, verdict),
         "left_out": [
-            (column.name, ROLES[column.role.value])
+            (column.name, role_words(column.role))
             for column in subject.opened.columns
             if not column.role.published
         ],

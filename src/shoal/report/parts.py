@@ -15,7 +15,7 @@ from shoal.privacy.base import reached
 from shoal.releases.ends import cell_texts
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
-from shoal.report.words import ROLES
+from shoal.report.words import role_words
 from shoal.show.charts.paper import Chart
 from shoal.show.figures.plots import Plots
 from shoal.show.figures.reading import extents, read_column
@@ -85,7 +85,7 @@ def column_rows(subject: Subject) -> list[ColumnRow]:
         rows.append(
             ColumnRow(
                 column.name,
-                ROLES[column.role.value],
+                role_words(column.role),
                 column.kind.value if column.kind else "",
                 reading.exact if reading else None,
                 reading.wide if reading else None,

@@ -87,7 +87,7 @@ def sections(
         "shape_story": words.examples,
         "quasi": opened.quasi,
         "sensitive": opened.sensitive,
-        "unprotected": [name for name in opened.names(Role.OTHER) if opened.has(name)],
+        "unprotected": [name for name in opened.names(Role.KEEP) if opened.has(name)],
         "columns": parts.column_rows(subject),
         "loss_chart": half.loss() if lossy else None,
         "classes_chart": half.classes(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shoal.base.roles import Role
+
 GLOSSARY = (
     (
         "attack",
@@ -49,11 +51,7 @@ GLOSSARY = (
     ("unique", "A row whose quasi-identifiers no other row has: the person who fits it is found."),
 )
 
-ROLES = {
-    "quasi": "quasi-identifier",
-    "sensitive": "sensitive",
-    "identifier": "identifier, not published",
-    "person": "says whose row it is, not published",
-    "other": "passed through",
-    "undecided": "undecided, not released",
-}
+
+def role_words(role: Role) -> str:
+    """Return the label of a role, and whether such columns are left out."""
+    return role.label if role.published else f"{role.label}, not published"

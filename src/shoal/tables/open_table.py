@@ -129,7 +129,7 @@ def with_reasons(schema: Schema, frame: pl.DataFrame) -> Schema:
 def _suggestion(guessed: Column) -> str:
     if guessed.role is Role.UNDECIDED:
         return guessed.reason
-    return f"it looks like {guessed.role.value} ({guessed.reason}), and nobody has said so"
+    return f"it looks like {guessed.role.label} ({guessed.reason}), and nobody has said so"
 
 
 def warn_undecided(schema: Schema) -> None:
@@ -141,7 +141,7 @@ def warn_undecided(schema: Schema) -> None:
     warn(
         f"{many} column{'s are' if many > 1 else ' is'} not released, because nobody has decided "
         f"what {'they are' if many > 1 else 'it is'} ({told}). Give each a role in the plan, or "
-        "name it with --quasi, --sensitive, --identifier or --other.",
+        "name it with --quasi, --sensitive, --identifier, --keep or --drop.",
     )
 
 
@@ -269,17 +269,8 @@ def resolve(
     """Return the schema that the plan declares, and the plan with roles and kinds written out."""
     if not plan.columns:
         plan = _guessed(frame, plan, taxonomies)
-    schema = declare(
-        frame,
-        quasi=plan.names(Role.QUASI),
-        sensitive=plan.names(Role.SENSITIVE),
-        identifier=plan.names(Role.IDENTIFIER),
-        person=plan.names(Role.PERSON),
-        other=plan.names(Role.OTHER),
-        undecided=plan.names(Role.UNDECIDED),
-        taxonomies=taxonomies,
-        **_declared(plan.columns),
-    )
+    names: dict[str, Any] = {role.value: plan.names(role) for role in Role}
+    schema = declare(frame, taxonomies=taxonomies, **names, **_declared(plan.columns))
     grid = OFF if plan.paper and plan.paper.exact_ends else DEFAULT_GRID
     columns = tuple(
         replace(

@@ -25,7 +25,7 @@ class Column:
     name
         Its name in the table.
     role
-        Dropped, generalized, protected, passed through, or held back until somebody decides.
+        What it is to someone who wants to find a person, and so what a release does with it.
     kind
         For a quasi-identifier how it is generalized; None for the others.
     reason
@@ -133,7 +133,7 @@ class Schema:
             if len(roles) > 1:
                 faults.append(
                     f"Column {name!r} is declared {len(roles)} times ({', '.join(roles)}). "
-                    "A column has one role: keep one of them."
+                    "A column has one role: choose one."
                 )
             if column.role is Role.QUASI and column.kind is None:
                 faults.append(
@@ -200,9 +200,9 @@ class Schema:
         return self[self.person].whose(frame[self.person])
 
     @property
-    def other(self) -> tuple[str, ...]:
-        """Names of the columns that are passed through."""
-        return self.names(Role.OTHER)
+    def keep(self) -> tuple[str, ...]:
+        """Names of the columns that are published unchanged."""
+        return self.names(Role.KEEP)
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -230,7 +230,7 @@ class Schema:
             return [unknown_column(name, frame.columns, role=column.role)]
         series = frame[name]
         dtype = series.dtype
-        if column.role is Role.OTHER and dtype == pl.Object:
+        if column.role is Role.KEEP and dtype == pl.Object:
             return [
                 f"Column {name!r} holds Python objects, which no file can hold. Make texts or "
                 "numbers of them first, or leave the column out."
@@ -300,18 +300,13 @@ def unknown_column(
 def declare(
     frame: pl.DataFrame,
     *,
-    quasi: Sequence[str],
-    sensitive: Sequence[str] = (),
-    identifier: Sequence[str] = (),
-    person: Sequence[str] = (),
-    other: Sequence[str] = (),
-    undecided: Sequence[str] = (),
     kinds: Mapping[str, Kind | str] | None = None,
     missing: Mapping[str, Sequence[str]] | None = None,
     order: Mapping[str, Sequence[str]] | None = None,
     taxonomies: Iterable[str] = (),
+    **named: Sequence[str],
 ) -> Schema:
-    """Make the schema that the names say; kinds that are not given are guessed.
+    """Make the schema from the names of columns by role; kinds that are not given are guessed.
 
     Columns that are not named are not declared, and what is not declared is not published.
     ``missing`` and ``order`` are those of :class:`Column`, by the name of the column. All faults
@@ -319,25 +314,17 @@ def declare(
     """
     kinds, missing, order = kinds or {}, missing or {}, order or {}
     have = set(taxonomies)
-    named = {
-        Role.QUASI: quasi,
-        Role.SENSITIVE: sensitive,
-        Role.IDENTIFIER: identifier,
-        Role.PERSON: person,
-        Role.OTHER: other,
-        Role.UNDECIDED: undecided,
-    }
     roles: dict[str, list[Role]] = {}
     for role, names in named.items():
         for name in dict.fromkeys(names):
-            roles.setdefault(name, []).append(role)
+            roles.setdefault(name, []).append(Role(role))
     faults = []
     for name, played in roles.items():
         if name not in frame.columns:
             faults.append(unknown_column(name, frame.columns, role=played[0]))
         if len(played) > 1:
             both = ", ".join(role.value for role in played)
-            faults.append(f"Column {name!r} has {len(played)} roles ({both}). Keep one of them.")
+            faults.append(f"Column {name!r} has {len(played)} roles ({both}). Choose one.")
     for name, kind_given in kinds.items():
         if kind_given not in list(Kind):
             hint = nearest(str(kind_given), [kind.value for kind in Kind])

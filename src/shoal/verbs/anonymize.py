@@ -222,7 +222,7 @@ def _pseudonymized(
     people = whose.unique()
     named = whose.replace_strict(people, pl.Series(pseudonyms(people.to_list(), key)))
     columns = (
-        replace(column, role=Role.OTHER) if column.role is Role.PERSON else column
+        replace(column, role=Role.KEEP) if column.role is Role.PERSON else column
         for column in schema.columns
     )
     return frame.with_columns(named.alias(schema.person)), Schema(tuple(columns))

@@ -324,8 +324,8 @@ def _source(opened: Opened, original: pl.DataFrame) -> Original:
     """
     plan = opened.plan
     if not opened.complete:
-        others = [name for name in opened.names(Role.OTHER) if name in original.columns]
-        plan = plan.changed({"roles": {Role.OTHER: others}})
+        others = [name for name in opened.names(Role.KEEP) if name in original.columns]
+        plan = plan.changed({"roles": {Role.KEEP: others}})
     _, schema = resolve(original, plan, opened.taxonomies)
     return Original(original, schema, None, opened.taxonomies)
 

@@ -101,7 +101,7 @@ class Inspection:
                 look.dtype,
                 f"{look.missing / max(self.rows, 1):.1%}",
                 look.distinct,
-                look.column.role.value,
+                look.column.role.label,
                 look.column.kind.value if look.column.kind else "",
                 look.column.reason,
             )

@@ -259,7 +259,7 @@ def _only(rules: Sequence[Rule], entry: Method, plan: Plan, schema: Schema) -> M
             "A pseudonym (or person_rows) was asked for together with m-invariance: a counterfeit "
             "has no person, and a pseudonym would show it. Leave it out."
         )
-    if others := [*schema.other, *(name for name in schema.sensitive if name != rule.column)]:
+    if others := [*schema.keep, *(name for name in schema.sensitive if name != rule.column)]:
         raise SchemaError(
             f"m-invariance protects the column {rule.column!r}, and {listed(others)} would be "
             "published as it is beside it: it tells rows of a class apart, in one release after "

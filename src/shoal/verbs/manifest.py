@@ -26,13 +26,8 @@ from shoal.tables.source import Source
 from shoal.verbs.provenance import SUFFIX
 from shoal.verbs.run import Run, versions
 
-FORMAT = 1
+FORMAT = 2
 HMAC = "HMAC-SHA256"
-WHY = {
-    Role.IDENTIFIER: "names a person",
-    Role.PERSON: "says whose row it is; people were counted by it",
-    Role.UNDECIDED: "nobody decided what it is",
-}
 # What a plan lists are texts of the table, and where its owner keeps files.
 _DATA_LISTS = ("missing", "hierarchies")
 _COLUMN_LISTS = ("hierarchy", "missing", "order", "domain", "allow_labels")
@@ -92,11 +87,7 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
             {"promise": rule.promise, "holds": rule.holds, "reached": dict(rule.achieved)}
             for rule in run.verdict.rules
         ],
-        "left_out": {
-            column.name: WHY[column.role]
-            for column in run.schema.columns
-            if column.role in WHY and not (column.role is Role.PERSON and _pseudonyms(run))
-        },
+        "left_out": left_out({column.name: column.role for column in run.schema.columns}, run.plan),
         "seeded": run.plan.seeded,
         "keyed": {"how": HMAC, **marks.told()},
         "versions": dict(versions(*LIBRARIES)),
@@ -145,8 +136,13 @@ def written(made: Mapping[str, Any]) -> str:
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
 
-def _pseudonyms(run: Run) -> bool:
-    return bool(run.plan.release.pseudonym)
+def left_out(roles: Mapping[str, Role], plan: Plan) -> dict[str, str]:
+    """Return the columns that a release does not have, with the label of their role."""
+    return {
+        name: role.label
+        for name, role in roles.items()
+        if not role.published and not (role is Role.PERSON and plan.release.pseudonym)
+    }
 
 
 def shown(plan: Plan) -> tuple[dict[str, Any], list[str]]:
@@ -205,11 +201,10 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
             f"{path} is no manifest of a release. Give the file that ends in {SUFFIX}, or the "
             "figures of the run (--json)."
         )
-    if not 1 <= tree["shoal_manifest"] <= FORMAT:
+    if tree["shoal_manifest"] != FORMAT:
         raise InputError(
             f"{path} is a manifest of format {tree['shoal_manifest']}, and this version of Shoal "
-            f"({versions('shoal')['shoal']}) reads up to {FORMAT}. Update: pip install --upgrade "
-            "shoal"
+            f"({versions('shoal')['shoal']}) reads {FORMAT}. Use the version that wrote it."
         )
     damaged = Unreadable(f"The manifest {path} is damaged", "Copy it again as it was written.")
     damaged.check_shape(tree, _FORM)

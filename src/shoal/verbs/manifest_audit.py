@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal.base.errors import listed
-from shoal.base.roles import Role
 from shoal.base.to_json import plain
 from shoal.catalog import find_method
 from shoal.plan.plan import Plan
@@ -24,10 +23,10 @@ from shoal.tables.files import second_path
 from shoal.verbs.manifest import (
     HMAC,
     LIBRARIES,
-    WHY,
     beside,
     digest_and_size,
     is_manifest,
+    left_out,
     read_manifest,
     shown,
     tied_of,
@@ -160,11 +159,7 @@ def _contradictions(made: Mapping[str, Any], plan: Plan, opened: Opened) -> Iter
             f"The manifest says that the method {method.name!r} made it, which publishes a release "
             f"of the kind {shape.name!r}, and this is one of the kind {opened.shape.name!r}."
         )
-    held = {
-        name: WHY[part.role]
-        for name, part in plan.columns.items()
-        if part.role in WHY and not (part.role is Role.PERSON and plan.release.pseudonym)
-    }
+    held = left_out({name: part.role for name, part in plan.columns.items()}, plan)
     if made["left_out"] != held:
         yield f"The manifest says that {made['left_out']} was left out, and by its plan {held} was."
     if there := [name for name in made["left_out"] if opened.has(name)]:

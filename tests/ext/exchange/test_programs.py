@@ -48,7 +48,7 @@ def test_a_table_comes_back(tmp_path, ending):
 def test_codes_are_numbered_anew_in_order(tmp_path):
     some = TABLE.filter(pl.col("grade") != "mid")
     with pytest.warns(shoal.ShoalWarning):  # of such a small table
-        release = shoal.anonymize(some, quasi=["age"], other=["grade", "ill"], k=2)
+        release = shoal.anonymize(some, quasi=["age"], keep=["grade", "ill"], k=2)
     release.write(tmp_path / "r.sav")
     _, about = pyreadstat.read_sav(tmp_path / "r.sav")
     assert about.variable_value_labels["grade"] == {1: "low", 2: "high"}

@@ -21,7 +21,7 @@ SCHEMA = Schema(
         Column("age", Role.QUASI, Kind.ORDERED),
         Column("town", Role.QUASI, Kind.SET),
         Column("ill", Role.SENSITIVE),
-        Column("seen", Role.OTHER),
+        Column("seen", Role.KEEP),
     )
 )
 

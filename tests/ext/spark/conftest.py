@@ -84,7 +84,7 @@ def people(n=600, seed=0):
 ROLES = {
     "quasi": ["age", "sex", "zip", "weight"],
     "sensitive": ["disease"],
-    "other": ["note"],
+    "keep": ["note"],
     "identifier": ["id"],
 }
 

@@ -57,7 +57,7 @@ def test_what_dummies_refuse(spark):
     rules = [shoal.LDiversity(3, "disease")]
     with pytest.raises(shoal.ParameterError, match="takes no seed on Spark"):
         shoal.anonymize(table, **ROLES, method="dummies", rules=rules, seed=1)
-    roles = {**ROLES, "sensitive": ["disease", "note"], "other": []}
+    roles = {**ROLES, "sensitive": ["disease", "note"], "keep": []}
     with pytest.raises(shoal.ParameterError, match="needs an l for every sensitive column; note"):
         shoal.anonymize(table, **roles, method="dummies", rules=rules)
     with pytest.raises(shoal.Infeasible, match="l-diversity"):

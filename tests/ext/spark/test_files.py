@@ -30,7 +30,7 @@ def table(rows=60):
 GIVEN = {
     "quasi": ["when", "zip", "size", "name"],
     "sensitive": ["who"],
-    "other": ["note"],
+    "keep": ["note"],
     "missing": ["?", "NA"],
     "k": 3,
     "method": "mondrian",
@@ -64,7 +64,7 @@ def test_odd_names_and_one_file(spark, tmp_path):
     frame = people(60).rename({"age": 'a.`ge, "x"', "note": "Ünit [%]"})
     frame.write_parquet(tmp_path / "in.parquet")
     out = tmp_path / "release.parquet"
-    roles = {**ROLES, "quasi": ['a.`ge, "x"', "sex"], "other": ["Ünit [%]"]}
+    roles = {**ROLES, "quasi": ['a.`ge, "x"', "sex"], "keep": ["Ünit [%]"]}
     engine = shoal.Spark(out=str(out))
     shoal.anonymize(tmp_path / "in.parquet", **roles, k=3, method="mondrian", engine=engine)
     released = pl.read_parquet(out)

@@ -11,7 +11,7 @@ import shoal
 from tests.ext.spark.conftest import ROLES, counted, people, to_polars, to_spark
 from tests.inprocess import shoal as command
 
-WORDS = ["--quasi", "age,sex,zip,weight", "--sensitive", "disease", "--other", "note"]
+WORDS = ["--quasi", "age,sex,zip,weight", "--sensitive", "disease", "--keep", "note"]
 WORDS += ["--k", "4", "--method", "mondrian", "--missing", "?", "--seed", "12345678901234567890"]
 
 

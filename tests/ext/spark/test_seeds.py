@@ -74,7 +74,7 @@ def test_no_byte_of_a_file_says_what_is_not_published(adaptive, tmp_path, name, 
         city=pl.format("a-long-name-of-a-city-{}", number),
         disease=pl.format("a-long-name-of-a-disease-{}", number),
     )
-    roles = {**ROLES, "quasi": [*ROLES["quasi"], "city"], "missing": ["?"], "other": []}
+    roles = {**ROLES, "quasi": [*ROLES["quasi"], "city"], "missing": ["?"], "keep": []}
     out = tmp_path / name
     engine = shoal.Spark(out=str(out), **settings)
     shoal.anonymize(to_spark(adaptive, frame), **roles, **asked, engine=engine)

@@ -52,7 +52,7 @@ def test_roles_are_given_where_the_table_is_seen_and_taken_back(steward, place) 
     assert roles(steward, place) == before | {"town": "sensitive"}
     # Whatever was guessed to harm stays hidden, also when somebody calls it harmless.
     number = columns["diagnosis"]["number"]
-    seen = steward.post(f"{place}/roles", **{f"role.{number}": "other"}).json()
+    seen = steward.post(f"{place}/roles", **{f"role.{number}": "keep"}).json()
     at = [c["name"] for c in seen["profile"]["columns"]].index("diagnosis")
     assert {row[at] for row in seen["profile"]["sample"]} == {"hidden"}
     for _ in range(2):
@@ -65,8 +65,8 @@ def test_roles_are_given_where_the_table_is_seen_and_taken_back(steward, place) 
 def test_a_role_is_taken_back_on_the_decide_page_and_nothing_else_is(steward, place) -> None:
     form = steward.fields(place) | {"rule.0.k": "3"}
     before = roles(steward, place)
-    steward.post(f"{place}/decide", **(form | {"role.0": "left out"}))
-    assert roles(steward, place)[next(iter(before))] == "left out"
+    steward.post(f"{place}/decide", **(form | {"role.0": "drop"}))
+    assert roles(steward, place)[next(iter(before))] == "drop"
     form = steward.fields(place) | {"rule.0.k": "2"}
     seen = steward.post(f"{place}/decide", **form, do="undo").json()
     assert {row["name"]: row["role"] for row in seen["rows"]} == before
@@ -92,7 +92,7 @@ def test_undecided_columns_are_counted_as_if_they_were_known(steward, place) -> 
 
 def test_nothing_is_offered_that_cannot_be_kept(steward, place) -> None:
     names = [c["name"] for c in steward.get(f"{place}/see")["profile"]["columns"]]
-    wanted = {"town": "quasi", "tag": "other", "diagnosis": "sensitive", "code": "identifier"}
+    wanted = {"town": "quasi", "tag": "keep", "diagnosis": "sensitive", "code": "identifier"}
     fields = {f"role.{names.index(name)}": role for name, role in wanted.items()}
     steward.post(f"{place}/roles", **fields)
     form = steward.fields(place) | {"rule.0.k": "7"}

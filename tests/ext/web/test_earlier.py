@@ -37,7 +37,7 @@ def test_earlier_releases_from_decide_to_the_report(steward: Steward, place: str
     page = steward.client.get(f"{place}/decide").text
     assert "2024 &lt;b&gt;.csv" in page and "2024 <b>" not in page
     # Without a sensitive column there is nothing to narrow down, and no run.
-    nothing = {**ROLES, "role.1": "other", "rule.0.name": "k-anonymity", "rule.0.k": "4"}
+    nothing = {**ROLES, "role.1": "keep", "rule.0.name": "k-anonymity", "rule.0.k": "4"}
     steward.post(f"{place}/decide", 422, **nothing, method="mondrian", do="run")
     assert "they narrow down sensitive values" in str(steward.get(f"{place}/decide")["faults"])
     steward.post(f"{place}/decide", **ROLES, **RULE, do="run")

@@ -145,7 +145,7 @@ def test_a_run_can_be_dropped_and_a_table_closed(steward, patients) -> None:
 def test_cautions_are_shown_and_a_spreadsheet_can_be_kept_from_running_cells(steward) -> None:
     rows = "".join(f"{20 + i % 4},{'=cmd' if i % 2 else 'x'}\n" for i in range(40))
     place = steward.open("notes.csv", b"age,note\n" + rows.encode())
-    fields = {"rule.0.k": "4", "role.1": "other", "role.0": "quasi"}
+    fields = {"rule.0.k": "4", "role.1": "keep", "role.0": "quasi"}
     texts, pages = [], []
     for safe in ({}, {"csv_safe": "yes"}):
         number = decided(steward, place, "k-anonymity", "mondrian", **fields, **safe)

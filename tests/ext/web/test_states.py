@@ -166,7 +166,7 @@ def test_the_keyboard_goes_the_whole_way(server, width) -> None:
     hands.reach(".headline a[href$=decide]")
     hands.press("Enter")
     page.wait_for_url("**/decide")
-    hands.choose("#role-5", "other")
+    hands.choose("#role-5", "keep")
     page.wait_for_function(
         "() => Number(document.querySelector('#decisions').dataset.settled) >= 1"
     )

@@ -29,7 +29,7 @@ _ROLES = {
     "IDENTIFYING_ATTRIBUTE": "identifier",
     "QUASI_IDENTIFYING_ATTRIBUTE": "quasi",
     "SENSITIVE_ATTRIBUTE": "sensitive",
-    "INSENSITIVE_ATTRIBUTE": "other",
+    "INSENSITIVE_ATTRIBUTE": "keep",
 }
 _ORDERED = ("Integer", "Decimal", "Date/Time", "Ordinal")
 _DATES = {

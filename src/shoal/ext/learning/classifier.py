@@ -98,7 +98,7 @@ def check_library() -> None:
 
 def choose_target(schema: Schema, wanted: str | None) -> str | None:
     """Return the column to predict: the one wanted, or the first sensitive one."""
-    able = [*schema.sensitive, *schema.other]
+    able = [*schema.sensitive, *schema.keep]
     if wanted is None:
         return schema.sensitive[0] if schema.sensitive else None
     if wanted not in able:
@@ -145,7 +145,7 @@ def make_task(
     learnt = truth[~held]
     if np.unique(learnt[learnt >= 0]).size < 2:
         return f"{target!r} has one value only"
-    if not any(column.role in (Role.QUASI, Role.OTHER) for column in schema.columns):
+    if not any(column.role in (Role.QUASI, Role.KEEP) for column in schema.columns):
         return "there is no column to predict from"
     return PredictionTask(target, names, of_value, truth, held, tested, seed)
 

@@ -23,16 +23,6 @@ from shoal.plan.setting import declared
 Draft = dict[str, Any]
 
 RELEASE, EVIDENCE = tuple(declared(ReleasePart)), tuple(declared(EvidencePart))
-LEFT_OUT = "left out"
-ROLES = {
-    Role.QUASI.value: "others may know it of a person (age, place, job): made less exact",
-    Role.SENSITIVE.value: "nobody should learn it about a person: promises protect it",
-    Role.IDENTIFIER.value: "names a person: never released",
-    Role.PERSON.value: "tells whose row it is: people are counted, not rows; never released",
-    Role.OTHER.value: "harmless: released unchanged",
-    Role.UNDECIDED.value: "not decided yet: not released",
-    LEFT_OUT: "not released",
-}
 KINDS = {
     Kind.TAXONOMY.value: "by its hierarchy",
     Kind.ORDERED.value: "to intervals",
@@ -69,9 +59,7 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
     """
     columns: dict[str, dict[str, Any]] = {}
     for column in profile["columns"]:
-        role = form.get(f"role.{column['number']}", LEFT_OUT)
-        if role in ROLES and role != LEFT_OUT:
-            columns[column["name"]] = _column(form, column, role, old)
+        columns[column["name"]] = _column(form, column, _role(form, column, old), old)
     draft = {
         **old,
         "columns": columns,
@@ -86,6 +74,18 @@ def from_form(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) -
     if "seed" in form:
         other["seed"] = number_of(form["seed"].strip(), int) if form["seed"].strip() else None
     return {key: part for key, part in {**draft, **other}.items() if part is not None}
+
+
+def role_in(draft: Draft, name: str) -> str:
+    """Return the role of a column; one that a plan does not name is not published."""
+    role: str = draft["columns"].get(name, {}).get("role", Role.DROP.value)
+    return role
+
+
+def _role(form: Mapping[str, str], column: Mapping[str, Any], old: Draft) -> str:
+    """Return the role that a form gives a column; if it says nothing, the role stays."""
+    role = form.get(f"role.{column['number']}", "")
+    return role if role in list(Role) else role_in(old, column["name"])
 
 
 def _column(
@@ -118,19 +118,15 @@ def with_roles(form: Mapping[str, str], profile: Mapping[str, Any], old: Draft) 
     """Read the roles of the See page; whatever else is decided about a column stays."""
     columns: dict[str, dict[str, Any]] = {}
     for column in profile["columns"]:
-        name = column["name"]
-        decided = old["columns"].get(name, {})
-        role = form.get(f"role.{column['number']}", decided.get("role", LEFT_OUT))
-        if role not in ROLES or role == LEFT_OUT:
-            continue
-        columns[name] = _kept(decided, role)
+        name, role = column["name"], _role(form, column, old)
+        columns[name] = _kept(old["columns"].get(name, {}), role)
         if role == Role.QUASI.value:
             columns[name].setdefault("kind", column["kind"] or usual_kind(column))
     return {**old, "columns": columns}
 
 
 def roles_of(draft: Draft) -> dict[str, str]:
-    """Return the role of every column that is not left out."""
+    """Return the role of every column that the draft names."""
     return {name: part["role"] for name, part in draft["columns"].items()}
 
 

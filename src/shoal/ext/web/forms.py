@@ -10,7 +10,7 @@ from shoal.base.params import Param
 from shoal.base.roles import Role
 from shoal.catalog import METHODS, RULES
 from shoal.ext.web import fields
-from shoal.ext.web.drafts import EVIDENCE, KINDS, RELEASE, ROLES, Draft, addable, roles_of
+from shoal.ext.web.drafts import EVIDENCE, KINDS, RELEASE, Draft, addable, role_in, roles_of
 from shoal.plan.parts import LIMITS
 
 
@@ -105,7 +105,7 @@ def column_rows(profile: Mapping[str, Any], draft: Draft) -> list[dict[str, Any]
                 "missing": column["missing"] / profile["rows"],
                 "reason": column["reason"],
                 "suggested": column["role"],
-                "role": decided.get("role", "left out"),
+                "role": role_in(draft, column["name"]),
                 "kind": decided.get("kind"),
                 "importance": decided.get("importance", 1),
                 "grid": decided.get("grid", ""),
@@ -127,7 +127,11 @@ def column_rows(profile: Mapping[str, Any], draft: Draft) -> list[dict[str, Any]
 def choices() -> dict[str, Any]:
     """Return the roles and kinds with what they mean."""
     return {
-        "roles": [{"value": value, "meaning": meaning} for value, meaning in ROLES.items()],
+        "roles": [
+            {"value": r.value, "label": r.label, "meaning": f"{r.meaning}: {r.outcome}"}
+            for r in Role
+        ],
+        "labels": {role.value: role.label for role in Role},
         "kinds": [{"value": value, "meaning": meaning} for value, meaning in KINDS.items()],
     }
 

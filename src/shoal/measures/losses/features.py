@@ -95,7 +95,7 @@ def features(
                 cells = side.cells[reading.published.labels[rows]]
                 values = side.values[tested]
                 pairs.append(_of_cells(side, column, taxonomies.get(column.name), cells, values))
-        elif column.role is Role.OTHER and plain(original[column.name].dtype):
+        elif column.role is Role.KEEP and plain(original[column.name].dtype):
             released = reading.published.frame[column.name].gather(rows)
             pair = _of_values(released, original[column.name].gather(tested), column)
             pairs += [pair] if pair is not None else []

@@ -55,7 +55,7 @@ def publish(
     columns = [
         frame[each].gather(rows)
         for each in frame.columns
-        if each in schema and schema[each].role in (Role.QUASI, Role.OTHER)
+        if each in schema and schema[each].role in (Role.QUASI, Role.KEEP)
     ]
     columns.append(pl.Series(GROUP, labels[rows]))
     codes = pl.Series(data.sensitive[name].astype(np.int64))

@@ -76,7 +76,7 @@ def compare(released: pl.DataFrame, source: Original, own: Sequence[str] = ()) -
     assert source.order is not None
     faults = []
     for column in source.schema.columns:
-        if column.role not in (Role.QUASI, Role.OTHER):
+        if column.role not in (Role.QUASI, Role.KEEP):
             continue
         if column.name not in released.columns:
             faults.append(f"The release lacks the column {column.name!r}.")
@@ -85,7 +85,7 @@ def compare(released: pl.DataFrame, source: Original, own: Sequence[str] = ()) -
         wrong = int((~before.eq_missing(released[column.name])).sum())
         if wrong:
             faults.append(f"In column {column.name!r} {wrong:,} cells differ from the source.")
-    declared = {*source.schema.quasi, *source.schema.other, *source.schema.sensitive, *own}
+    declared = {*source.schema.quasi, *source.schema.keep, *source.schema.sensitive, *own}
     faults += [
         f"The release has a column {name!r} that should not be there."
         for name in released.columns
@@ -135,5 +135,5 @@ def plausible(
 
 def kept(opened: Opened, source: Original) -> list[str]:
     """Return the columns that must be published as they were."""
-    others = [name for name in source.schema.other if opened.has(name)]
+    others = [name for name in source.schema.keep if opened.has(name)]
     return [*opened.quasi, *others]

@@ -28,7 +28,7 @@ from shoal.tables.cells import as_text, blank
 from shoal.tables.files import read_table
 from shoal.tables.set_cells import SETS, to_json
 
-FORMAT = 1
+FORMAT = 2
 _MAGIC = b"shoal history\n"
 _COPY = (
     "Nothing was written. Bring it back from a copy that is as new as the newest release; with an "

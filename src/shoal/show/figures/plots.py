@@ -88,7 +88,7 @@ class Plots:
 
     def compared(self, column: str) -> Distribution:
         """Return the numbers behind :meth:`distribution`."""
-        columns = self.subject.opened.names(Role.QUASI, Role.SENSITIVE, Role.OTHER)
+        columns = self.subject.opened.names(Role.QUASI, Role.SENSITIVE, Role.KEEP)
         if column not in columns:
             raise SchemaError(
                 f"There is no published column {column!r} to draw.{nearest(column, columns)} There "
@@ -99,7 +99,7 @@ class Plots:
     def gaps(self) -> pl.DataFrame:
         """Return per published column the share of cells that say nothing, before and after."""
         rows = []
-        for name in self.subject.opened.names(Role.QUASI, Role.SENSITIVE, Role.OTHER):
+        for name in self.subject.opened.names(Role.QUASI, Role.SENSITIVE, Role.KEEP):
             source = self.subject.original(name)
             before = None if source is None else source.null_count() / max(len(source), 1)
             rows.append(

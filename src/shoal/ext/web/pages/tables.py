@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +130,7 @@ async def see(request: Request) -> Response:
         return page(request, "see-wait", {"stage": table.stage}, table=table, status=202)
     said = await said_of(request, table)
     shown = {
-        "profile": _masked(table.profile, drafts.roles_of(table.draft)),
+        "profile": _masked(table.profile, table.draft),
         **forms.choices(),
         "missing": [text for text in table.data["missing"] if text],
         "delimiter": table.data.get("delimiter"),
@@ -152,11 +151,11 @@ def _controls(table: OpenTable) -> list[dict[str, Any]]:
 _HIDDEN = ("identifier", "person", "sensitive")
 
 
-def _masked(profile: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:
+def _masked(profile: dict[str, Any], draft: drafts.Draft) -> dict[str, Any]:
     """Return a profile with the roles as decided; what either guess or decision hides is hidden."""
     columns = []
     for column in profile["columns"]:
-        role = roles.get(column["name"], drafts.LEFT_OUT)
+        role = drafts.role_in(draft, column["name"])
         named = {role, column["role"]} & {"identifier", "person"}
         hidden = {"shape": None} if named else {}
         columns.append({**column, **hidden, "suggested": column["role"], "role": role})
