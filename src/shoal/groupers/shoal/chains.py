@@ -111,7 +111,7 @@ def open_shard(task: Task, labels: Ints, luck: int = 1) -> tuple[Shard, Elsewher
 def chained(task: Task, labels: Ints, nodes: NodeRows, rng: np.random.Generator) -> Ints:
     """Return better groups: rounds of short chains, each from the best of those before."""
     entry = entries(task.data.codes)[1]
-    for _ in range(task.effort.chains):
+    for _ in range(task.effort.rounds(task.data.rows)):
         if task.stopped():
             break
 

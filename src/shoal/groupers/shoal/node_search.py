@@ -86,9 +86,15 @@ def opened(task: Task, rng: np.random.Generator) -> Ints:
             best = min((*made, open_), key=lambda one: float((one.cost[one.of] * count).sum()))
             return np.unique(best.of[entry], return_inverse=True)[1].astype(np.int64)
     rounds = max(2, round(search.rounds * min(1.0, USUAL * k / data.rows) ** 0.5))
-    open_ = one_node(count, ladders, nodes)
-    _by_pattern(codes, count, k, boxes, ladders, open_, rounds, search.heat, seed, rng, stop)
-    return np.unique(open_.of[entry], return_inverse=True)[1].astype(np.int64)
+
+    def walk(own: np.random.Generator) -> Open:
+        start, luck = one_node(count, ladders, nodes), own.integers(1, 2**62, 1).astype(np.uint64)
+        _by_pattern(codes, count, k, boxes, ladders, start, rounds, search.heat, luck, own, stop)
+        return start
+
+    made = share(walk, rng.spawn(search.starts))
+    best = min(made, key=lambda one: float((one.cost[one.of] * count).sum()))
+    return np.unique(best.of[entry], return_inverse=True)[1].astype(np.int64)
 
 
 def _by_pattern(

@@ -18,7 +18,8 @@ ROOM = 200_000_000
 def _searchable(task: Task) -> bool:
     nodes = task.data.rows // task.k + 2
     room = nodes > 3 and task.data.rows * nodes <= ROOM
-    return task.k >= LARGE and task.counts_rows and not task.has_sets and room
+    large = task.k >= LARGE or task.few_classes
+    return large and task.counts_rows and not task.has_sets and room
 
 
 def _opened(task: Task, _labels: Ints | None, rng: np.random.Generator) -> Ints:
@@ -33,6 +34,7 @@ NODES = Stage(
     _opened,
     "rounds of 250 patterns, then nodes tried, as many as the effort says",
     (Measured("adult48 k=500", 0.28543, 0.34757, "2026-11-18"),),
+    reads=lambda effort: effort.nodes,
 )
 
 
@@ -51,7 +53,9 @@ def _chains(task: Task, labels: Ints | None, rng: np.random.Generator) -> Ints |
 
     assert labels is not None
     made = priced(task, labels, rng, PASSES)
-    return None if made is None else task.cheaper(labels, chained(task, *made, rng))
+    if made is None:
+        return None
+    return chained(task, task.cheaper(labels, made[0]), made[1], rng)
 
 
 PRICES = Stage(
@@ -63,11 +67,13 @@ PRICES = Stage(
         Measured("adult30 k=10", 0.07620, 0.07856, "2026-11-18"),
         Measured("adult30 k=50", 0.15057, 0.15948, "2026-11-18"),
     ),
+    reads=lambda effort: effort.prices,
 )
 CHAINS = Stage(
     "chains",
-    lambda task: task.effort.chains > 0 and task.can_price,
+    lambda task: task.makes_chains,
     _chains,
     "two chains of ten trials per n / k a round, as many rounds as the effort says",
     (Measured("adult30 k=10 rows=5000 effort=max", 0.14405, 0.14851, "2026-11-18"),),
+    reads=lambda effort: (effort.chains, effort.chained),
 )

@@ -74,6 +74,7 @@ OTHERS = Stage(
         Measured("fars k=5 beta=2 rows=5000", 0.24103, 0.34907, "2026-11-18"),
         Measured("fars k=5 entropy=2 rows=5000", 0.28947, 0.31408, "2026-11-18"),
     ),
+    reads=lambda effort: effort.others,
 )
 GROWN = Stage(
     "grown",

@@ -11,20 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from shoal.base.partition import Partition
+from shoal.base.partition import Ints, Partition
 from shoal.coding.encode import Encoded
 from shoal.groupers.repair import repair
-from shoal.groupers.shoal.efforts import EFFORTS
+from shoal.groupers.shoal.efforts import EFFORTS, Effort
 from shoal.groupers.shoal.mix import MIX
 from shoal.groupers.shoal.nodes import CHAINS, NODES, PRICES
 from shoal.groupers.shoal.others import GROWN, OTHERS
 from shoal.groupers.shoal.peel import PEEL
 from shoal.groupers.shoal.shift import SHIFT
-from shoal.groupers.shoal.task import make_task
+from shoal.groupers.shoal.task import Stage, Task, make_task
 from shoal.groupers.shoal.trials import FIRST_TRIALS, RESTARTS, TRIALS
 from shoal.privacy import Rule
 
@@ -53,15 +54,56 @@ def group(
         Asked before every round of refinement; True ends the work with the best partition so far.
     """
     task = make_task(data, rule, EFFORTS[effort], objective, stop)
-    labels, own, seed = None, deepcopy(rng), int(rng.integers(2**63))
+    own, seed = deepcopy(rng), int(rng.integers(2**63))
+    before, start = None, None
+    ends: list[Ints] = []
+    for step in _steps(effort):
+        task = replace(task, effort=step)
+        found = _started(task, before, start, own)
+        # From a cheaper start all is done; from the same one, what this effort does more.
+        if found is start:
+            end = _improved(task, before, ends[-1], seed)
+        else:
+            end = _improved(task, None, found, seed)
+        if not ends or end is not ends[-1]:
+            ends.append(end)
+        start, before = found, step
+        if task.stopped():
+            break
+    made = [repair(data, Partition.from_labels(labels), rule) for labels in ends]
+    return min(made, key=lambda part: task.loss(part.labels()))
+
+
+def _steps(effort: str) -> list[Effort]:
+    """Return the efforts that one goes on from, the least first, and itself."""
+    step = EFFORTS[effort]
+    return [*(_steps(step.after) if step.after else ()), step]
+
+
+def _same(stage: Stage, before: Effort | None, task: Task) -> bool:
+    """Say whether the effort before this one has done the same."""
+    return before is not None and stage.reads(before) == stage.reads(task.effort)
+
+
+def _started(
+    task: Task, before: Effort | None, start: Ints | None, own: np.random.Generator
+) -> Ints:
+    """Return the cheapest start."""
     for stage in STARTS:
-        if stage.applies(task):
+        if not _same(stage, before, task) and stage.applies(task):
             # A start begins with the random numbers that it would have as a method by itself.
-            made = stage.make(task, labels, deepcopy(own))
-            labels = labels if made is None else task.cheaper(labels, made)
-    labels = np.zeros(data.rows, np.int64) if labels is None else labels
+            made = stage.make(task, start, deepcopy(own))
+            start = start if made is None else task.cheaper(start, made)
+    return np.zeros(task.data.rows, np.int64) if start is None else start
+
+
+def _improved(task: Task, before: Effort | None, labels: Ints, seed: int) -> Ints:
+    """Return better groups; what the effort before has done to these is not done again."""
     for stage in IMPROVEMENTS:
+        if _same(stage, before, task):
+            continue
+        before = None  # from here on groups differ
         if task.loss(labels) > 0.0 and stage.applies(task):
             made = stage.make(task, labels, stage.stream(seed))
             labels = labels if made is None else made
-    return repair(data, Partition.from_labels(labels), rule)
+    return labels

@@ -94,6 +94,16 @@ class Task:
         return near_problem(self.data, self.k, self.effort.prices)
 
     @property
+    def few_classes(self) -> bool:
+        """Whether classes are so few that whole nodes are searched whatever k is."""
+        return FEW < self.data.rows <= self.effort.nodes.classes * self.k
+
+    @property
+    def makes_chains(self) -> bool:
+        """Whether there are rounds of chains, and nodes can be priced."""
+        return self.effort.rounds(self.data.rows) > 0 and self.can_price
+
+    @property
     def can_price(self) -> bool:
         """Whether prices can say which nodes are worth opening."""
         return self.effort.prices > 0 and self.problem is not None
@@ -143,6 +153,10 @@ class Measured:
     day: str
 
 
+def _nothing(_effort: Effort) -> object:
+    return None
+
+
 @dataclass(frozen=True)
 class Stage:
     """One way to make groups, or to make them better.
@@ -158,6 +172,8 @@ class Stage:
         What bounds its work.
     evidence
         What it is worth, a line for every case that it was made for.
+    reads
+        What it reads of an effort: with the same value it is not done again by the next effort.
     """
 
     name: str
@@ -165,6 +181,7 @@ class Stage:
     make: Callable[[Task, Ints | None, np.random.Generator], Ints | None]
     work: str
     evidence: tuple[Measured, ...] = ()
+    reads: Callable[[Effort], object] = _nothing
 
     def stream(self, seed: int) -> np.random.Generator:
         """Return random numbers of its own: what another stage draws changes nothing here."""

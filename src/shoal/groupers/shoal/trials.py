@@ -279,6 +279,7 @@ FIRST_TRIALS = Stage(
     _first,
     "two trials per n / k",
     (Measured("adult30 k=10 effort=fast", 0.07902, 0.07944, "2026-11-18"),),
+    reads=lambda effort: effort.first_trials,
 )
 
 
@@ -294,13 +295,14 @@ def _more(task: Task, labels: Ints | None, rng: np.random.Generator) -> Ints | N
 
 TRIALS = Stage(
     "trials",
-    lambda task: task.effort.trials > 0 and not (task.effort.chains and task.can_price),
+    lambda task: task.effort.trials > 0 and not task.makes_chains,
     _more,
     "trials per n / k, as many as the effort says",
     (
         Measured("adult30 k=10", 0.07620, 0.07661, "2026-11-18"),
         Measured("fars k=10 l=3 rows=20000", 0.22347, 0.22978, "2026-11-18"),
     ),
+    reads=lambda effort: (effort.trials, effort.passes, effort.heat, effort.dearer),
 )
 
 
