@@ -39,6 +39,9 @@ def test_k_beside_m_counts_people_and_no_counterfeits(tmp_path):
         assert crowds.min() >= 6 > 2
         assert release.achieved["k"] == crowds.min()
         assert check.check_history(release.here, history) == []
+        found = release.audit(history=history)
+        assert (found.holds, found.people) == (True, len(there))
+        assert found.achieved["k"] == crowds.min()
         false += release.made.notes["counterfeits"]
         few = replace_k(history, turn, 1 + int(crowds.min()))
         assert "fewer than" in " ".join(check.check_history(release.here, few))

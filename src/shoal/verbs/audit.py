@@ -91,10 +91,10 @@ def audit(
         verdict = _at_least(verdict, rules, matched)
     bound = bound and verdict.people is not None
     if source is not None and verdict.people is None:
-        verdict = _one_row_each(verdict, rules, opened, _people_beside(opened, source))
+        verdict = _one_row_each(verdict, rules, _people_beside(opened, source))
     said = [] if history is None else check_history(opened, history)
     if history is not None and not said and verdict.people is None:
-        verdict = _one_row_each(verdict, rules, opened, _people_of(opened, history))
+        verdict = _one_row_each(verdict, rules, _people_of(opened, history))
     measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if opened.names(Role.PERSON) and verdict.people is None:
         told = uncounted(opened.names(Role.PERSON)[0], compared=original is not None)
@@ -246,41 +246,18 @@ def _people_beside(opened: Opened, source: Original) -> int | None:
     return rows.height if whole and source.schema.whose(rows).is_unique().all() else None
 
 
-def _one_row_each(
-    verdict: Verdict, rules: Sequence[Rule], opened: Opened, people: int | None
-) -> Verdict:
-    """Say of people what was found of rows: each has one, and those of counterfeits are nobody's.
+def _one_row_each(verdict: Verdict, rules: Sequence[Rule], people: int | None) -> Verdict:
+    """Say of people what was found of rows: each has one, and counterfeits were not counted.
 
     ``people``: how many there are, None if that is not known: then it is said of rows.
     """
-    if people is None or verdict.stats is None:
+    if people is None:
         return verdict
-    false, _ = false_rows(opened.published, opened.tables.get(COUNTERFEITS))
-    crowds = GroupStats(verdict.stats.sizes - false, {}, "people")
-    results = []
-    for rule, result in zip(flatten(rules), verdict.rules, strict=True):
-        told = {"k": int(crowds.sizes.min())} if "k" in result.achieved else {}
-        kept = rule.holds(crowds) if rule.column is None else None
-        results.append(
-            replace(
-                result,
-                promise=promised(rule, "people"),
-                achieved=result.achieved | told,
-                failing=result.failing if kept is None else int((~kept).sum()),
-                holds=result.holds if kept is None else bool(kept.all()),
-            )
-        )
-    faults = tuple(f"{r.promise} does not hold of people." for r in results if not r.holds)
-    return replace(
-        verdict,
-        people=people,
-        rules=tuple(results),
-        achieved=weakest(
-            (rule, each.achieved) for rule, each in zip(flatten(rules), results, strict=True)
-        ),
-        faults=(*verdict.faults, *(faults if verdict.holds else ())),
-        holds=verdict.holds and not faults,
+    results = tuple(
+        replace(result, promise=promised(rule, "people"))
+        for rule, result in zip(flatten(rules), verdict.rules, strict=True)
     )
+    return replace(verdict, people=people, rules=results)
 
 
 def _at_least(verdict: Verdict, rules: Sequence[Rule], matched: Whose) -> Verdict:
