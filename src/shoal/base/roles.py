@@ -1,4 +1,4 @@
-"""What a column is to a release, and what its values are to each other; the words for roles."""
+"""Roles and kinds of columns, and the words for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Role(StrEnum):
-    """What a column is to someone who wants to find a person in the table."""
+    """What a column tells someone who looks for a person, and what happens to it in a release."""
 
     IDENTIFIER = "identifier"
     PERSON = "person"
@@ -46,20 +46,22 @@ class _Words(NamedTuple):
 
 _UNCHANGED, _HIDDEN = "published unchanged", "not published"
 _WORDS = {
-    Role.IDENTIFIER: _Words("identifier", "what names or numbers people (name, case)", _HIDDEN),
+    Role.IDENTIFIER: _Words(
+        "identifier", "names or numbers that identify a person (case number)", _HIDDEN
+    ),
     Role.PERSON: _Words(
-        "person", "whose row it is, so that k counts different people and not rows", _HIDDEN
+        "person", "the person that a row belongs to; k then counts people, not rows", _HIDDEN
     ),
     Role.QUASI: _Words(
-        "quasi-identifier", "what others may know about a person (age, zip code)", "generalized"
+        "quasi-identifier", "what other people may know (age, zip code)", "generalized"
     ),
     Role.SENSITIVE: _Words(
         "sensitive", "what nobody should learn about a person (diagnosis)", "protected by rules"
     ),
-    Role.KEEP: _Words("keep", "what nobody knows and what hurts nobody", _UNCHANGED),
-    Role.DROP: _Words("drop", "what you have decided to leave out", _HIDDEN),
+    Role.KEEP: _Words("keep", "values that identify nobody and harm nobody", _UNCHANGED),
+    Role.DROP: _Words("drop", "columns that you leave out", _HIDDEN),
     Role.UNDECIDED: _Words(
-        "not decided yet", "what nobody has decided about", "not published until decided"
+        "not decided yet", "columns without a decision", "not published until decided"
     ),
 }
 

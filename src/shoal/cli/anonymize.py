@@ -1,4 +1,4 @@
-"""``shoal anonymize``: a table in, a verified release out."""
+"""``shoal anonymize``: anonymize a table and write the checked release."""
 
 from __future__ import annotations
 
@@ -40,16 +40,15 @@ def command(
         opt.flag(
             "--out -o",
             "FILE",
-            "The release: .csv, .csv.gz, .tsv, .parquet, .arrow or .feather, or the address "
-            "of a database. The second table of anatomy goes next to it: x.st.csv, or x_st; and so "
-            "do the domains of dummies that were declared: x.domain.csv, or x_domain. - is CSV on "
-            "standard output.",
+            "The release: a .csv, .csv.gz, .tsv, .parquet, .arrow or .feather file, or a database "
+            "address. - writes CSV to standard output. Anatomy's second table goes next to it "
+            "(x.st.csv or x_st), and so do declared domains of dummies (x.domain.csv or x_domain).",
         ),
     ],
     data: opt.PlannedData = None,
     into: Annotated[
         str | None,
-        opt.flag("--into", "NAME", "The table of the output database that the release becomes."),
+        opt.flag("--into", "NAME", "Table of the output database."),
     ] = None,
     pseudonym_key: person_options.PseudonymKey = None,
     history: person_options.History = None,
@@ -58,14 +57,14 @@ def command(
     method: Annotated[str | None, opt.flag("--method", "NAME", opt.methods_help())] = None,
     option: Annotated[
         list[str] | None,
-        opt.flag("--option", "NAME=VALUE", "An option of the method; may be repeated."),
+        opt.flag("--option", "NAME=VALUE", "Option of the method; may be repeated."),
     ] = None,
     effort: Annotated[
         str | None,
         opt.flag(
             "--effort",
             "WORD",
-            "How long the method shoal looks for a lower loss: fast, normal or max.",
+            "How long the method shoal searches: fast, normal or max.",
         ),
     ] = None,
     time_limit: Annotated[
@@ -73,8 +72,7 @@ def command(
         opt.flag(
             "--time-limit",
             "SECONDS",
-            "Take the best release found so far after so many seconds, with a method that "
-            "refines (shoal).",
+            "Stop after this many seconds, with the best release found so far (method shoal).",
         ),
     ] = None,
     seed: opt.Seed = None,
@@ -86,8 +84,8 @@ def command(
         bool,
         typer.Option(
             "--dictionary",
-            help="Write a data dictionary beside the release: CSVW (release.csv-metadata.json) and "
-            "a page (release.csv.dictionary.html), both from published cells alone.",
+            help="Write a data dictionary of the release: CSVW (release.csv-metadata.json) and a "
+            "page (release.csv.dictionary.html).",
         ),
     ] = False,
     threads: Annotated[
@@ -95,8 +93,8 @@ def command(
         opt.flag(
             "--threads",
             "N",
-            "Share the work by so many threads (SHOAL_THREADS, else one per processor). "
-            "The release is the same for every number.",
+            "Number of threads (default: SHOAL_THREADS or all processors). The release does not "
+            "depend on it.",
         ),
     ] = None,
     force: opt.Force = False,
@@ -104,32 +102,32 @@ def command(
         bool,
         typer.Option(
             "--prove",
-            help="Prove how near the release is to the best possible: how much every release with "
-            "these hierarchies loses at least. Takes up to a minute.",
+            help="Compute a lower bound of the information loss of any release with these rules "
+            "and hierarchies. Takes up to a minute.",
         ),
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Write nothing when there is anything to warn about.")
+        bool, typer.Option("--strict", help="Write nothing if there are warnings.")
     ] = False,
     engine: Annotated[
         str,
         opt.flag(
             "--engine",
             "NAME",
-            "Where the work is done: local, or spark for folders of Parquet or CSV too "
-            "(DATA and --out may then be folders; needs shoal[spark]).",
+            "Engine: local or spark. With spark, DATA and --out may be folders of Parquet or CSV "
+            "files (needs shoal[spark]).",
         ),
     ] = "local",
     master: Annotated[
         str | None,
-        opt.flag("--master", "URL", "Spark's master, for instance 'local[2]' or yarn."),
+        opt.flag("--master", "URL", "Spark master, such as 'local[2]' or yarn."),
     ] = None,
     driver_tuples: Annotated[
         int | None,
         opt.flag(
             "--driver-tuples",
             "INT",
-            "How many different combinations of values Spark's driver handles itself; more are cut "
+            "Largest number of distinct rows that Spark's driver groups itself; more are split "
             "into shards.",
         ),
     ] = None,
@@ -141,12 +139,12 @@ def command(
 
     Example: shoal anonymize patients.csv --quasi age,sex,zip --k 5 -o release.csv
 
-    Columns that are not named are not released. Without any name and without a plan, roles are
-    guessed and the guess is shown. Rows come out in random order.
+    Columns without a role are not published. If you name no columns and give no plan, roles are
+    guessed and shown. The rows of the release are in random order.
 
-    Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place (--l 3
-    alone is l-diversity alone), several hold together, and those of a plan are kept. A rule on
-    sensitive values holds for every sensitive column.
+    The default rule is k-anonymity with k = 10. Any rule that you give replaces it (--l 3 alone
+    means l-diversity only); several rules hold together, and with those of the plan. A rule on
+    sensitive values applies to every sensitive column.
     """
     from shoal.base.threads import limit
 

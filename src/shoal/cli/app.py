@@ -1,4 +1,4 @@
-"""The commands, put together; what goes wrong on purpose becomes one message."""
+"""All commands in one application, and one message for every expected error."""
 
 from __future__ import annotations
 
@@ -15,30 +15,40 @@ from shoal.base.errors import ShoalError
 from shoal.base.system import peak_memory
 from shoal.catalog.extensions import require
 from shoal.cli import console
-from shoal.cli.help import Command, CommandGroup, told
+from shoal.cli.help import Command, CommandGroup, with_common_options
 from shoal.cli.progress import BAR
 
 # Every command is the function ``command`` (or the group ``app``) of the module of its name; its
 # help opens with the sentence given here, which is all that ``shoal --help`` needs to load.
-COMMANDS = {
-    "demo": "Anonymize a table of made-up patients; show it before and after, and what it costs.",
-    "start": "Go from a raw file to a first safe release: a few questions, a plan, a release, a "
-    "report.",
-    "inspect": "Show what a table holds: columns, missing values, how unique its rows are.",
-    "init": "Write a commented plan for a table, with a guessed role and kind for every column.",
-    "anonymize": "Anonymize a table and check the release before it is written.",
-    "audit": "Check a published file against its promise, from its cells alone.",
-    "risk": "Measure how likely it is to find people in a table, before and after.",
-    "compare": "Compare methods and settings side by side, and recommend one of them.",
-    "attack": "Attack a release as somebody would who knows a little about the people in it.",
-    "estimate": "Count sensitive values by category from a release, with intervals.",
-    "hierarchy": "Make a hierarchy from a column, or check the ones you have.",
-    "serve": "Open the page on which a table is looked at, anonymized and downloaded.",
-    "warmup": "Compile the search for this machine, so that later runs do not have to.",
-    "methods": "List the methods with their options, and the rules they can keep.",
+GROUPS = {
+    "Make a release": {
+        "start": "Make a first release of a table: a few questions, then plan, release and report.",
+        "anonymize": "Anonymize a table and check the release before it is written.",
+        "compare": "Compare methods and settings side by side, and recommend one of them.",
+        "serve": "Anonymize tables in the browser, on this machine.",
+    },
+    "Check a release": {
+        "audit": "Check whether a published table keeps its privacy rules.",
+        "risk": "Measure the re-identification risk of a table, before and after.",
+        "attack": "Simulate attacks on a release, and show how often they succeed.",
+    },
+    "Prepare": {
+        "inspect": (
+            "Show columns, missing values, uniqueness, and a suggested role for each column."
+        ),
+        "init": "Write a commented plan with a suggested role for every column.",
+        "hierarchy": "Make, show and check generalization hierarchies.",
+    },
+    "Other": {
+        "demo": "Anonymize a table of synthetic patients, and show it before and after.",
+        "estimate": "Estimate counts of sensitive values from a release, with intervals.",
+        "methods": "List all methods with their options, and all rules.",
+        "warmup": "Compile Shoal's kernels so that later runs start faster.",
+    },
 }
+COMMANDS = {name: text for members in GROUPS.values() for name, text in members.items()}
 EXTENSIONS = {"serve": "web"}  # commands that come with an extension, in its module ``command``
-GROUPS = ("hierarchy",)
+NESTED = ("hierarchy",)  # commands that have commands
 SILENT = (None, "serve", "methods")  # nothing that takes long, or nothing that ends
 MOVED = {
     "reproduce": "The experiments of the papers left the package: in a checkout of the project, "
@@ -58,21 +68,29 @@ def build(wanted: str | None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    for name, sentence in COMMANDS.items():
+    placed = [(group, *each) for group, members in GROUPS.items() for each in members.items()]
+    for group, name, sentence in placed:
         if name != wanted:
-            app.command(name, help=sentence, cls=Command)(_unloaded)
+            app.command(name, help=sentence, cls=Command, rich_help_panel=group)(_unloaded)
             continue
         if name in EXTENSIONS:
             require(EXTENSIONS[name])
             module = import_module(f"shoal.ext.{EXTENSIONS[name]}.command")
         else:
             module = import_module(f"shoal.cli.{name}")
-        if name in GROUPS:
+        if name in NESTED:
             app.add_typer(
-                module.app, name=name, help=sentence, no_args_is_help=True, cls=CommandGroup
+                module.app,
+                name=name,
+                help=sentence,
+                no_args_is_help=True,
+                cls=CommandGroup,
+                rich_help_panel=group,
             )
         else:
-            app.command(name, cls=Command)(told(module.command))
+            app.command(name, cls=Command, rich_help_panel=group)(
+                with_common_options(module.command)
+            )
     return app
 
 
@@ -94,15 +112,13 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Publish a table about people so that nobody can be told apart from the others in their class.
+    """Anonymize tables of personal data: everyone looks like at least k - 1 other people.
 
     Example: shoal demo
 
     Example: shoal start patients.csv
 
-    Example: shoal inspect patients.csv
-
-    Every command explains itself: shoal COMMAND --help. To complete commands in your shell:
+    Options of a command: shoal COMMAND --help. To complete commands in your shell:
     shoal --install-completion.
     """
 

@@ -1,4 +1,4 @@
-"""``shoal attack``: what somebody finds out who knows a little about the people in a release."""
+"""``shoal attack``: simulate attacks on a release."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 def command(
     original: Annotated[
         Place,
-        typer.Argument(
-            metavar="ORIGINAL", help="The table that was released: the truth.", parser=streams.given
-        ),
+        typer.Argument(metavar="ORIGINAL", help="The original table.", parser=streams.given),
     ],
     released: opt.Released,
     known: Annotated[
@@ -30,7 +28,7 @@ def command(
         opt.flag(
             "--known",
             "NAMES",
-            "Columns that the attacker knows of a person; the plan's quasi-identifiers by default.",
+            "Columns that the attacker knows (default: quasi-identifiers of the plan).",
         ),
     ] = None,
     attacks: Annotated[
@@ -38,9 +36,11 @@ def command(
         opt.flag(
             "--attacks",
             "NAMES",
-            "Of linkage, homogeneity, inference, background; these by default, linkage alone "
-            "without a sensitive column. Also readoff and downcoding: rows that are certain, and "
-            "likely, from the release alone; and intersection, with --against.",
+            "Attacks to run: linkage, homogeneity, inference, background (default: all of these, "
+            "or "
+            "linkage if no column is sensitive), readoff, downcoding, intersection. Readoff and "
+            "downcoding deduce original records from the release alone; intersection needs "
+            "--against.",
         ),
     ] = None,
     targets: Annotated[
@@ -48,21 +48,21 @@ def command(
         opt.flag(
             "--targets",
             "INT",
-            "People to attack, drawn at random; 2000 by default, or all if there are fewer.",
+            "Number of people to attack, drawn at random (default 2000).",
         ),
     ] = None,
     noise: Annotated[
-        float, opt.flag("--noise", "SHARE", "Share of what the attacker knows that is wrong.")
+        float, opt.flag("--noise", "SHARE", "Share of the attacker's knowledge that is wrong.")
     ] = 0.0,
     gaps: Annotated[
-        float, opt.flag("--gaps", "SHARE", "Share of what the attacker knows that is missing.")
+        float, opt.flag("--gaps", "SHARE", "Share of the attacker's knowledge that is missing.")
     ] = 0.0,
     rule_out: Annotated[
         int,
         opt.flag(
             "--rule-out",
             "INT",
-            "Background knowledge: how many wrong sensitive values can be ruled out.",
+            "Number of wrong sensitive values that the background attack rules out.",
         ),
     ] = 1,
     control: Annotated[
@@ -70,7 +70,7 @@ def command(
         opt.flag(
             "--control",
             "DATA",
-            "People who are not in the table: what is learnt of them is no leak.",
+            "Table of people who are not in the release, as a baseline.",
             parser=streams.given,
         ),
     ] = None,
@@ -79,8 +79,9 @@ def command(
         opt.flag(
             "--against",
             "DATA",
-            "An earlier release of the same people, for the attack intersection; repeat it for "
-            "each. Needs --person.",
+            "Earlier release of the same people, for the attack intersection; may be repeated. "
+            "Needs "
+            "--person.",
         ),
     ] = None,
     against_original: Annotated[
@@ -88,24 +89,24 @@ def command(
         opt.flag(
             "--against-original",
             "DATA",
-            "The table that an earlier release was made from; one for each, in the same order.",
+            "Original table of each earlier release, in the same order.",
         ),
     ] = None,
     seed: Annotated[
-        int | None, opt.flag("--seed", "INT", "Repeats the draw of targets, noise and gaps.")
+        int | None, opt.flag("--seed", "INT", "Make the random choices repeatable.")
     ] = None,
     json: opt.JsonFile = None,
     force: opt.Force = False,
     *,
     given: Given,
 ) -> None:
-    """Attack a release as somebody would who knows a little about the people in it.
+    """Simulate attacks on a release, and show how often they succeed.
 
     Example: shoal attack patients.csv release.csv --known age,sex,zip --sensitive disease
 
-    Tries to pick a person's row and to guess sensitive values, and compares that with a
-    guess without the release and with a control. Give the hierarchies that the release was made
-    with.
+    The attacker knows some columns of a person, tries to find the person's row, and guesses
+    sensitive values. The success rates are compared with guesses without the release and with a
+    control. Give the hierarchies that the release was made with.
     """
     from shoal.api.arguments import check_named_once
     from shoal.api.opening import open_with_plan

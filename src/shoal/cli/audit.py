@@ -1,4 +1,4 @@
-"""``shoal audit``: whether a published file keeps its promise."""
+"""``shoal audit``: check whether a published table keeps its privacy rules."""
 
 from __future__ import annotations
 
@@ -29,33 +29,35 @@ def command(
         Place | None,
         typer.Argument(
             metavar="RELEASED",
-            help="The published file, or a table of a database (postgresql://host/db#table). Not "
-            "needed with --manifest.",
+            help="The published file or database table. Not needed with --manifest.",
             parser=streams.given,
             show_default=False,
         ),
     ] = None,
     table: Annotated[
-        str | None, opt.flag("--table", "NAME", "Which table of a database was published.")
+        str | None, opt.flag("--table", "NAME", "Table of the database that was published.")
     ] = None,
     original: Annotated[
         Place | None,
         opt.flag(
             "--original",
             "DATA",
-            "The table it was made from: every cell must cover its source.",
+            "The original table: each published cell must cover its original value.",
             parser=streams.given,
         ),
     ] = None,
     original_table: Annotated[
         str | None,
-        opt.flag("--original-table", "NAME", "Which table of the database that --original names."),
+        opt.flag("--original-table", "NAME", "Table of the database that --original names."),
     ] = None,
     read_off: Annotated[
         bool,
         typer.Option(
             "--read-off",
-            help="Say what the cells give away for certain: values and whole rows of the original.",
+            help=(
+                "Show what can be deduced from the cells with certainty: original values and "
+                "records."
+            ),
         ),
     ] = False,
     against: Annotated[
@@ -63,8 +65,8 @@ def command(
         opt.flag(
             "--against",
             "DATA",
-            "An earlier release of the same people; repeat it for each. The promise must hold for "
-            "somebody who has them all.",
+            "Earlier release of the same people; may be repeated. The rules must hold for someone "
+            "who has all these releases.",
         ),
     ] = None,
     against_original: Annotated[
@@ -72,8 +74,8 @@ def command(
         opt.flag(
             "--against-original",
             "DATA",
-            "The table that an earlier release was made from, one for each: then the report of "
-            "the steward tries the attack intersection, too. Needs --original and --person.",
+            "Original table of an earlier release, one for each --against; the steward's report "
+            "then includes the attack intersection. Needs --original and --person.",
         ),
     ] = None,
     history: Annotated[
@@ -81,7 +83,7 @@ def command(
         opt.flag(
             "--history",
             "FOLDER",
-            "The history of its series: every person must hide among the same values as before.",
+            "History of the series: every person must keep the same set of sensitive values.",
         ),
     ] = None,
     history_key: person_options.HistoryKey = None,
@@ -90,21 +92,21 @@ def command(
         opt.flag(
             "--manifest",
             "FILE",
-            "The manifest beside a release of Shoal's: its digests are checked, and the audit is "
-            "repeated and compared with what it says was reached. Takes the place of --plan.",
+            "Manifest of a release made by Shoal: check its digests, and compare its figures with "
+            "those of this audit. Takes the place of --plan.",
         ),
     ] = None,
     again: Annotated[
         bool,
         typer.Option(
             "--again",
-            help="Make the release again, too, from --manifest, --data and the seed of its run, "
+            help="Also make the release again, from --manifest, --data and the seed of its run, "
             "and compare the bytes. Nothing is written.",
         ),
     ] = False,
     data: Annotated[
         Place | None,
-        opt.flag("--data", "DATA", "With --again: the table that it was made from.", parser=place),
+        opt.flag("--data", "DATA", "With --again: the original table.", parser=place),
     ] = None,
     seed: Annotated[
         int | None,
@@ -116,15 +118,15 @@ def command(
     ] = None,
     pseudonym_key: Annotated[
         Path | None,
-        opt.flag("--pseudonym-key", "FILE", "With --again: the key of the release's pseudonyms."),
+        opt.flag("--pseudonym-key", "FILE", "With --again: the key of the pseudonyms."),
     ] = None,
     json: Annotated[
         Path | None,
         opt.flag(
             "--json",
             "FILE",
-            "Write all figures to this file, under the keys of pycanon's report and more; - is "
-            "standard output.",
+            "Write all figures as JSON, with the keys of pycanon's report and more; - for standard "
+            "output.",
             callback=streams.file,
         ),
     ] = None,
@@ -135,19 +137,21 @@ def command(
     given: Given,
     rules: list[dict[str, Any]],
 ) -> None:
-    """Check a published file against its promise, from its cells alone.
+    """Check whether a published table keeps its privacy rules.
 
     Example: shoal audit release.csv --quasi age,sex,zip --k 5
 
-    Exit code 0 if every rule holds, 1 if not, 3 if the file cannot tell: people were promised and
-    it does not say whose row is whose, or only the history of its series shows that people keep
-    their values. 2 on bad use. Works on any file.
+    Works on any table, also of other tools, and needs no original. The default rule is k-anonymity
+    with k = 10; any rule that you give replaces it. All privacy models are measured for the
+    sensitive columns.
 
-    Without a rule the promise is k-anonymity with k = 10; a rule named here takes its place. With
-    --again the seed is needed, which no manifest holds, and the plan of the run if that lists texts
-    of the table (missing texts, orders, domains, hierarchies, rules that name values): they are
-    withheld from the manifest. Whatever is promised, every privacy model is measured on the
-    sensitive columns that are named.
+    Exit codes: 0 all rules hold; 1 a rule is broken; 2 wrong use; 3 the table alone cannot show it
+    (the rules count people but no column says which rows belong to one person, or the history of
+    the series is needed).
+
+    --again needs the seed, which no manifest holds. It also needs the plan of the run if the plan
+    lists texts of the table (missing texts, orders, domains, hierarchies, values in rules), because
+    the manifest withholds these.
     """
     from shoal.api.arguments import check_again, check_named_once
     from shoal.api.opening import open_with_plan

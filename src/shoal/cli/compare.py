@@ -1,4 +1,4 @@
-"""``shoal compare``: methods and settings side by side."""
+"""``shoal compare``: compare methods and settings side by side."""
 
 from __future__ import annotations
 
@@ -35,23 +35,24 @@ def command(
         opt.flag(
             "--methods",
             "NAMES",
-            "Methods, comma-separated, with options if wanted (shoal:effort=max). "
-            f"By default the plan's own, {', '.join(_BASELINES)}.",
+            "Methods, comma-separated, with options if needed (shoal:effort=max). "
+            f"Default: the plan's method, {', '.join(_BASELINES)}.",
         ),
     ] = None,
     repeats: Annotated[
-        int, opt.flag("--repeats", "INT", "Runs per setting; means are shown.", min=1)
+        int, opt.flag("--repeats", "INT", "Runs of each setting; means are shown.", min=1)
     ] = 1,
     queries: Annotated[
         bool,
-        typer.Option("--queries/--no-queries", help="Ask every release random counting queries."),
+        typer.Option("--queries/--no-queries", help="Measure errors of random counting queries."),
     ] = True,
     classifier: Annotated[
         bool | None,
         typer.Option(
             "--classifier/--no-classifier",
-            help="Train a classifier on every release and test it on the original; needs "
-            "scikit-learn (shoal[ml]).",
+            help=(
+                "Train a classifier on each release and test it on the original (needs shoal[ml])."
+            ),
         ),
     ] = None,
     target: Annotated[
@@ -59,7 +60,7 @@ def command(
         opt.flag(
             "--target",
             "NAME",
-            "The column that the classifier predicts; by default the first sensitive one.",
+            "Column that the classifier predicts (default: first sensitive column).",
         ),
     ] = None,
     risk: Annotated[
@@ -67,7 +68,7 @@ def command(
         opt.flag(
             "--risk",
             "highest|mean|belief",
-            "Weigh settings by re-identification risk, or by belief in a sensitive value.",
+            "Risk to weigh: re-identification, or belief in a sensitive value.",
         ),
     ] = None,
     cost: Annotated[
@@ -75,37 +76,35 @@ def command(
         opt.flag(
             "--cost",
             "NAME",
-            f"What is to be kept low against it: {', '.join(LOSSES)}, queries or classifier.",
+            f"Cost to weigh against it: {', '.join(LOSSES)}, queries or classifier.",
         ),
     ] = None,
     threshold: Annotated[
-        float, opt.flag("--threshold", "SHARE", "Largest risk that a recommended setting may have.")
+        float, opt.flag("--threshold", "SHARE", "Largest risk of a recommended setting.")
     ] = 0.2,
     belief: Annotated[
         float | None,
         opt.flag(
             "--belief",
             "SHARE",
-            "Largest belief that it may have, with --risk belief; by default halfway from the "
-            "share of the commonest value to certainty.",
+            "Largest belief of a recommended setting, with --risk belief (default: halfway between "
+            "the share of the most frequent value and 1).",
         ),
     ] = None,
     seed: opt.Seed = None,
     seed_file: opt.SeedFile = None,
     json: opt.JsonFile = None,
-    csv: Annotated[
-        Path | None, opt.flag("--csv", "FILE", "Write the table with all figures.")
-    ] = None,
+    csv: Annotated[Path | None, opt.flag("--csv", "FILE", "Write all figures as CSV.")] = None,
     plot: Annotated[
-        Path | None, opt.flag("--plot", "FILE.svg|.html", "Draw the privacy-utility frontier.")
+        Path | None, opt.flag("--plot", "FILE.svg|.html", "Draw risk against information loss.")
     ] = None,
     report: opt.ReportFile = None,
     prove: Annotated[
         bool,
         typer.Option(
             "--prove",
-            help="Say of every setting how far it is at most above the best possible; up to a "
-            "minute for every k.",
+            help="Compute for each setting how far it is from the best possible release at most; "
+            "up to a minute for each k.",
         ),
     ] = False,
     force: opt.Force = False,
@@ -117,10 +116,9 @@ def command(
 
     Example: shoal compare patients.csv --plan plan.toml --methods shoal,mondrian --k 2,5,10,50
 
-    Every flag of a rule takes several values, and every combination is tried. Without any: k = 2,
-    5, 10, 50 and the plan's own. The table is read once and no release is written; each is checked
-    like one that is. A setting that is not possible says why and the others go on; exit code 2 and
-    no file if none is.
+    Options of rules take several values; every combination is tried. Without one, k = 2, 5, 10, 50
+    and the plan's rules are tried. Each release is checked; none is written. If a setting is not
+    possible, the output says why. Exit code 2 if no setting is possible.
     """
     from shoal.cli.background import stoppable, watch
     from shoal.cli.output import check_named

@@ -1,4 +1,4 @@
-"""``shoal demo``: the whole way, on patients that do not exist."""
+"""``shoal demo``: anonymize a table of synthetic patients."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ SHOWN = 6
 def command(
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="A folder for the table, hierarchies, plan, release, figures."),
+        typer.Option("--out", help="Folder for the table, hierarchies, plan, release and figures."),
     ] = None,
     paper: Annotated[
         str | None,
         opt.flag(
             "--paper",
             "|".join(demo_paper.PAPERS),
-            "Show the worked example of a paper instead: its table, its release, and ours.",
+            "Show the example of a paper instead: its table, its release, and Shoal's.",
         ),
     ] = None,
     force: opt.Force = False,
 ) -> None:
-    """Anonymize a table of made-up patients; show it before and after, and what it costs.
+    """Anonymize a table of synthetic patients, and show it before and after.
 
     Example: shoal demo --out demo
     """

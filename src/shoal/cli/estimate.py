@@ -1,4 +1,4 @@
-"""``shoal estimate``: count sensitive values from a release."""
+"""``shoal estimate``: estimate counts of sensitive values from a release."""
 
 from __future__ import annotations
 
@@ -20,36 +20,39 @@ if TYPE_CHECKING:
 def command(
     released: opt.Released,
     of: Annotated[
-        str, opt.flag("--of", "NAME", "The sensitive column; NAME=VALUE for one value of it.")
+        str, opt.flag("--of", "NAME", "Sensitive column, or NAME=VALUE for one of its values.")
     ],
     by: Annotated[
         list[str] | None,
         opt.flag(
             "--by",
             "NAMES",
-            "Split by these columns: sex (every value), age:10 (intervals of ten), sex=f.",
+            "Columns to split by: sex (every value), age:10 (intervals of ten), sex=f.",
         ),
     ] = None,
     estimator: Annotated[
-        str, opt.flag("--estimator", "|".join(ESTIMATORS), "How sets of values are counted.")
+        str,
+        opt.flag(
+            "--estimator", "|".join(ESTIMATORS), "How counts are estimated from sets of values."
+        ),
     ] = "iterative",
     eps: Annotated[
         float | None,
-        opt.flag("--eps", "ROWS", "The change at which an iteration stops: 0.01 by default."),
+        opt.flag("--eps", "ROWS", "Change at which the iteration stops (default 0.01)."),
     ] = None,
     as_in_paper: Annotated[
         bool,
         typer.Option(
             "--as-in-paper",
-            help="Stop where the paper on dummy values does, at a change of one row.",
+            help="Stop at a change of one row, as the paper on dummy values does.",
         ),
     ] = False,
     level: Annotated[
-        float, opt.flag("--level", "SHARE", "How often an interval holds the truth.")
+        float, opt.flag("--level", "SHARE", "Confidence level of the intervals.")
     ] = 0.95,
     st: opt.SecondTable = None,
     values: Annotated[
-        int, opt.flag("--values", "INT", "Values to show for each combination.", min=1)
+        int, opt.flag("--values", "INT", "Number of values to show for each combination.", min=1)
     ] = 10,
     json: opt.JsonFile = None,
     plot: Annotated[
@@ -57,19 +60,20 @@ def command(
         opt.flag(
             "--plot",
             "FILE.svg|.html",
-            "Draw the estimates; a page (.html) can be printed to PDF from a browser.",
+            "Draw the estimates.",
         ),
     ] = None,
     force: opt.Force = False,
     *,
     given: Given,
 ) -> None:
-    """Count sensitive values by category from a release, with intervals.
+    """Estimate counts of sensitive values from a release, with intervals.
 
     Example: shoal estimate release.csv --by sex,age:10 --of disease
 
-    Works on every shape of release: sets of dummy values, Anatomy's two tables, generalized cells
-    (every value under a cell is taken as equally likely; give the hierarchies it was made with).
+    Works on dummy values, Anatomy's two tables and generalized tables. For generalized cells, every
+    value below a cell counts as equally likely; give the hierarchies that the release was made
+    with.
     """
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep

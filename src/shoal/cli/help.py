@@ -1,4 +1,4 @@
-"""How commands explain themselves: examples first, options in groups, rare ones on demand."""
+"""The help of commands: examples first, options in groups, rare options in --help-all only."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from shoal.catalog import RULES
 from shoal.cli import console
 from shoal.cli.progress import BAR
 
-# Which options belong together, in the order in which they are shown; what stands nowhere here is
-# peculiar to its command and comes right after its input. A colon marks what few people need, a
-# star where the settings of a plan stand that are declared for the group.
+# Which options belong together, in the order in which they are shown. An option that is not listed
+# belongs to one command and comes right after its input. A colon marks a rare option, which only
+# --help-all shows; a star is the place of the settings that the plan declares for the group.
 GROUPS = {
     "Input": "DATA ORIGINAL RELEASED FILE COLUMN PATH --plan --original --population --control "
-    "--against --table --query: --query-file: --original-table: --st: * "
+    "--against: --table: --query: --query-file: --original-table: --st: * "
     "--notation: --max-unpacked: --trust-plan:",
     "This command": "",
     "Columns": "--quasi --known --sensitive --identifier --person --keep --drop * --pseudonym-key:",
-    "Promise": "--history --history-key:",
-    "Method": "--method --methods --option: * --effort --time-limit --prove: --repeats "
+    "Rules": "--history: --history-key:",
+    "Method": "--method --methods --option: * --effort --time-limit: --prove: --repeats "
     "--seed: --seed-file:",
-    "Output": "--out * --report --audience: --json --csv --plot --dictionary --into: "
+    "Output": "--out * --report --audience: --json --csv --plot --dictionary: --into: "
     "--force --strict:",
-    "Engine": "--threads --engine --master: --driver-tuples:",
+    "Engine": "--threads: --engine: --master: --driver-tuples:",
     "Help": "--quiet --verbose --version --help --help-all",
 }
 OWN = "This command"
@@ -60,11 +60,12 @@ def _placed(*, settings: bool) -> dict[str, tuple[str, bool]]:
     for rule in RULES.values():
         # The first flag of a rule calls for it, the others refine it.
         for at, (flag, _) in enumerate(rule.flags):
-            places.setdefault(f"--{flag}", ("Promise", at > 0))
+            places.setdefault(f"--{flag}", ("Rules", at > 0))
         if rule.family:
-            places.setdefault(f"--{rule.family[0]}", ("Promise", True))
-    for flag in (first for rule in RULES.values() for first, _ in rule.flags[:1]):
-        places[f"--{flag}"] = ("Promise", False)
+            places.setdefault(f"--{rule.family[0]}", ("Rules", True))
+    for rule in RULES.values():
+        for flag, _ in rule.flags[:1]:
+            places[f"--{flag}"] = ("Rules", rule.lasting)
     return places
 
 
@@ -118,13 +119,13 @@ def _all(ctx: typer.Context, asked: bool) -> None:
 
 # What every command also takes: names, meaning, what is done then.
 _COMMON: dict[str, tuple[tuple[str, ...], str, Callable[..., None]]] = {
-    "quiet": (("--quiet", "-q"), "Say nothing but warnings and errors.", _quiet),
-    "verbose": (("--verbose", "-v"), "Also say what is done when, and what it took.", _verbose),
-    "help_all": (("--help-all",), "Show every option, with all there is to know of it.", _all),
+    "quiet": (("--quiet", "-q"), "Show warnings and errors only.", _quiet),
+    "verbose": (("--verbose", "-v"), "Also show each step with its time and memory.", _verbose),
+    "help_all": (("--help-all",), "Show all options.", _all),
 }
 
 
-def told(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that every command has."""
     hints = get_type_hints(command, include_extras=True)
     own = [
@@ -176,10 +177,12 @@ def text(command: Any, ctx: Any, *, rare: bool) -> str:
     for paragraph in prose:
         lines += [*textwrap.wrap(paragraph, width, break_on_hyphens=False), ""]
     members = getattr(command, "commands", {})
-    if members:
-        lines += ["Commands"]
-        pairs = [(name, member.get_short_help_str(limit=999)) for name, member in members.items()]
-        lines += [*_pairs(pairs, width, 4 + max(map(len, members))), ""]
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for name, member in members.items():
+        group = member.rich_help_panel or "Commands"
+        groups.setdefault(group, []).append((name, member.get_short_help_str(limit=999)))
+    for group, pairs in groups.items():
+        lines += [group, *_pairs(pairs, width, 4 + max(map(len, members))), ""]
     hidden = 0
     for group, params in _grouped(command.get_params(ctx), settings=not members).items():
         shown = [param for param, seldom in params if rare or not seldom]
@@ -187,7 +190,8 @@ def text(command: Any, ctx: Any, *, rare: bool) -> str:
         if shown:
             lines += [group, *_pairs((_words(param, rare=rare) for param in shown), width), ""]
     if hidden:
-        lines.append(f"{hidden} more options: {ctx.command_path} --help-all")
+        more = "1 more option" if hidden == 1 else f"{hidden} more options"
+        lines.append(f"{more}: {ctx.command_path} --help-all")
     return "\n".join(lines).rstrip()
 
 
@@ -240,7 +244,7 @@ def _words(param: Any, *, rare: bool) -> tuple[str, str]:
     short = [word for word in param.opts if not word.startswith("--")]
     long = [word for word in (*param.opts, *param.secondary_opts) if word.startswith("--")]
     names = ", ".join([*short, "/".join(long)])
-    needed = " (needed)" if param.required else ""
+    needed = " (required)" if param.required else ""
     return f"{names}{takes}", f"{meaning}{needed}"
 
 

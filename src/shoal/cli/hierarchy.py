@@ -11,7 +11,7 @@ import typer
 from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.cli import console, streams
 from shoal.cli import options as opt
-from shoal.cli.help import Command, told
+from shoal.cli.help import Command, with_common_options
 from shoal.cli.settings import Given, with_settings
 from shoal.tables.source import Place
 
@@ -25,7 +25,7 @@ PREVIEW = 24  # lines of a tree that is shown before it is written
 
 
 @app.command("make", cls=Command)
-@told
+@with_common_options
 @with_settings("Input")
 def make(
     data: opt.Data,
@@ -37,47 +37,56 @@ def make(
         opt.flag(
             "--how",
             "NAME",
-            "intervals, quantiles, ages (numbers); dates, weeks, decades; prefixes, nuts, icd10 "
-            "(codes); country; frequency, rare, flat (names).",
+            "For numbers: intervals, quantiles, ages. For dates: dates, weeks, decades. For codes: "
+            "prefixes, nuts, icd10, country. For categories: frequency, rare, flat.",
         ),
     ],
     out: Annotated[
         Path | None,
-        opt.flag("--out -o", "FILE", "Where it goes, such as age.csv; without it, it is shown."),
+        opt.flag(
+            "--out -o",
+            "FILE",
+            "Hierarchy file, such as age.csv; without it the hierarchy is only shown.",
+        ),
     ] = None,
     widths: Annotated[
         str | None,
-        opt.flag("--widths", "NUMBERS", "intervals: widths level by level, as 5,10,20."),
+        opt.flag("--widths", "NUMBERS", "intervals: width on each level, such as 5,10,20."),
     ] = None,
     steps: Annotated[
         str | None,
         opt.flag(
             "--steps",
             "NUMBERS",
-            "intervals, quantiles: how many on each level, as 16,8,4; finest first.",
+            "intervals, quantiles: number of intervals on each level, finest first, such as "
+            "16,8,4.",
         ),
     ] = None,
     drop: Annotated[
-        str | None, opt.flag("--drop", "NUMBERS", "prefixes: characters hidden, level by level.")
+        str | None,
+        opt.flag("--drop", "NUMBERS", "prefixes: number of hidden characters on each level."),
     ] = None,
     top_age: Annotated[
-        str | None, opt.flag("--top-age", "AGE", "ages: everybody from here on together (90+).")
+        str | None,
+        opt.flag("--top-age", "AGE", "ages: one group for everyone from this age on (90+)."),
     ] = None,
     at_least: Annotated[
         str | None,
-        opt.flag("--at-least", "ROWS", "rare: names that fewer rows have are put together."),
+        opt.flag("--at-least", "ROWS", "rare: group the values that fewer rows have."),
     ] = None,
     k: Annotated[
         str | None,
         opt.flag(
             "--k",
             "INT",
-            "frequency: labels name only values that so many rows have. [default: 10]",
+            "frequency: labels name only values of at least this many rows. [default: 10]",
         ),
     ] = None,
     person: Annotated[
         str | None,
-        opt.flag("--person", "NAME", "The column that says whose row it is: count people."),
+        opt.flag(
+            "--person", "NAME", "Column that says which person a row belongs to, to count people."
+        ),
     ] = None,
     force: opt.Force = False,
     *,
@@ -89,7 +98,7 @@ def make(
 
     Example: shoal hierarchy make patients.csv age --how intervals --widths 5,10,20
 
-    Without --out nothing is written. Dates may also be written 31.12.2024, numbers 0,75.
+    Without --out nothing is written.
     """
     from shoal.base.atomic import check_output
     from shoal.tables.hierarchy import write_hierarchy
@@ -117,21 +126,21 @@ def make(
 
 
 @app.command("make-all", cls=Command)
-@told
+@with_common_options
 @with_settings("Input")
 def make_all(
     data: opt.Data,
-    out: Annotated[Path, opt.flag("--out -o", "DIR", "The folder that they go to.")],
+    out: Annotated[Path, opt.flag("--out -o", "DIR", "Folder for the hierarchies.")],
     force: opt.Force = False,
     *,
     given: Given,
 ) -> None:
-    """Make a guessed hierarchy for every column that others may know, and show each in a line.
+    """Make a suggested hierarchy for each column that looks like a quasi-identifier.
 
     Example: shoal hierarchy make-all patients.csv -o hierarchies
 
-    Numbers are cut into intervals, dates into months and years, countries into regions, codes into
-    prefixes; of other names those of about equal frequency are put together. Look at each.
+    Numbers are grouped into intervals, dates into months and years, countries into regions, codes
+    by prefix, and other categories by frequency. Check each hierarchy before you use it.
     """
     from shoal.base.atomic import check_output
     from shoal.tables.guessing.guess import guess
@@ -169,24 +178,24 @@ def make_all(
 
 
 @app.command("show", cls=Command)
-@told
+@with_common_options
 @with_settings("Input")
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy file.")],
     data: Annotated[
         Place | None,
-        opt.flag("--data", "DATA", "A table whose rows are counted.", parser=streams.given),
+        opt.flag("--data", "DATA", "Table whose rows are counted.", parser=streams.given),
     ] = None,
     column: Annotated[
-        str | None, opt.flag("--column", "NAME", "The column, if the file's name does not say.")
+        str | None, opt.flag("--column", "NAME", "The column, if the file is not named after it.")
     ] = None,
     lines: Annotated[
-        int, opt.flag("--lines", "INT", "How many lines at most; 0 for all.", min=0)
+        int, opt.flag("--lines", "INT", "Largest number of lines; 0 for all.", min=0)
     ] = 60,
     *,
     given: Given,
 ) -> None:
-    """Show a hierarchy as a tree, with the rows of a table under every label.
+    """Show a hierarchy as a tree, with the number of rows below each label.
 
     Example: shoal hierarchy show hierarchies/zip.csv --data patients.csv
     """
@@ -221,7 +230,7 @@ def _tree(taxonomy: Taxonomy, frame: pl.DataFrame | None, name: str, most: int) 
 
 
 @app.command("check", cls=Command)
-@told
+@with_common_options
 @with_settings("Input")
 def check(
     path: Annotated[
@@ -229,19 +238,19 @@ def check(
     ],
     data: Annotated[
         Place | None,
-        opt.flag("--data", "DATA", "A table whose values they must cover.", parser=streams.given),
+        opt.flag("--data", "DATA", "Table whose values they must cover.", parser=streams.given),
     ] = None,
     column: Annotated[
-        str | None, opt.flag("--column", "NAME", "The column, if the file's name does not say.")
+        str | None, opt.flag("--column", "NAME", "The column, if the file is not named after it.")
     ] = None,
     *,
     given: Given,
 ) -> None:
-    """Check that hierarchies are trees, and that they cover every value of a table.
+    """Check that hierarchies are trees and cover every value of a table.
 
     Example: shoal hierarchy check hierarchies/ --data patients.csv
 
-    Exit code 0 if all is well, 1 if not, 2 on bad use.
+    Exit codes: 0 all hierarchies are correct; 1 at least one is not; 2 wrong use.
     """
     from shoal.tables.hierarchy import hierarchy_files, read_hierarchy
     from shoal.tables.open_table import load, planned

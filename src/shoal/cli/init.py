@@ -1,4 +1,4 @@
-"""``shoal init``: a commented plan with the guesses, and hierarchies for names beside it."""
+"""``shoal init``: write a plan with suggested roles and hierarchies."""
 
 from __future__ import annotations
 
@@ -28,24 +28,25 @@ if TYPE_CHECKING:
     "Input",
     "hierarchies",
     "sets",
-    sets="allowed: make no hierarchies for names, which are then published as sets of values. "
-    "never (default): guess one for every column of names; of all columns, or of one.",
+    sets="never (default): suggest a hierarchy for each column of categories. allowed: suggest "
+    "none; "
+    "the categories are then published as lists of values. For all columns, or for one.",
 )
 def command(
     data: opt.Data,
-    out: Annotated[Path, opt.flag("--out -o", "FILE", "Where the plan goes.")],
+    out: Annotated[Path, opt.flag("--out -o", "FILE", "The plan.")],
     force: opt.Force = False,
     *,
     given: Given,
 ) -> None:
-    """Write a commented plan for a table, with a guessed role and kind for every column.
+    """Write a commented plan with a suggested role for every column.
 
     Example: shoal init patients.csv -o plan.toml
 
-    Read the guesses before you use them: a name says little about what others know. Columns of
-    names get a guessed hierarchy, written beside the plan (plan.hierarchies): look at each, and put
-    together what belongs together. Of a project of ARX (project.deid) roles, hierarchies, privacy
-    models and weights are taken over, and what has no counterpart is listed.
+    Check the suggested roles before you use the plan. Columns of categories get a suggested
+    hierarchy in the folder PLAN.hierarchies: check each of them, and group values that belong
+    together. From an ARX project (project.deid), roles, hierarchies, privacy models and weights are
+    imported; what cannot be imported is listed.
     """
     from shoal.api.opening import read
     from shoal.base.atomic import check_output

@@ -1,4 +1,4 @@
-"""``shoal inspect``: a first look at a table."""
+"""``shoal inspect``: show the columns of a table and how unique its rows are."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def command(
     *,
     given: Given,
 ) -> None:
-    """Show what a table holds: columns, missing values, how unique its rows are.
+    """Show columns, missing values, uniqueness, and a suggested role for each column.
 
     Example: shoal inspect patients.csv --missing '?'
 
-    Suggests a role for every column, with the reason. Nothing is written but what --json names.
+    Nothing is written, except the file that --json names.
     """
     from shoal.api.opening import read
     from shoal.cli.output import check_named, keep

@@ -1,4 +1,4 @@
-"""``shoal methods``: what the catalog holds."""
+"""``shoal methods``: list methods and rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from shoal.cli import console
 
 
 def command() -> None:
-    """List the methods with their options, and the rules they can keep.
+    """List all methods with their options, and all rules.
 
     Example: shoal methods
     """

@@ -1,4 +1,4 @@
-"""Options that several commands share; the flags of the rules come from the catalog."""
+"""Options that several commands share; those of the rules come from the catalog."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ def flag(names: str, word: str, meaning: str, **settings: Any) -> Any:
 
 # A path would lose a slash of postgresql://; so every table is taken as a place.
 _TABLE_HELP = (
-    "The table: CSV (also .gz), Parquet, Arrow, Excel (.xlsx), Stata, SPSS or SAS, or the address "
-    "of a database such as "
-    "postgresql://host/db#table, duckdb:FILE#table or sqlite:FILE#table; - is what is piped in."
+    "The table: a CSV (also .gz), Parquet, Arrow, Excel, Stata, SPSS or SAS file, a database "
+    "address "
+    "(postgresql://host/db#table, duckdb:FILE#table, sqlite:FILE#table), or - for standard input."
 )
 Data = Annotated[Place, typer.Argument(metavar="DATA", help=_TABLE_HELP, parser=streams.given)]
 PlannedData = Annotated[
     Place | None,
     typer.Argument(
         metavar="DATA",
-        help=f"{_TABLE_HELP} Not needed if the plan says it.",
+        help=f"{_TABLE_HELP} Not needed if the plan names it.",
         parser=streams.given,
         show_default=False,
     ),
 ]
 Table = Annotated[
-    str | None, flag("--table", "NAME", "Which table of a database: table, schema.table.")
+    str | None, flag("--table", "NAME", "Table of the database: table or schema.table.")
 ]
-Query = Annotated[str | None, flag("--query", "SQL", "A query of a database instead of a table.")]
-QueryFile = Annotated[Path | None, flag("--query-file", "FILE", "A file that holds the query.")]
+Query = Annotated[str | None, flag("--query", "SQL", "Query of the database instead of a table.")]
+QueryFile = Annotated[Path | None, flag("--query-file", "FILE", "File with the query.")]
 Released = Annotated[
     Place,
     typer.Argument(
         metavar="RELEASED",
-        help="The published file, or a table of a database (postgresql://host/db#table).",
+        help="The published file or database table.",
         parser=streams.given,
     ),
 ]
@@ -62,18 +62,18 @@ SecondTable = Annotated[
     flag(
         "--st",
         "DATA",
-        "Anatomy's second table; found by itself next to RELEASED (x.st.csv, or x_st).",
+        "Anatomy's second table, unless it is next to RELEASED (x.st.csv or x_st).",
         parser=streams.given,
     ),
 ]
 PlanFile = Annotated[
-    Path | None, flag("--plan", "FILE", "A plan.toml; flags given here override it.")
+    Path | None, flag("--plan", "FILE", "A plan.toml; options given here override it.")
 ]
 TrustPlan = Annotated[
     bool,
     typer.Option(
         "--trust-plan",
-        help="Let the plan read files outside its own folder and ask a server. Only for a plan "
+        help="Let the plan name files outside its own folder and servers. Use it only for a plan "
         "that you wrote or read.",
     ),
 ]
@@ -82,8 +82,8 @@ Seed = Annotated[
     flag(
         "--seed",
         "INT",
-        "Repeat a run byte for byte. It tells the row order: keep it secret, and take a long "
-        "one, since short ones can be found by trying.",
+        "Make the run repeatable, byte for byte. A seed reveals the order of the rows: keep it "
+        "secret and long, since short ones can be guessed.",
         parser=read_seed,
     ),
 ]
@@ -92,8 +92,8 @@ SeedFile = Annotated[
     flag(
         "--seed-file",
         "FILE",
-        "A file with the seed, a number or any text, that only you can read (chmod 600). "
-        "Unlike --seed, it does not stand in the list of processes.",
+        "File with the seed (a number or any text), readable by you only (chmod 600). Unlike "
+        "--seed, it does not appear in the list of processes.",
     ),
 ]
 Notation = Annotated[
@@ -101,7 +101,7 @@ Notation = Annotated[
     flag(
         "--notation",
         "COLUMN=FORM",
-        "How another tool wrote a column: 'age=LO to HI', or exact; may be repeated.",
+        "How another tool wrote a column: 'age=LO to HI' or exact; may be repeated.",
     ),
 ]
 
@@ -116,8 +116,8 @@ MaxUnpacked = Annotated[
     flag(
         "--max-unpacked",
         "SIZE",
-        "Most that a gzip file may unpack to (SHOAL_MAX_UNPACKED, else 16GB), and never more "
-        "than the free memory takes.",
+        "Largest unpacked size of a gzip file (default: SHOAL_MAX_UNPACKED or 16GB); never more "
+        "than the free memory.",
         callback=_unpacked,
     ),
 ]
@@ -126,7 +126,7 @@ ReportFile = Annotated[
     flag(
         "--report",
         "FILE.html",
-        "Write a report that people can read: one HTML file, no network needed.",
+        "Write a report: one HTML file that needs no network.",
     ),
 ]
 Audience = Annotated[
@@ -134,8 +134,8 @@ Audience = Annotated[
     flag(
         "--audience",
         "steward|public",
-        "Who reads the report: steward (everything) or public (nothing that is computed from "
-        "the original). [default: steward]",
+        "Reader of the report: steward (all figures) or public (no figures computed from the "
+        "original). [default: steward]",
     ),
 ]
 JsonFile = Annotated[
@@ -143,11 +143,11 @@ JsonFile = Annotated[
     flag(
         "--json",
         "FILE",
-        "Write all figures to this file; - is standard output.",
+        "Write all figures as JSON; - for standard output.",
         callback=streams.file,
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace an existing output.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing output files.")]
 
 
 def with_rules(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -173,7 +173,7 @@ def with_rule_values(command: Callable[..., Any]) -> Callable[..., Any]:
             if param.type is tuple
             else (bool, _help(param), None)
             if param.type is bool
-            else (str, f"{param.meaning}; several with commas.", f"{_word(param)},...")
+            else (str, f"{param.meaning}.", f"{_word(param)},...")
         )
         for flag, param in rule_flags().items()
     }
@@ -342,7 +342,7 @@ def located(
 
 def methods_help() -> str:
     """Return the names of all methods for ``--method``."""
-    return f"How classes are formed: {', '.join(METHODS)} (see: shoal methods)."
+    return f"How classes are formed (see: shoal methods): {', '.join(METHODS)}."
 
 
 def chosen_seed(seed: int | None, seed_file: Path | None) -> int | None:

@@ -12,8 +12,8 @@ PseudonymKey = Annotated[
     flag(
         "--pseudonym-key",
         "FILE",
-        "A file with the key of the pseudonyms that only you can read (chmod 600): the same key "
-        "gives the same pseudonyms. Without it a key is made and forgotten.",
+        "File with the key of the pseudonyms, readable by you only (chmod 600). The same key "
+        "gives the same pseudonyms. Without it, a new key is used once and not stored.",
     ),
 ]
 History = Annotated[
@@ -21,9 +21,9 @@ History = Annotated[
     flag(
         "--history",
         "FOLDER",
-        "What earlier releases published of whom, which --m needs; with --method dummies everybody "
-        "keeps the same set of values. An empty folder begins a series. It is as sensitive as the "
-        "table: keep it, and never publish it.",
+        "Folder with the history of earlier releases of the same people, needed for --m. An empty "
+        "folder starts a series. With --method dummies, every person keeps the same set of values. "
+        "The history is as sensitive as the table: never publish it.",
     ),
 ]
 HistoryKey = Annotated[
@@ -31,8 +31,8 @@ HistoryKey = Annotated[
     flag(
         "--history-key",
         "FILE",
-        "A file with the key that encrypts the history, which only you can read (chmod 600); or "
-        "set SHOAL_HISTORY_KEY_FILE to it, or SHOAL_HISTORY_KEY to the key. Needs shoal[crypt].",
+        "File with the key that encrypts the history, readable by you only (chmod 600). Or set "
+        "SHOAL_HISTORY_KEY_FILE to the file, or SHOAL_HISTORY_KEY to the key. Needs shoal[crypt].",
     ),
 ]
 Against = Annotated[
@@ -40,7 +40,7 @@ Against = Annotated[
     flag(
         "--against",
         "DATA",
-        "An earlier release of the same people; repeat it for each. With --history it must be one "
-        "of its releases; without, the promise must hold for somebody who has them all.",
+        "Earlier release of the same people; may be repeated. With --history it must be one of "
+        "its releases; without it, the rules must hold for someone who has all these releases.",
     ),
 ]

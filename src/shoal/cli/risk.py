@@ -1,4 +1,4 @@
-"""``shoal risk``: how likely people are found in a table, and what is then believed of them."""
+"""``shoal risk``: measure the re-identification risk of a table, before and after."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def command(
         opt.flag(
             "--original",
             "DATA",
-            "The table it was made from: shows before and after.",
+            "The original table, to show the risk before and after.",
             parser=streams.given,
         ),
     ] = None,
@@ -32,17 +32,20 @@ def command(
         opt.flag(
             "--population",
             "DATA",
-            "A list of people, the table's own among them: journalist's risk and k-map.",
+            "Population table that includes these people: adds journalist risk and k-map.",
             parser=streams.given,
         ),
     ] = None,
     threshold: Annotated[
-        float, opt.flag("--threshold", "SHARE", "Count the rows whose risk is higher.")
+        float, opt.flag("--threshold", "SHARE", "Count the rows with a higher risk.")
     ] = 0.2,
     belief: Annotated[
         float,
         opt.flag(
-            "--belief", "SHARE", "Count the rows whose likeliest sensitive value is believed more."
+            "--belief",
+            "SHARE",
+            "Count the rows whose most likely sensitive value is believed with a higher "
+            "probability.",
         ),
     ] = 0.5,
     json: opt.JsonFile = None,
@@ -50,12 +53,12 @@ def command(
     *,
     given: Given,
 ) -> None:
-    """Measure how likely it is to find people in a table, before and after.
+    """Measure the re-identification risk of a table, before and after.
 
     Example: shoal risk release.csv --original patients.csv --quasi age,sex,zip
 
-    Works on any table: a release of any shape, or one that was never anonymized. A missing cell is
-    a value of its own, so a gap never makes a table look safer.
+    Works on any table, anonymized or not. A missing value counts as a separate value, so that it
+    never makes a table look safer.
     """
     from shoal.api.opening import open_with_plan
     from shoal.cli.output import check_named, keep, warned_last

@@ -132,7 +132,7 @@ def with_settings(*wanted: str, **helps: str) -> Callable[[Callable[..., Any]], 
         for role in map(Role, ROLES):
             if not wanted or role in wanted:
                 word = "NAME" if role is Role.PERSON else "NAMES"
-                help_ = f"Columns: {role.meaning}; {role.outcome}."
+                help_ = f"{role.meaning[0].upper()}{role.meaning[1:]}; {role.outcome}."
                 options[role.value] = _option(list[str], Setting(help_, word, f"--{role}"))
         for name, tables in arguments().items():
             for table, setting in tables.items():

@@ -1,4 +1,4 @@
-"""``shoal start``: from a raw file to a first safe result, with the few questions that matter."""
+"""``shoal start``: make a first release of a table with a few questions."""
 
 from __future__ import annotations
 
@@ -31,33 +31,35 @@ NONE = "-"
 def command(
     data: opt.Data,
     out: Annotated[
-        Path, opt.flag("--out -o", "DIR", "The folder for plan, release and report.")
+        Path, opt.flag("--out -o", "DIR", "Folder for plan, release and report.")
     ] = Path(),
     yes: Annotated[
         bool,
-        typer.Option("--yes", "-y", help="Ask nothing: release only what is certain."),
+        typer.Option("--yes", "-y", help="Run without questions; unclear columns are left out."),
     ] = False,
     k: Annotated[
-        int | None, opt.flag("--k", "INT", f"People who look alike. [default: {K}]", min=2)
+        int | None,
+        opt.flag("--k", "INT", f"Smallest number of people in a class. [default: {K}]", min=2),
     ] = None,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Name the report; open no browser.")
+        bool, typer.Option("--no-browser", help="Do not open the report in a browser.")
     ] = False,
     force: opt.Force = False,
     *,
     given: Given,
 ) -> None:
-    """Go from a raw file to a first safe release: a few questions, a plan, a release, a report.
+    """Make a first release of a table: a few questions, then plan, release and report.
 
     Example: shoal start patients.csv
 
     Example: shoal start patients.csv --yes -o first
 
-    Asks whose row is whose, what others could know, what nobody may learn and how many must look
-    alike, each with a suggestion from the names and values of the columns. Writes NAME.plan.toml
-    with guessed hierarchies, NAME.release.csv and NAME.report.html, which is for you, not for the
-    public. Columns whose role is not clear are not released; change their role in the plan and run
-    it again.
+    Asks which columns identify a person, which ones other people may know, which ones are
+    sensitive, and how many people must look alike. Every question comes with a suggestion.
+
+    Writes NAME.plan.toml with suggested hierarchies, NAME.release.csv and NAME.report.html. The
+    report is for you, not for the public. Columns with an unclear role are not published; give them
+    a role in the plan and run it again.
     """
     from shoal.api.opening import read
     from shoal.cli import anonymize, init

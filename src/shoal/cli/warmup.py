@@ -24,19 +24,19 @@ def command(
         opt.flag(
             "--methods",
             "NAMES",
-            f"Which methods, comma-separated, or all. By default {', '.join(_USUAL)}.",
+            f"Methods, comma-separated, or all (default: {', '.join(_USUAL)}).",
         ),
     ] = None,
 ) -> None:
-    """Compile the search for this machine, so that later runs do not have to.
+    """Compile Shoal's kernels so that later runs start faster.
 
     Example: shoal warmup
 
     Example: shoal warmup --methods all
 
-    For images and shared machines. The compiled code is kept in the cache of this user
-    (NUMBA_CACHE_DIR, else XDG_CACHE_HOME, else ~/.cache), in a folder named shoal, and is made
-    again when the version of Shoal, numba or Python, or the processor, is another one.
+    Use it in container images and on shared machines. The compiled code is kept in the folder shoal
+    of your cache (NUMBA_CACHE_DIR, XDG_CACHE_HOME or ~/.cache). It is compiled again after a change
+    of Shoal, numba, Python or the processor.
     """
     import time
 
@@ -51,8 +51,8 @@ def command(
     folder = keeping().folder
     if folder is None:
         raise ParameterError(
-            "There is no folder that you and nobody else can write to, so nothing that is compiled "
-            "can be kept. Set NUMBA_CACHE_DIR to a folder of your own."
+            "Compiled code cannot be kept: no cache folder belongs to you alone. Set "
+            "NUMBA_CACHE_DIR to a folder of your own."
         )
     began = time.perf_counter()
     steps = list(_steps(chosen))
@@ -62,7 +62,9 @@ def command(
             BAR.show(what, (at, len(steps)))
             console.detail(f"{time.perf_counter() - began:.1f} s: {what}")
             step()
-    word = f"compiled in {spent.seconds:.0f} s" if spent.seconds else "all was there already"
+    word = (
+        f"compiled in {spent.seconds:.0f} s" if spent.seconds else "everything was compiled already"
+    )
     console.line(f"Ready for {', '.join(chosen)}: {word}. Kept in {folder}.")
 
 

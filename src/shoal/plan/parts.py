@@ -15,12 +15,12 @@ LIMITS = ("within", "coarsest", "finest", "top", "bottom")
 """What bounds how cells of a column may be published."""
 
 _SETS = Setting(
-    "Whether names without a hierarchy may be published as a set of values, which all occur: "
-    "allowed, or never (one value or *); of all columns, or of one, repeated.",
+    "Whether categories without a hierarchy may be published as lists of values: allowed, or never "
+    "(one value or *). For all columns, or for one; may be repeated.",
     "[COLUMN=]WORD",
     rare=True,
-    in_file="whether names without a hierarchy may be published as a set of values, which all "
-    "occur: allowed, or never (one value or *)",
+    in_file="whether categories without a hierarchy may be published as lists of values: allowed, "
+    "or never (one value or *)",
 )
 
 
@@ -34,27 +34,28 @@ class DataPart(Part):
     """Which table (when a call names none) and how it is read."""
 
     source: Annotated[
-        str | None, Setting("Where the table is, when the command does not say it.", flag=None)
+        str | None, Setting("The table, unless the command names one.", flag=None)
     ] = None
-    table: Annotated[str | None, Setting("Which table of a database.", flag=None)] = None
-    query: Annotated[str | None, Setting("A query of a database.", flag=None)] = None
+    table: Annotated[str | None, Setting("Table of a database.", flag=None)] = None
+    query: Annotated[str | None, Setting("Query of a database.", flag=None)] = None
     missing: Annotated[
         tuple[str, ...],
         Setting(
-            "A text that means missing, such as '?'; may be repeated.",
+            "Text that means missing, such as '?'; may be repeated.",
             "TEXT",
             group="Input",
             read=missing_texts,
-            in_file="texts that mean missing, the empty one always",
+            in_file="texts that mean missing; the empty text always does",
         ),
     ] = ("",)
     delimiter: Annotated[
-        str | None, Setting("CSV delimiter, when guessing it goes wrong.", "CHAR", group="Input")
+        str | None,
+        Setting("CSV delimiter, if the guess is wrong.", "CHAR", group="Input", rare=True),
     ] = None
     encoding: Annotated[
         str | None,
         Setting(
-            "Of text files that are not UTF-8: cp1252, utf-16, ...; detect: look at the bytes.",
+            "Encoding of text files other than UTF-8: cp1252, utf-16, ...; detect: guess it.",
             "NAME",
             group="Input",
             rare=True,
@@ -63,7 +64,7 @@ class DataPart(Part):
     dates: Annotated[
         str | None,
         Setting(
-            "How a text file writes dates: d.m.y, d/m/y, m/d/y, ...; off: leave them.",
+            "Form of dates in text files: d.m.y, d/m/y, m/d/y, ...; off: read them as text.",
             "FORM",
             group="Input",
             rare=True,
@@ -71,18 +72,16 @@ class DataPart(Part):
     ] = None
     decimal: Annotated[
         str | None,
-        Setting(
-            "How a text file writes decimals: comma or point.", "WORD", group="Input", rare=True
-        ),
+        Setting("Decimal sign in text files: comma or point.", "WORD", group="Input", rare=True),
     ] = None
     sheet: Annotated[
-        str | None, Setting("Which sheet of an Excel file.", "NAME", group="Input", rare=True)
+        str | None, Setting("Sheet of an Excel file.", "NAME", group="Input", rare=True)
     ] = None
     hidden: Annotated[
         Literal["include", "skip"] | None,
         Setting(
-            "What to do with hidden rows, columns and sheets of an Excel file: include, or skip; "
-            "without either they are refused.",
+            "Hidden rows, columns and sheets of an Excel file: include or skip; without this "
+            "option a file with hidden parts is refused.",
             "WORD",
             group="Input",
             rare=True,
@@ -91,7 +90,7 @@ class DataPart(Part):
     labels: Annotated[
         Literal["texts", "codes"] | None,
         Setting(
-            "Of Stata, SPSS and SAS files: texts (default), or codes.",
+            "Values of Stata, SPSS and SAS files: texts (default) or codes.",
             "WORD",
             group="Input",
             rare=True,
@@ -102,7 +101,7 @@ class DataPart(Part):
     ] = None
     history: Annotated[
         str | None,
-        Setting("Folder that says what earlier releases published of whom.", flag=None),
+        Setting("Folder with the history of earlier releases of the same people.", flag=None),
     ] = None
 
     @property
@@ -120,13 +119,13 @@ class ColumnPart(Part):
     kind: Annotated[
         Kind | None,
         Setting(
-            "How a quasi-identifier is generalized: up its hierarchy, to intervals, or to sets of "
+            "How a quasi-identifier is generalized: by its hierarchy, to intervals, or to lists of "
             "values; may be repeated.",
             f"COLUMN={'|'.join(Kind)}",
             rare=True,
         ),
     ] = None
-    hierarchy: Annotated[str | None, Setting("The file of its hierarchy.", flag=None)] = None
+    hierarchy: Annotated[str | None, Setting("Hierarchy file.", flag=None)] = None
     missing: Annotated[
         tuple[str, ...],
         Setting("Texts that mean missing in this column only.", flag=None, of=tuple(Role)),
@@ -145,11 +144,11 @@ class ColumnPart(Part):
     domain: Annotated[
         tuple[str, ...] | None,
         Setting(
-            "Every value that a sensitive column can have, one a line, from which dummy values "
-            "are drawn; may be repeated.",
+            "All possible values of a sensitive column, one on each line; dummy values are drawn "
+            "from them; may be repeated.",
             "NAME=FILE",
             rare=True,
-            in_file="every value that a sensitive column can have; dummy values are drawn from it",
+            in_file="all possible values of a sensitive column; dummy values are drawn from them",
             of=(Role.SENSITIVE,),
         ),
     ] = None
@@ -157,8 +156,8 @@ class ColumnPart(Part):
         float,
         Field(gt=0, le=1_000_000, allow_inf_nan=False),
         Setting(
-            "How much the loss of a column counts while rows are grouped, 1 for an ordinary one; "
-            "may be repeated.",
+            "Weight of a column's information loss when classes are formed (default 1); may be "
+            "repeated.",
             "COLUMN=NUMBER",
             rare=True,
         ),
@@ -166,8 +165,8 @@ class ColumnPart(Part):
     grid: Annotated[
         str | float | None,
         Setting(
-            "What the ends of an ordered column's intervals are multiples of: a number, for dates "
-            "and times hour, day, week, month, quarter or year, or auto, or off; may be repeated.",
+            "Step of interval ends: a number; for dates and times hour, day, week, month, quarter "
+            "or year; or auto, or off; may be repeated.",
             "COLUMN=STEP",
             rare=True,
             read=limit_of,
@@ -177,17 +176,18 @@ class ColumnPart(Part):
     within: Annotated[
         bool | None,
         Setting(
-            "Columns that are published as they are, comma-separated: every promise holds inside "
-            "each of their values.",
+            "Quasi-identifiers published unchanged; the rules must hold within each of their "
+            "values.",
             "NAMES",
-            in_file="true: published as it is, and every promise holds inside each of its values",
+            rare=True,
+            in_file="true: published unchanged; the rules must hold within each of its values",
         ),
     ] = None
     coarsest: Annotated[
         int | float | str | None,
         Setting(
-            "No cell of a column is coarser: a level of its hierarchy (0 is the values), or the "
-            "width of an interval (10, month); may be repeated.",
+            "Widest generalization allowed: a level of the hierarchy (0 is the original values), "
+            "or an interval width (10, month); may be repeated.",
             "COLUMN=LIMIT",
             rare=True,
             read=limit_of,
@@ -196,9 +196,9 @@ class ColumnPart(Part):
     finest: Annotated[
         int | float | str | None,
         Setting(
-            "No cell of a column is finer: a level, or a width, as of --coarsest; may be repeated.",
+            "Narrowest generalization allowed, written as for --coarsest; may be repeated.",
             "COLUMN=LIMIT",
-            in_file="no cell is finer: a level, or a width, as of coarsest",
+            in_file="narrowest generalization allowed, written as for coarsest",
             rare=True,
             read=limit_of,
         ),
@@ -207,14 +207,16 @@ class ColumnPart(Part):
         float | None,
         Field(allow_inf_nan=False),
         Setting(
-            "Numbers from here on are published as one, 90+; may be repeated.", "COLUMN=NUMBER"
+            "Publish all numbers from this one on as one value (90+); may be repeated.",
+            "COLUMN=NUMBER",
+            rare=True,
         ),
     ] = None
     bottom: Annotated[
         float | None,
         Field(allow_inf_nan=False),
         Setting(
-            "Numbers up to here are published as one, <=18; may be repeated.",
+            "Publish all numbers up to this one as one value (<=18); may be repeated.",
             "COLUMN=NUMBER",
             rare=True,
         ),
@@ -222,7 +224,7 @@ class ColumnPart(Part):
     allow_labels: Annotated[
         tuple[str, ...],
         Setting(
-            "Labels of a hierarchy, with commas, released although they name a value that "
+            "Hierarchy labels (with commas) that may be published although they name a value that "
             "fewer than k people have; may be repeated.",
             "COLUMN=LABELS",
             rare=True,
@@ -274,7 +276,7 @@ class EvidencePart(Part):
     recipient: Annotated[str | None, Setting("Who receives it.", flag=None)] = None
     legal_basis: Annotated[str | None, Setting("The law that allows it.", flag=None)] = None
     decided_by: Annotated[str | None, Setting("Who decided.", flag=None)] = None
-    why: Annotated[str | None, Setting("Why this promise.", flag=None)] = None
+    why: Annotated[str | None, Setting("Why these rules.", flag=None)] = None
 
 
 class ReleasePart(Part):
@@ -283,7 +285,7 @@ class ReleasePart(Part):
     typed: Annotated[
         bool,
         Setting(
-            "Ordered columns, and those with a hierarchy of intervals, as two columns x_lo, x_hi.",
+            "Write each interval as two columns, x_lo and x_hi.",
             flag="--typed/--text",
             group="Output",
         ),
@@ -291,20 +293,20 @@ class ReleasePart(Part):
     mid: Annotated[
         bool,
         Setting(
-            "Typed, with a third column: the middle, x_mid.",
+            "Like --typed, with the middle as a third column, x_mid.",
             flag="--mid/--no-mid",
             group="Output",
             rare=True,
         ),
     ] = False
-    shuffle: Annotated[bool, Setting("Hide the order of the input; on by default.", flag=None)] = (
-        True
-    )
+    shuffle: Annotated[
+        bool, Setting("Write the rows in random order; on by default.", flag=None)
+    ] = True
     csv_safe: Annotated[
         bool,
         Setting(
-            "Put an apostrophe before texts of a CSV release that a spreadsheet would run as "
-            "formulas (=, +, -, @); Shoal takes it off again.",
+            "Put an apostrophe before texts that a spreadsheet would run as formulas (=, +, -, @); "
+            "Shoal removes it when it reads the file.",
             flag="--csv-safe/--csv-plain",
             group="Output",
             rare=True,
@@ -314,8 +316,8 @@ class ReleasePart(Part):
         float,
         Field(ge=0, le=1, allow_inf_nan=False),
         Setting(
-            "How likely a cell is published wider than it need be, so that it does not prove "
-            "its ends: 0 (never, the default) to 1.",
+            "Probability of extra generalization, which hides exact interval ends: 0 (default) "
+            "to 1.",
             "P",
             rare=True,
         ),
@@ -324,8 +326,8 @@ class ReleasePart(Part):
     person_rows: Annotated[
         Literal["apart", "together"] | None,
         Setting(
-            "together: all rows of a person are published with the same quasi-identifiers, which "
-            "must not differ between them. [default: apart]",
+            "together: publish all rows of a person with the same quasi-identifiers, which must "
+            "not differ between these rows. [default: apart]",
             "apart|together",
             rare=True,
         ),
@@ -333,31 +335,32 @@ class ReleasePart(Part):
     pseudonym: Annotated[
         bool | None,
         Setting(
-            "Like --person, and publish a keyed pseudonym in place of the column; all rows of a "
-            "person are then together.",
+            "Like --person, and publish a keyed pseudonym in place of the column; implies "
+            "--person-rows together.",
             "NAME",
             rare=True,
             role=Role.PERSON,
-            in_file="true: a keyed pseudonym in place of the column of persons, and all rows of a "
-            "person together",
+            in_file="true: publish a keyed pseudonym in place of the person column, and all rows "
+            "of a person together",
         ),
     ] = None
     suppress: Annotated[
         float | None,
         Field(ge=0, lt=1, allow_inf_nan=False),
         Setting(
-            "The largest share of the rows that may be left out (1%), counted as loss: rows that "
-            "no class can take within the limits.",
+            "Largest share of rows that may be removed (such as 1%) because no class can take "
+            "them.",
             "SHARE",
+            rare=True,
             read=share_of,
         ),
     ] = None
     as_in_paper: Annotated[
         bool | None,
         Setting(
-            "Run the method exactly as its paper has it; what that sets is shown (see: shoal "
-            "methods).",
+            "Run the method exactly as its paper describes it (see: shoal methods).",
             flag="--as-in-paper",
+            rare=True,
             group="Method",
             read=lambda asked: asked or None,
         ),
