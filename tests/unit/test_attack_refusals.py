@@ -25,7 +25,7 @@ def test_columns_that_do_not_fit():
         r"The release has no column 'age', nor the pair 'age_lo' and 'age_hi'.*Leave it out of",
         released=CELLS.drop("age"),
     )
-    refuse(SchemaError, r"'age' has 2 roles \(quasi, sensitive\)\. Keep one", sensitive="age")
+    refuse(SchemaError, r"'age' has 2 roles \(quasi, sensitive\)\. Choose one", sensitive="age")
     sets = FRAME.with_columns(ill=pl.concat_list("ill", pl.lit("x")))
     told = "'ill' of the release holds values of type List"
     refuse(SchemaError, told, released=sets, known=["age", "ill"])

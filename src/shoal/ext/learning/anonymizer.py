@@ -139,9 +139,9 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def _in_order(table: Table[Any]) -> tuple[Release[Any], pl.DataFrame]:
     """Return the release of a table, and its rows in the order of the table."""
     method = find_method(table.plan.method.name)
-    if method.shape.name != "generalized":
+    if method.shape.exact:
         raise ParameterError(
-            f"Anonymizer returns generalized rows, and {method.name!r} publishes others. Take "
+            f"Anonymizer returns generalized rows, and {method.name!r} publishes exact ones. Take "
             "another method, or shoal.anonymize."
         )
     release, made = table.anonymize_to_look_into(lambda _stage: None)
