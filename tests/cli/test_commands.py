@@ -106,7 +106,7 @@ def test_init_then_plan_then_flags_override(shoal: Run, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     plan = (folder / "plan.toml").read_text()
     assert '[columns.age]\nrole = "quasi"\nkind = "ordered"' in plan
-    assert "# its name says 'disease'" in plan
+    assert "# the column name suggests 'disease'" in plan
     assert 'name = "k-anonymity"\nk = 10' in plan
     done = shoal(
         "anonymize", "people.csv", "--plan", "plan.toml", "-o", "a.csv", "--json", "a.json"
@@ -148,12 +148,19 @@ def test_every_output_format_can_be_audited(shoal: Run, folder: Path, suffix: st
 def test_inspect(shoal: Run) -> None:
     done = shoal("inspect", "people.csv")
     assert done.returncode == 0
-    for words in ("40 rows, 5 columns", "identifier", "quasi", "sensitive", "VMR", "RMR", "unique"):
+    for words in (
+        "40 rows, 5 columns",
+        "identifier",
+        "quasi",
+        "sensitive",
+        "missing values",
+        "unique",
+    ):
         assert words in done.stdout
     # 6 of 40 rows lack their zip: 6 of 120 cells, 15 % of the rows.
     assert "5.0 %" in done.stdout
     assert "15.0 %" in done.stdout
-    for words in ("single rows out", "distinction", "separation", "age + zip", "row "):
+    for words in ("Columns that identify people", "rows that are unique", "age + zip", "Row "):
         assert words in done.stdout
     # A steward's screen is no place for sensitive values.
     assert "flu" not in done.stdout
@@ -203,7 +210,7 @@ def test_values_cannot_steer_a_terminal(shoal: Run, folder: Path) -> None:
 def test_demo_shows_and_keeps(command: Run, shoal: Run, folder: Path) -> None:
     done = command("demo", "--out", "demo")
     assert done.returncode == 0, done.stderr
-    for words in ("Before", "After", "Loss", "Verified", "5,000 synthetic patients"):
+    for words in ("Before", "After", "Information loss", "Verified", "5,000 synthetic patients"):
         assert words in done.stdout
     released = rows(folder / "demo" / "release.csv")
     columns = [name for name in released[0] if name != "diagnosis"]

@@ -34,7 +34,7 @@ def test_the_table_the_files_and_the_recommendation(shoal: Run, folder: Path) ->
     with (folder / "c.csv").open() as file:
         table = list(csv.DictReader(file))
     best = min(float(row["loss"]) for row in table if row["loss"])
-    assert f"{best:.4f}*" in done.stdout
+    assert f"{100 * best:.2f} %*" in done.stdout
     assert "\x1b" not in done.stdout
     # One line for both settings that no method could make.
     assert done.stdout.count("Not possible: ") == 1

@@ -29,7 +29,7 @@ def test_the_printed_command_repeats_the_example(tmp_path, name):
     for command in commands:
         again = shoal(tmp_path, *shlex.split(command), "--force")
         assert again.returncode == 0, again.stderr
-        assert "Paper    as in" in again.stdout
+        assert "As in" in again.stdout
     twice = shoal(tmp_path, "demo", "--paper", name, "--out", name)
     assert "already exists" in twice.stderr
     assert twice.returncode == 2

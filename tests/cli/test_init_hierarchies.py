@@ -12,7 +12,7 @@ def test_init_guesses_hierarchies_for_names(shoal: Run, folder: Path) -> None:
     (folder / "towns.csv").write_text("\n".join(lines))
     done = shoal("init", "towns.csv", "-o", "towns.toml")
     assert done.returncode == 0, done.stderr
-    assert "hierarchy guessed: city (names of about equal frequency together)" in done.stdout
+    assert "suggested hierarchy of city (names of about equal frequency together)" in done.stdout
     text = (folder / "towns.toml").read_text()
     assert 'hierarchy = "towns.hierarchies/city.csv"' in text
     assert 'sets = "never"' in text

@@ -95,7 +95,7 @@ def test_the_shared_tables(shoal: Run, folder: Path, name: str) -> None:
 def test_what_is_undecided_is_named_with_the_reason(shoal: Run, folder: Path) -> None:
     clinic().write_csv(folder / "table.csv")
     done = shoal("init", "table.csv", "-o", "plan.toml")
-    reason = "nothing in its name or values says what it is"
+    reason = "neither name nor values suggest a role"
     assert f"not decided yet: shelf ({reason})" in done.stdout
     text = (folder / "plan.toml").read_text()
     assert f'# {reason}\n[columns.shelf]\nrole = "undecided"' in text
@@ -103,5 +103,7 @@ def test_what_is_undecided_is_named_with_the_reason(shoal: Run, folder: Path) ->
     decided = text.replace('role = "undecided"', 'role = "keep"')
     (folder / "plan.toml").write_text(decided)
     done = shoal("anonymize", "table.csv", "--plan", "plan.toml", "-o", "release.csv")
-    assert "Warning: With 'result_code' and 'shelf', released as they are," in done.stderr
+    assert (
+        "Warning: Someone who also knows a person's 'result_code' and 'shelf' could" in done.stderr
+    )
     assert "shelf" in read_table(folder / "release.csv").columns

@@ -29,8 +29,8 @@ def test_risk_before_and_after(shoal: Run, made: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "before" in done.stdout
     assert "k-map" in done.stdout
-    assert "what is believed of disease" in done.stdout
-    assert "what classes tell of disease" in done.stdout and "rows where doubled" in done.stdout
+    assert "belief in a value of disease" in done.stdout
+    assert "share of disease" in done.stdout and "rows where doubled" in done.stdout
     found = json.loads((made / "risk.json").read_text())
     assert found["before"]["prosecutor_highest"] == 1
     assert found["after"]["prosecutor_highest"] <= 0.25
@@ -46,7 +46,7 @@ def test_risk_of_a_table_that_is_no_release(shoal: Run, folder: Path) -> None:
     done = shoal("risk", "people.csv", *QUASI, "--threshold", "0.4")
     assert done.returncode == 0, done.stderr
     assert "this table" in done.stdout
-    assert "rows with a risk above 0.4" in done.stdout
+    assert "rows with a risk above 40 %" in done.stdout
 
 
 def test_a_strange_population_is_warned_about(shoal: Run, made: Path) -> None:
@@ -80,9 +80,7 @@ def test_attacks_are_shown_and_written(shoal: Run, made: Path) -> None:
     assert found["results"][0]["success"] <= 0.25
     assert shoal(*ATTACK, *SENSITIVE, "--seed", "1").stdout in done.stdout
     done = shoal(*ATTACK, "--noise", "0.1", "--gaps", "0.2", "--targets", "10")
-    assert (
-        "10 people attacked by age, sex, zip; 10.0 % of that wrong; 20.0 % of that" in done.stdout
-    )
+    assert "knows age, sex, zip of 10 people; 10.0 % of that wrong; 20.0 % of that" in done.stdout
     assert "homogeneity" not in done.stdout
 
 
@@ -100,7 +98,7 @@ def test_attacks_by_a_plan_on_every_shape(shoal: Run, folder: Path) -> None:
         assert made.returncode == 0, made.stderr
         done = shoal("attack", "people.csv", "x.csv", "--plan", "plan.toml")
         assert done.returncode == 0, done.stderr
-        assert f"{shape} release of 40 rows" in done.stdout
+        assert f"40 rows, {shape}." in done.stdout
         assert "0 % of 40 people" in done.stdout  # nobody's value is certain
 
 
@@ -108,7 +106,7 @@ def test_outsiders_as_control(shoal: Run, made: Path) -> None:
     (made / "out.csv").write_text("age,sex,zip,disease\n20,m,101,flu\n33,f,102,cold\n")
     done = shoal(*ATTACK, *SENSITIVE, "--control", "out.csv")
     assert done.returncode == 0, done.stderr
-    assert "people who are not in the table" in done.stdout
+    assert "people who are not in the release" in done.stdout
 
 
 def test_attack_refusals(refused: Refused, made: Path) -> None:
@@ -130,7 +128,9 @@ def test_rows_that_are_certain_and_likely(shoal: Run, folder: Path) -> None:
     words = ("attack", "two.csv", "tight.csv", "--known", "age,sex", "--json", "a.json")
     done = shoal(*words, "--attacks", "readoff,downcoding")
     assert done.returncode == 0, done.stderr
-    assert "4 whole rows behind the release (100.0 %) can be read off" in done.stdout
+    assert (
+        "4 complete records behind the release (100.0 % of the rows) can be deduced" in done.stdout
+    )
     assert "The whole row is guessed correctly for 100 % of 4 people" in done.stdout
     found = json.loads((folder / "a.json").read_text())["results"]
     assert [result["name"] for result in found] == ["readoff", "downcoding"]

@@ -97,7 +97,7 @@ def test_answers_decide(folder: Path) -> None:
     code, shown = answered(folder, "", "agee", "age,sex", "", "none", "4")
     assert code == 0, shown
     assert "agee" in shown
-    assert "A whole number from 2 is needed" in shown
+    assert "Give a whole number, 2 or more" in shown
     plan = Plan.read(folder / "people.plan.toml")
     roles = {name: part.role.value for name, part in plan.columns.items()}
     assert roles == {

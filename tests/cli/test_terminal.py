@@ -109,7 +109,7 @@ def test_a_pipe_can_stand_at_both_ends(folder: Path) -> None:
     frame = pl.read_csv(done.stdout.encode())
     assert frame.height == 40
     assert frame.group_by(["age", "sex", "zip"]).len()["len"].min() >= 2
-    assert "Verified every class has at least 2 rows" in done.stderr
+    assert "Verified: every class has at least 2 rows" in done.stderr
     made = subprocess.run(
         [SHOAL, "anonymize", "people.csv", *MONDRIAN, "--seed", str(3**60), "-o", "out.csv"],
         cwd=folder, capture_output=True, check=True,

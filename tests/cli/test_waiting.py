@@ -85,7 +85,7 @@ def test_compiling_is_said_once(folder: Path) -> None:
         [sys.executable, "-c", COMPILES, *ARGUMENTS], cwd=folder, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("Compiling the search for this machine.") == 1
+    assert done.stderr.count("Compiling Shoal's kernels.") == 1
 
 
 def test_a_second_process_does_not_compile(command: Run) -> None:

@@ -86,6 +86,6 @@ def test_the_command_prints_what_the_paper_sets(tmp_path):
     out = tmp_path / "y.csv"
     flags = ["--quasi", "age,zipcode", "--sensitive", "disease", "--l", "3", "-o", str(out)]
     done = cli(tmp_path, "anonymize", table, *flags, "--method", "l-clustering", "--as-in-paper")
-    assert "Paper    as in Wang, Xu, Wang, Shi 2010: intervals end at values" in done.stdout
+    assert "As in Wang, Xu, Wang, Shi 2010: intervals end at values" in done.stdout
     listed = cli(tmp_path, "methods").stdout
     assert "--as-in-paper: weights = unit; the top of a hierarchy is published as *" in listed

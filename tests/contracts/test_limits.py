@@ -180,7 +180,7 @@ def test_limits_are_kept_whatever_they_are(data):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*read off its cells", "ignore:The intervals in column")
+@pytest.mark.filterwarnings("ignore:.*be deduced with", "ignore:The intervals in column")
 @pytest.mark.parametrize(
     ("unit", "part", "span"),
     [("week", "1w", 200), ("month", "1mo", 600), ("quarter", "1q", 1_500), ("year", "1y", 3_000)],

@@ -28,7 +28,9 @@ from shoal.report.page import models_shown as report_of
 from tests.contracts.made_up import ENTRIES, METHOD, RULE, Coverage
 
 # Two sensitive columns of a few rows are unique beside the quasi-identifiers: not asked here.
-pytestmark = pytest.mark.filterwarnings("ignore:With 'ill' and 'job':shoal.ShoalWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Someone who also knows a person's 'ill' and 'job':shoal.ShoalWarning"
+)
 
 ROOT = Path(__file__).parent.parent.parent
 SPEC = {"name": "coverage", "p": 5.0}

@@ -67,7 +67,7 @@ def test_sixteen_digits_without_the_check_digit_are_no_card() -> None:
 def test_dates_and_times_are_known_to_others(values: list) -> None:
     guessed, why = role(values)
     assert guessed is Role.QUASI
-    assert "which others may know" in why
+    assert "which other people may know" in why
 
 
 def test_numbers_and_texts_that_rows_are_alone_with() -> None:
@@ -84,7 +84,7 @@ def test_numbers_and_texts_that_rows_are_alone_with() -> None:
 def test_a_harmful_number_that_rows_are_alone_with_is_not_released() -> None:
     guessed, why = role(np.random.default_rng(3).normal(3000, 900, N).round(2).tolist(), "salary")
     assert guessed is Role.UNDECIDED
-    assert "singles people out when it is released as it is" in why
+    assert "publishing it unchanged identifies people" in why
 
 
 def test_a_name_beside_first_names() -> None:

@@ -61,7 +61,7 @@ def test_it_succeeds_on_a_table_like_cohens_whatever_the_notation() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.* can be read off")
+@pytest.mark.filterwarnings("ignore:.* can be deduced")
 @pytest.mark.filterwarnings("ignore:The intervals in column")
 def test_a_grid_takes_away_most_and_slack_certainty() -> None:
     table = clusters(k=4, many=150, odd=1)

@@ -1,4 +1,4 @@
-"""What is released as it is: said beside every verdict, a warning above one per cent."""
+"""Columns published unchanged: shown with every verdict, a warning above one per cent."""
 
 from __future__ import annotations
 
@@ -67,18 +67,18 @@ def test_the_sentence() -> None:
     found = exposure(frame, ["q"])
     assert found is not None
     assert found.describe() == (
-        "With 'admitted', released as it is, 50.0 % of the rows are unique. Anyone who knows "
-        "these values can find the person's row. Consider making these columns quasi-identifiers."
+        "Someone who also knows a person's 'admitted' could single out 50.0 % of the rows. These "
+        "values are published unchanged. Consider making these columns quasi-identifiers."
     )
     both = exposure(frame.with_columns(z=pl.Series([1, 1, 1, 1])), ["q"])
     assert both is not None
     assert both.describe().startswith(
-        "With 'admitted' and 'z', released as they are, 50.0 % of the rows are unique "
-        "(with 'admitted' alone 50.0 %)."
+        "Someone who also knows a person's 'admitted' and 'z' could single out 50.0 % of the rows "
+        "(50.0 % by 'admitted' alone)."
     )
     six = exposure(frame.with_columns(**{f"c{j}": pl.lit(j) for j in range(5)}), ["q"])
     assert six is not None
-    assert "'c2' and 2 more, released as they are" in six.describe()
+    assert "'c2' and 2 more could single out" in six.describe()
 
 
 def test_nothing_exact_says_nothing() -> None:
@@ -97,14 +97,14 @@ def test_a_lone_sensitive_column_is_said_and_no_warning() -> None:
     assert exposed.secret
     assert not outcome.warnings
     told = exposed.describe()
-    assert "With 'ill', released as it is" in told
+    assert "also knows a person's 'ill'" in told
     assert told.replace("'", "&#39;") in outcome.page()
 
 
 @pytest.mark.slow
 def test_a_column_passed_through_is_a_warning_everywhere(tmp_path: Path) -> None:
     given = {"quasi": ["age", "town"], "sensitive": ["ill"], "keep": ["admitted", "mode"], "k": 5}
-    with pytest.warns(ShoalWarning, match="With 'ill', 'admitted' and 'mode', released as they"):
+    with pytest.warns(ShoalWarning, match="a person's 'ill', 'admitted' and 'mode' could"):
         outcome = shoal.anonymize(people(), **given)
     assert outcome.made.exposure is not None
     told = outcome.made.exposure.describe()
@@ -145,7 +145,7 @@ def test_what_the_quasi_identifiers_tell_already_is_no_warning() -> None:
 def test_heart_with_its_columns_passed_through() -> None:
     frame = read_table(SHARED / "heart.csv.gz")
     quasi, rest = ["age", "sex"], ["trestbps", "chol", "thalch", "oldpeak"]
-    with pytest.warns(ShoalWarning, match="can find the person's row"):
+    with pytest.warns(ShoalWarning, match="values are published unchanged"):
         outcome = shoal.anonymize(frame, quasi=quasi, sensitive=["cp"], keep=rest, k=10)
     assert outcome.verdict.holds
     assert outcome.made.exposure is not None

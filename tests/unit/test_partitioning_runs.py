@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal.base.errors import ParameterError
 from shoal.catalog import METHODS
-from shoal.cli.output import tell
+from shoal.cli.output import show_run
 from shoal.plan.plan import Plan
 from shoal.privacy import (
     AlphaK,
@@ -105,9 +105,9 @@ def test_the_command_line_tells_what_a_method_found(capsys):
     outcome = shoal.anonymize(
         frame, quasi=["age", "town"], method="incognito", rules=[KAnonymity(5)], seed=3
     )
-    tell(outcome.made)
+    show_run(outcome.made)
     levels = outcome.made.notes["levels"]
-    said = f"Found    levels age {levels['age']}, town {levels['town']}; minimal "
+    said = f"Found: levels age {levels['age']}, town {levels['town']}; minimal "
     assert said in capsys.readouterr().out
-    tell(replace(outcome.made, notes={}))
+    show_run(replace(outcome.made, notes={}))
     assert "Found" not in capsys.readouterr().out

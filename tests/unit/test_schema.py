@@ -43,12 +43,12 @@ def test_roles_are_guessed_with_reasons() -> None:
     assert schema.undecided == ("blank", "tags")
     assert schema.keep == ()
     assert schema["age"].reason == (
-        "its name says 'age', something that others may know; it holds numbers"
+        "the column name suggests 'age', which other people may know; numbers"
     )
     assert schema["pulse"].role is Role.SENSITIVE
-    assert "'id' and it has 200 different values" in schema["patient_id"].reason
-    assert schema["row"].reason == "nearly every row has a value of its own"
-    assert schema["blank"].reason == "it is entirely missing"
+    assert "'id'; 200 different values" in schema["patient_id"].reason
+    assert schema["row"].reason == "almost every value is unique"
+    assert schema["blank"].reason == "all values are missing"
     assert all(column.reason for column in schema.columns)
     assert {c.name: c.kind for c in schema.columns if c.kind} == {
         "age": Kind.ORDERED,
@@ -105,12 +105,12 @@ def test_names_are_split_into_words() -> None:
 @pytest.mark.parametrize(
     ("series", "kind", "why"),
     [
-        (pl.Series([1, 2]), Kind.ORDERED, "it holds numbers"),
-        (pl.Series([dt.date(2020, 1, 1)]), Kind.ORDERED, "it holds dates or times"),
-        (pl.Series([True, False]), Kind.SET, "it holds names without an order"),
-        (pl.Series(["a", "12"]), Kind.SET, "it mixes numbers ('12') with texts ('a')"),
-        (pl.Series(["b"], dtype=pl.Categorical), Kind.SET, "it holds names without an order"),
-        (pl.Series([None], dtype=pl.Float64), Kind.SET, "it is entirely missing"),
+        (pl.Series([1, 2]), Kind.ORDERED, "numbers"),
+        (pl.Series([dt.date(2020, 1, 1)]), Kind.ORDERED, "dates or times"),
+        (pl.Series([True, False]), Kind.SET, "categories"),
+        (pl.Series(["a", "12"]), Kind.SET, "numbers ('12') mixed with texts ('a')"),
+        (pl.Series(["b"], dtype=pl.Categorical), Kind.SET, "categories"),
+        (pl.Series([None], dtype=pl.Float64), Kind.SET, "all values are missing"),
     ],
 )
 def test_kinds_are_guessed_with_reasons(series: pl.Series, kind: Kind, why: str) -> None:
@@ -164,7 +164,7 @@ def test_missing_texts_count_before_the_kind_is_guessed() -> None:
     assert schema["age"].kind is Kind.ORDERED
     assert schema["age"].missing == ("?",)
     assert schema["grade"].kind is Kind.ORDERED
-    assert schema["grade"].reason == "declared; its order is listed"
+    assert schema["grade"].reason == "declared; the plan lists its order"
     schema.check(frame)
     assert schema["age"].clean(frame["age"]).to_list() == [39, None, 40]
 

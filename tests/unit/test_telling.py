@@ -117,11 +117,11 @@ def test_the_rules_bound_what_the_sentence_says(seed: int) -> None:
 
 def test_the_sentence() -> None:
     assert telling(opened(WORKED))["test"].describe() == (
-        "In one class 80.0 % have 'positive' in 'test', in the table 5.6 %: 14.4 times as many. "
-        "Classes of 5 rows in all at least double its share. Rules that bound this: alpha the "
-        "share itself (alpha = 0.5: at most half of a class); t the distance (t = 0.2: at most 20 "
-        "points above the table, equal distance); beta the gain (beta = 1: at most 2 times the "
-        "share in the table). k and the number of different values (l) hardly do."
+        "In one class 80.0 % have 'positive' in 'test', 14.4 times the share in the whole table "
+        "(5.6 %). 5 rows are in classes that at least double its share. Rules that limit this: "
+        "alpha (alpha = 0.5: at most half of a class); t (t = 0.2: at most 20 percentage points "
+        "above the table, with equal distance); beta (beta = 1: at most twice the share in the "
+        "table). k-anonymity and distinct l-diversity hardly limit it."
     )
 
 
@@ -185,7 +185,7 @@ def test_the_report_has_the_highest_ratios_and_the_sentence(audience: str) -> No
     assert 'id="values"' in page and 'href="#values"' in page
     part = page.partition('id="values"')[2].partition("<h2")[0]
     assert part.count("<tr>") == 1 + SHOWN
-    assert "In one class 80.0 % have" in part and "Rules that bound this" in part
+    assert "In one class 80.0 % have" in part and "Rules that limit this" in part
     assert f"{len(told.values) - SHOWN} more values have lower ratios." in part
 
 

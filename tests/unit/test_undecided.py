@@ -27,7 +27,7 @@ role = "undecided"
 name = "k-anonymity"
 k = 2
 """
-WHY = "nothing in its name or values says what it is"
+WHY = "neither name nor values suggest a role"
 
 
 def people() -> pl.DataFrame:
@@ -101,7 +101,8 @@ def test_a_role_that_does_not_exist_is_refused_with_those_that_do() -> None:
 def test_a_column_that_looks_like_a_role_says_so() -> None:
     plan = Plan.from_toml(PLAN.replace("gizmo", "sex"))
     with pytest.warns(
-        ShoalWarning, match=r"'sex': it looks like quasi-identifier \(its name says 'sex'"
+        ShoalWarning,
+        match=r"'sex': it looks like quasi-identifier \(the column name suggests 'sex'",
     ):
         outcome = shoal.anonymize(people().rename({"gizmo": "sex"}), plan=plan)
     assert "sex" not in outcome.frame.columns
@@ -150,7 +151,9 @@ def test_naming_quasi_identifiers_leaves_the_rest_undecided() -> None:
     looked = shoal.inspect(people(), quasi=["age"])
     assert looked.schema.quasi == ("age",)
     assert looked.schema["town"].role is Role.UNDECIDED
-    assert looked.schema["town"].reason.startswith("not named, although its name says 'town'")
+    assert looked.schema["town"].reason.startswith(
+        "not named, although the column name suggests 'town'"
+    )
 
 
 def test_the_page_can_decide() -> None:

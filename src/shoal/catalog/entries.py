@@ -269,3 +269,7 @@ class LossEntry:
         """Import the measure."""
         call: Callable[..., float] = _load(self.path)
         return call
+
+    def written(self, value: float) -> str:
+        """Return a number of it as people write it: 2.33 %."""
+        return f"{value:{self.form}}".replace("%", " %")

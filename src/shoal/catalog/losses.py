@@ -16,7 +16,7 @@ LOSSES: dict[str, LossEntry] = {
             "Xiao, Tao 2006; Gong, Yang, Luo 2013",
             "shoal.measures.losses.ncp:loss",
             high=1.0,
-            form=".4f",
+            form=".2%",
         ),
         LossEntry(
             "loss_paper",

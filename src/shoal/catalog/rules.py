@@ -72,7 +72,7 @@ RULES: dict[str, RuleEntry] = {
             flags=(("alpha", "alpha"), ("k", "k"), ("alpha-value", "values")),
             sensitive=True,
             crowd="k",
-            bounds="alpha the share itself (alpha = 0.5: at most half of a class)",
+            bounds="alpha (alpha = 0.5: at most half of a class)",
         ),
         RuleEntry(
             "t-closeness",
@@ -88,7 +88,7 @@ RULES: dict[str, RuleEntry] = {
                 Reading("t_equal", options={"distance": "equal"}),
                 Reading("t_ordered", options={"distance": "ordered"}),
             ),
-            bounds="t the distance (t = 0.2: at most 20 points above the table, equal distance)",
+            bounds="t (t = 0.2: at most 20 percentage points above the table, with equal distance)",
         ),
         RuleEntry(
             "beta-likeness",
@@ -106,13 +106,14 @@ RULES: dict[str, RuleEntry] = {
                 Reading("beta", "basic_beta_likeness"),
                 Reading("enhanced_beta", "enhanced_beta_likeness", {"enhanced": True}),
             ),
-            bounds="beta the gain (beta = 1: at most 2 times the share in the table)",
+            bounds="beta (beta = 1: at most twice the share in the table)",
         ),
         RuleEntry(
             "m-invariance",
             "over all releases a person hides among the same m sensitive values or more",
-            "Who has every release that a person was in still cannot tell the person's value from "
-            "m - 1 others: they are the same ones each time.",
+            "Someone who has every release with a person still cannot distinguish the person's "
+            "value "
+            "from m - 1 other values: they are the same in each release.",
             "Xiao, Tao 2007",
             "shoal.privacy.m_invariance:MInvariance",
             flags=(("m", "m"),),

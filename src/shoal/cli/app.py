@@ -139,7 +139,7 @@ def _spoken() -> list[str]:
 
 def run() -> int:
     """Run the command line and return its exit code."""
-    console.anew()
+    console.reset()
     try:
         return _run()
     finally:

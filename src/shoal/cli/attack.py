@@ -153,8 +153,8 @@ def report(attacks: Attacks) -> None:
         if share
     )
     console.line(
-        f"{attacks.shape} release of {attacks.rows:,} rows; {attacks.targets:,} people attacked by "
-        f"{', '.join(attacks.known)}{wrong}"
+        f"{attacks.rows:,} rows, {attacks.shape}. The attacker knows {', '.join(attacks.known)} of "
+        f"{attacks.targets:,} people{wrong}"
     )
     console.table(
         ("attack", "on", "success", "95 % interval", "guess", "control"),
@@ -174,17 +174,19 @@ def report(attacks: Attacks) -> None:
         console.line(f"{attack.name}: {attack.question}")
         console.line(f"  {attack.verdict}")
         if attack.warning:
-            console.line(f"  Careful: {attack.warning}")
+            console.line(f"  Note: {attack.warning}")
     if attacks.unmatched:
-        console.line(f"{attacks.unmatched:,} targets fit no released row; they count as not found.")
+        console.line(
+            f"{attacks.unmatched:,} targets match no published row; they count as not found."
+        )
     console.line({"others": _OTHERS, "outsiders": _OUTSIDERS, "none": ""}[attacks.control])
 
 
 _OTHERS = (
-    "Control: the same attack with what is known of somebody else. Give people who are not in the "
-    "table with --control to see what is true of everybody like them."
+    "Control: the same attack with the values of another person. With --control and a table of "
+    "people who are not in the release, it shows what is true of all similar people."
 )
 _OUTSIDERS = (
-    "Control: the same attack on people who are not in the table (for linkage, with what is known "
-    "of somebody else)."
+    "Control: the same attack on people who are not in the release (for linkage: with the values "
+    "of another person)."
 )

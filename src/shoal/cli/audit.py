@@ -205,7 +205,7 @@ def command(
         tried = reporting.tried(release, earlier, tables) if tables else True
         asked = (to, "Audit", verdict, tried)
         texts["--report"] = reporting.of_release(release, released, digest, *asked)
-    tell(verdict, detailed=read_off)
+    show_verdict(verdict, detailed=read_off)
     if remade is not None and not remade.faults:
         console.line("Made again: the same bytes.")
     for flag, file in extras.items():
@@ -276,8 +276,8 @@ def _check_attacked(tables: Sequence[Place], original: Place | None, to: str | N
         )
 
 
-def tell(verdict: Verdict, *, detailed: bool = False) -> None:
-    """Say what was found, the worst classes first; ``detailed``: all that can be read off too."""
+def show_verdict(verdict: Verdict, *, detailed: bool = False) -> None:
+    """Show what was found, the worst classes first; ``detailed``: also all deduced values."""
     from shoal.privacy.base import reached
 
     people = "" if verdict.people is None else f" of {verdict.people:,} people"
@@ -294,9 +294,9 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
         (console.warning if told["warning"] else console.line)(told["sentence"])
     if told and detailed:
         console.line(
-            f"Read off {told['cells']:,} values of wide cells and {told['known']:,} whole rows "
-            f"{'may' if told['assumed'] else 'must'} occur; {told['exact']:,} rows are published "
-            "exactly, in classes of equal rows."
+            f"{told['cells']:,} original values and {told['known']:,} complete records "
+            f"{'may be' if told['assumed'] else 'can be'} deduced; {told['exact']:,} rows are "
+            "published unchanged, in classes of equal rows."
         )
     _earlier(verdict)
     for text in verdict.models.get("cautions", ()):
@@ -310,7 +310,7 @@ def tell(verdict: Verdict, *, detailed: bool = False) -> None:
         console.line(f"Not checked in the manifest: {', '.join(fields)} ({why})")
     if verdict.worst:
         cells = list(verdict.worst[0].cells)
-        console.line("\nThe classes that break most:")
+        console.line("\nThe classes that break the rules most:")
         console.table(
             ("rows" if verdict.people is None else "people", "breaks", *cells),
             [
@@ -347,19 +347,19 @@ def _models(verdict: Verdict) -> None:
     from shoal.privacy.base import reached, said
 
     for name, figures in verdict.models.get("reached", {}).items():
-        console.line(f"What is published in place of {name!r} reaches: {reached(figures)}")
+        console.line(f"The values published instead of {name!r} reach: {reached(figures)}")
     for name, figures in verdict.models.get("posterior", {}).items():
         worst, mean = figures["worst_posterior"], figures["mean_posterior"]
         console.line(
-            f"Someone who knows all quasi-identifiers of a person believes the likeliest value of "
-            f"{name!r} with probability {mean:.4f} on average, {worst:.4f} at worst"
+            f"Someone who knows all quasi-identifiers of a person guesses {name!r} correctly with "
+            f"probability {console.percent(mean)} on average, {console.percent(worst)} at worst."
         )
     if verdict.models.get("seeded"):
-        console.warning("The plan has a seed: anyone who knows it can undo this release.")
+        console.warning("The plan has a seed: anyone who knows the seed can undo this release.")
     columns = verdict.models.get("columns", {})
     if not columns:
         return
-    console.line("\nEvery privacy model, for the weakest class:")
+    console.line("\nAll privacy models, measured in the weakest class:")
     figures = shown()
     console.table(
         ("sensitive", *figures.values()),

@@ -22,15 +22,15 @@ BEST = "ctrl-C takes the best so far"
 PROVEN = "ctrl-C keeps what is proved"
 BETWEEN = "ctrl-C ends after this one"
 COMPILING = (
-    "Compiling the search for this machine. This happens once for every kind of work and takes up "
-    "to half a minute; shoal warmup --methods all does it ahead for all of them."
+    "Compiling Shoal's kernels. This happens once for each kind of work and takes up to half a "
+    "minute. To compile all of them now: shoal warmup --methods all"
 )
 AGAIN = (
-    "Compiling the search for this machine, which can take half a minute. There is no folder that "
-    "you and nobody else can write to, so the next run has to do it again: set NUMBA_CACHE_DIR to "
-    "a folder of your own."
+    "Compiling Shoal's kernels, which can take half a minute. The next run has to compile them "
+    "again, because no cache folder belongs to you alone. Set NUMBA_CACHE_DIR to a folder of your "
+    "own."
 )
-NOT_USED = " Your cache is not used, since {}: compiled code there could be somebody else's."
+NOT_USED = " Your cache is not used, since {}: other users could change compiled code there."
 
 
 def compiling() -> str:

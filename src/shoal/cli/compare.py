@@ -165,7 +165,7 @@ def command(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the comparison carries them; shown below
         comparison = watch(work, ("reading", *labels), STOPPING)
-    _tell_or_leave(comparison, len(labels))
+    _show_or_leave(comparison, len(labels))
     if comparison.recommended is not None:
         named = {f"--{name.replace('_', '-')}": own for name, own in given.opening.items()}
         named |= {"--seed": seed, "--seed-file": seed_file, "--trust-plan": None}
@@ -177,9 +177,9 @@ def command(
         _write(comparison, files, data, force, inputs)
 
 
-def _tell_or_leave(comparison: Comparison, settings: int) -> None:
+def _show_or_leave(comparison: Comparison, settings: int) -> None:
     """Show it, and end without a file if it was stopped, or if no setting is possible."""
-    tell(comparison)
+    show_comparison(comparison)
     if comparison.stopped:
         shown = f"{len(comparison.settings)} of {settings} settings are shown"
         console.note(f"Stopped: {shown}, no file was written.")
@@ -206,24 +206,29 @@ def _write(
             keep(path, texts[flag](), force, inputs)
 
 
-# The figures of the table beside losses: name, what it is called there, how it is written.
+# The figures of the table next to losses: name, heading, how it is written.
 _SHOWN = (
     ("above_best", "above best", ".1%"),
-    ("left_out", "left out", ",.0f"),
+    ("risk_highest", "risk", ".1%"),
+    ("risk_mean", "mean risk", ".1%"),
+    ("risk_above", "at risk", ".1%"),
+    ("belief_worst", "belief", ".1%"),
+    ("share_ratio", "max gain", ".2f"),
+    ("read_off", "deduced", ".1%"),
+    ("left_out", "removed", ",.0f"),
     ("classes", "classes", ",.0f"),
-    ("risk_highest", "risk", ".4f"),
-    ("risk_mean", "mean", ".4f"),
-    ("risk_above", "above", ".1%"),
-    ("read_off", "read off", ".3f"),
-    ("belief_worst", "belief", ".3f"),
-    ("share_ratio", "told", ".2f"),
-    ("query_median", "queries", ".1%"),
-    ("accuracy", "correct", ".1%"),
+    ("query_median", "query error", ".1%"),
+    ("accuracy", "accuracy", ".1%"),
     ("seconds", "seconds", ".2f"),
+)
+# Columns that a narrow terminal does without, the first one first.
+_SPARE = (
+    *("seconds", "mean risk", "at risk", "deduced", "classes", "removed", "above best"),
+    *("max gain", "query error", "accuracy"),
 )
 
 
-def tell(comparison: Comparison) -> None:
+def show_comparison(comparison: Comparison) -> None:
     """Show the table, what is not possible, and what is recommended."""
     for text in comparison.warnings:
         console.warning(text)
@@ -253,7 +258,7 @@ def _table(comparison: Comparison) -> None:
     better = figures_of_settings()
     measured = {name for setting in comparison.verified for name in setting.figures}
     some_left = any(setting.figures.get("left_out") for setting in comparison.verified)
-    losses = [(name, name, entry.form) for name, entry in LOSSES.items() if entry.shown]
+    losses = [(n, n.replace("_", " "), entry.form) for n, entry in LOSSES.items() if entry.shown]
     shown = [
         (name, head, form)
         for name, head, form in (*losses, *_SHOWN)
@@ -266,51 +271,53 @@ def _table(comparison: Comparison) -> None:
             setting.figures[name] for setting in comparison.verified if name in setting.figures
         ]
         # What looks alike in the table is marked alike, and not at all when all are alike.
-        if len(values) < 2 or len({f"{value:{form}}" for value in values}) > 1:
-            best[name] = f"{(max if better[name] else min)(values):{form}}"
+        if len(values) < 2 or len({_written(value, form) for value in values}) > 1:
+            best[name] = _written((max if better[name] else min)(values), form)
     for at, setting in enumerate(comparison.verified):
         mark = "+" if setting in comparison.frontier else ""
         mark = ">" if setting is comparison.recommended else mark
         row = [mark, setting.method, *(_flag(setting, flag) for flag in comparison.flags)]
         for name, _, form in shown:
             value = setting.figures.get(name)
-            top = value is not None and f"{value:{form}}" == best.get(name)
-            if top:
+            text = "-" if value is None else _written(value, form)
+            if text == best.get(name):
                 strong.add((at, len(row)))
-            row.append("-" if value is None else f"{value:{form}}{'*' if top else ''}")
+                text += "*"
+            row.append(text)
         rows.append(row)
     heads = ["", "method", *comparison.flags, *(head for _, head, _ in shown)]
-    console.table(heads, rows, strong=strong)
+    left = console.table(heads, rows, strong=strong, spare=_SPARE)
     console.line("> recommended   + also on the frontier   * best of its column")
-    for line in _legend(comparison, {name for name, _, _ in shown}):
-        console.line(line)
+    for head, meaning in _legend(comparison).items():
+        if head in heads and head not in left:
+            console.line(f"{head}: {meaning}")
+    if left:
+        console.line(f"Not shown here: {', '.join(reversed(left))} (see --json, --csv, --report).")
 
 
-def _legend(comparison: Comparison, shown: set[str]) -> list[str]:
-    """Say what the columns are."""
-    lines = [
-        "risk: highest and mean chance to find a person's row; above: rows with more than "
-        f"{comparison.threshold:g}"
-    ]
-    if "above_best" in shown:
-        lines.append("above best: how much more than the best possible release it loses at most")
-    if "belief_worst" in shown:
-        lines.append("belief: strongest belief in somebody's sensitive value")
-    if "share_ratio" in shown:
-        lines.append(
-            "told: how many times as frequent a sensitive value is in one class as in the table, "
-            "at most; alpha, beta and t bound it"
-        )
-    if "query_median" in shown:
-        lines.append("queries: median error of counts estimated from the release")
-    if "accuracy" in shown:
-        scores = {name: f"{score['accuracy']:.1%}" for name, score in comparison.baselines.items()}
-        lines.append(
-            f"correct: {comparison.target} predicted by a classifier trained on the release; "
-            f"trained on the original {scores['original']}, always the commonest value "
-            f"{scores['majority']}"
-        )
-    return lines
+def _written(value: float, form: str) -> str:
+    return f"{value:{form}}".replace("%", " %")
+
+
+def _legend(comparison: Comparison) -> dict[str, str]:
+    """Return what each heading means."""
+    limit = console.percent(comparison.threshold, 0)
+    scores = {n: console.percent(score["accuracy"]) for n, score in comparison.baselines.items()}
+    return {
+        "loss": "information loss",
+        "above best": "how much more than the best possible release it loses at most",
+        "risk": "highest re-identification risk of a row",
+        "mean risk": "mean re-identification risk",
+        "at risk": f"rows with a risk above {limit}",
+        "belief": "highest probability of a person's most likely sensitive value",
+        "max gain": "largest increase of a sensitive value's share within a class; limited by "
+        "alpha, beta and t",
+        "deduced": "original records that can be deduced from the release",
+        "query error": "median error of counts estimated from the release",
+        "accuracy": f"of a classifier for {comparison.target} trained on the release; trained on "
+        f"the original {scores.get('original', '-')}, always guessing the most frequent value "
+        f"{scores.get('majority', '-')}",
+    }
 
 
 def _flag(setting: ComparedSetting, flag: str) -> str:

@@ -1,4 +1,4 @@
-"""How the command line speaks: results to stdout, everything about the run to stderr."""
+"""Output of the command line: results to stdout, everything about the run to stderr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # on stderr, because standard output is for a file that was asked for as "-".
 _MANNER: set[str] = set()
 FIGURE = 16  # characters that stay on one line, such as 3,625 (72.5 %)
-_COMMAND = re.compile(r"(^\s*|[:'] )shoal [a-z]")
+_COMMAND = re.compile(r"(^\s*|[:'] )shoal [a-z-]+(?![a-z-]*=)")  # not: shoal k=5, a setting
 _FIGURE_UNIT = re.compile(r"(\d) %")
 KEPT = "\x00"  # a space at which no line is broken; control characters are never shown
 
@@ -31,8 +31,8 @@ def speak(*, quiet: bool = False, verbose: bool = False, aside: bool = False) ->
     _MANNER.update(manner for manner, wanted in asked.items() if wanted)
 
 
-def anew() -> None:
-    """Forget how much was to be said: several commands may run in one process."""
+def reset() -> None:
+    """Forget --quiet and --verbose: several commands may run in one process."""
     _MANNER.clear()
 
 
@@ -109,13 +109,16 @@ def table(
     rows: Iterable[Sequence[Any]],
     title: str = "",
     strong: Container[tuple[int, int]] = (),
-) -> None:
+    spare: Sequence[str] = (),
+) -> list[str]:
     """Write a table; cells are data, never markup. ``strong``: rows and columns of bold cells.
 
-    Long sentences are wrapped. Where even then words would be broken, every row is a paragraph.
+    Long sentences are wrapped. If the table is too wide even so, the columns ``spare`` are left
+    out, the first one first. If that does not help, every row becomes a paragraph. Returns the
+    columns that were left out.
     """
     if quiet():
-        return
+        return []
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -123,19 +126,24 @@ def table(
     screen = console()
     texts = [[visible(str(cell)) for cell in row] for row in rows]
     least = [max(map(_unbroken, cells)) for cells in zip(headers, *texts, strict=True)]
-    if sum(least) + 3 * len(least) > screen.width:
+    shown = list(range(len(headers)))
+    left: list[str] = []
+    for name in spare:
+        if sum(least[j] + 3 for j in shown) > screen.width and name in headers:
+            shown.remove(headers.index(name))
+            left.append(name)
+    if sum(least[j] + 3 for j in shown) > screen.width:
         with BAR.aside():
             _stacked(headers, texts, title, screen)
-        return
+        return []
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left")
-    for header, width in zip(headers, least, strict=True):
-        grid.add_column(Text(header), overflow="fold", min_width=width)
+    for j in shown:
+        grid.add_column(Text(headers[j]), overflow="fold", min_width=least[j])
     for at, row in enumerate(texts):
-        grid.add_row(
-            *(Text(cell, "bold" if (at, j) in strong else "") for j, cell in enumerate(row))
-        )
+        grid.add_row(*(Text(row[j], "bold" if (at, j) in strong else "") for j in shown))
     with BAR.aside():
         screen.print(grid)
+    return left
 
 
 def _stacked(
@@ -192,6 +200,6 @@ def visible(text: str, keep: str = "") -> str:
     )
 
 
-def percent(share: float) -> str:
+def percent(share: float, digits: int = 1) -> str:
     """Return a share as the tables show it."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.{digits}f} %"

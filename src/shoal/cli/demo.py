@@ -51,7 +51,7 @@ def command(
     from shoal.base.seeds import SHORT_SEED
     from shoal.catalog import DEFAULT_METHOD
     from shoal.cli.background import ahead, watch
-    from shoal.cli.output import tell
+    from shoal.cli.output import show_run
     from shoal.tables import demo
     from shoal.verbs.anonymize import STAGES
 
@@ -68,9 +68,9 @@ def command(
     )
     frame, profile = table.frame, table.inspect()
     console.line(
-        f"{frame.height:,} synthetic patients; {console.percent(profile.vmr)} of the cells that "
-        f"others may know are missing, {console.percent(profile.unique / frame.height)} of the "
-        "rows are unique on them.\n"
+        f"{frame.height:,} synthetic patients. By their quasi-identifiers, "
+        f"{console.percent(profile.unique / frame.height)} of the rows are unique; "
+        f"{console.percent(profile.vmr)} of these values are missing.\n"
     )
     with warnings.catch_warnings():
         # The patients are made up, and everybody is to see the same: a short seed does no harm.
@@ -81,10 +81,10 @@ def command(
             first=partial(ahead, DEFAULT_METHOD, diverse=False),
         )
     _show("Before", frame)
-    _show(f"After: everybody looks like at least {K - 1} others", _crowd(release.frame))
-    tell(release.made)
+    _show(f"After: everyone looks like at least {K - 1} others", _crowd(release.frame))
+    show_run(release.made)
     console.table(
-        ("column", "lost"),
+        ("column", "information loss"),
         [(name, console.percent(rate)) for name, rate in release.loss.by_column.items()],
     )
     if out is None:

@@ -68,15 +68,15 @@ def command(
     opened = read(where, plan)
     profile = opened.inspect()
     trees = write_plan(opened, where, out, (), hierarchies, force=force, sets=sets)
-    console.line(f"Wrote {out}: {len(profile.columns)} columns, roles guessed.")
+    console.line(f"Wrote {out}: {len(profile.columns)} columns with suggested roles.")
     for column in profile.schema.columns:
         if column.role is Role.UNDECIDED:
             console.line(f"  {column.role.label}: {column.name} ({column.reason})")
     for name, tree in trees.items():
-        console.line(f"  hierarchy guessed: {name} ({tree.how}), {tree.named}: {tree.path}")
+        console.line(f"  suggested hierarchy of {name} ({tree.how}), {tree.named}: {tree.path}")
     if profile.not_people:
         console.warning(profile.not_people)
-    console.line("Check them, then run:")
+    console.line("Check roles and hierarchies, then run:")
     console.line(f"  shoal anonymize {again(where, hierarchies, out)} -o release.csv")
 
 
@@ -122,7 +122,7 @@ def write_plan(
     plan = plan.changed({"columns": guessed}).final()
     reasons = {column.name: column.reason for column in schema.columns} | dict(why or {})
     for name, tree in trees.items():
-        reasons[name] += f"; hierarchy guessed, check it: {tree.how}"
+        reasons[name] += f"; suggested hierarchy ({tree.how}): check it"
     files = _written(list(trees.values()), force=force)
     with files, atomic_file(out, force=force, inputs=[where]) as stream:
         stream.write(plan.to_toml(reasons).encode())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from shoal.tables.source import Place
     from shoal.verbs.inspect import Inspection
 
-_SETS = 6  # minimal unique combinations of a row that are told
+SHOWN = 3  # columns, combinations of each size, and rows that are shown
 
 
 @with_settings(*TABLE, "quasi")
@@ -38,39 +38,42 @@ def command(
     full = given.plan()
     where = given.located(data, full)
     profile = read(where, full, given.late(), only="quasi" in given.values).inspect()
-    _tell(profile, where)
+    _show(profile, where)
     keep(json, profile.to_json(), force, inputs)
 
 
-def _tell(profile: Inspection, where: Place) -> None:
-    """Show the columns, what singles rows out, and how rows stand on the quasi-identifiers."""
+def _show(profile: Inspection, where: Place) -> None:
+    """Show the columns, those that identify people, and how unique the rows are."""
     console.line(f"{streams.named(where)}: {profile.rows:,} rows, {len(profile.columns)} columns\n")
     console.table(
-        ("column", "type", "missing", "distinct", "example", "role", "kind", "why"),
+        ("column", "type", "missing", "distinct", "example", "suggested role"),
         [
             (
                 look.column.name,
-                look.dtype,
+                look.type_name,
                 console.percent(look.missing / profile.rows),
                 f"{look.distinct:,}",
                 look.example[:24],
                 look.column.role.label,
-                look.column.kind.value if look.column.kind else "",
-                look.column.reason,
             )
             for look in profile.columns
         ],
+        spare=("example",),
     )
+    console.line("Why these roles:")
+    for look in profile.columns:
+        console.line(f"  {look.column.name}: {look.column.reason}")
+    console.line()
     if profile.not_people:
         console.warning(profile.not_people)
-    _tell_singling(profile.singling)
+    _show_singling(profile.singling)
     names = profile.schema.quasi
     if not names:
-        console.line("No quasi-identifiers found or named: say which with --quasi a,b,c.")
+        console.line("No quasi-identifiers found or named. Name them with --quasi a,b,c.")
         return
-    console.line(f"On the quasi-identifiers {', '.join(names)}:")
-    console.line(f"  missing cells (VMR)             {console.percent(profile.vmr)}")
-    console.line(f"  rows with a missing cell (RMR)  {console.percent(profile.rmr)}")
+    console.line(f"By the quasi-identifiers {', '.join(names)}:")
+    console.line(f"  missing values                  {console.percent(profile.vmr)}")
+    console.line(f"  rows with a missing value       {console.percent(profile.rmr)}")
     for size, rows in profile.below.items():
         what = "rows that are unique" if size == 2 else f"rows in a class below {size}"
         console.line(f"  {what:<30}  {console.percent(rows / profile.rows)} ({rows:,})")
@@ -78,30 +81,27 @@ def _tell(profile: Inspection, where: Place) -> None:
     console.line(f"\nNext: shoal start {again}, then check the roles in the plan that it writes.")
 
 
-def _tell_singling(singling: Singling) -> None:
-    """Show which columns tell rows apart, alone and together."""
-    console.line("Which columns single rows out, alone and up to three together:")
-    console.table(
-        ("columns", "rows unique by them", "distinction", "separation"),
-        [
-            (
-                " + ".join(combination.columns),
-                f"{combination.unique:,} ({console.percent(combination.alone)})",
-                f"{combination.distinction:.4f}",
-                f"{combination.separation:.4f}",
-            )
-            for combination in (*singling.columns, *singling.together)
-        ],
-    )
+def _show_singling(singling: Singling) -> None:
+    """Show which columns identify people, alone and together."""
+    best = [one for one in singling.columns if one.unique][:SHOWN]
+    for size in (2, 3):
+        best += [one for one in singling.together if len(one.columns) == size][:SHOWN]
+    if best:
+        console.line("Columns that identify people, alone or together:")
+        console.table(
+            ("columns", "rows that are unique"),
+            [
+                (" + ".join(one.columns), f"{one.unique:,} ({console.percent(one.alone)})")
+                for one in best
+            ],
+        )
     share = console.percent(singling.unique / max(singling.rows, 1))
     console.line(
-        f"{singling.unique:,} rows ({share}) are unique by at most three of "
-        f"{', '.join(singling.tried)}.\n"
+        f"{singling.unique:,} rows ({share}) are unique by three or fewer of "
+        f"{', '.join(singling.tried)}."
     )
-    if singling.worst:
-        console.line("The rows that the fewest columns single out:")
-        for row in singling.worst:
-            sets = [" + ".join(names) for names in row.minimal]
-            more = f" and {len(sets) - _SETS:,} more" if len(sets) > _SETS else ""
-            console.line(f"  row {row.row + 1:,}: {'; '.join(sets[:_SETS])}{more}")
-        console.line()
+    for row in singling.worst[:SHOWN]:
+        sets = [" + ".join(names) for names in row.minimal]
+        more = f", and {len(sets) - 2:,} more" if len(sets) > 2 else ""
+        console.line(f"  Row {row.row + 1:,} is unique by {', by '.join(sets[:2])}{more}.")
+    console.line()

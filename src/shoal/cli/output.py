@@ -315,38 +315,41 @@ def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
         named[file.resolve()] = flag
 
 
-def tell(run: Run) -> None:
-    """Say in a few lines what came out."""
+def show_run(run: Run) -> None:
+    """Show the result of a run in a few lines."""
     from shoal.catalog import find_method
     from shoal.privacy.base import reached
+    from shoal.show.charts.words import say
 
     loss = run.loss
     left = run.rows_in - run.rows_out
-    kept = "every row kept" if not left else f"{left:,} rows left out"
-    if left < 0:
-        kept = f"every row kept, {-left:,} counterfeits"
+    removed = "no rows removed" if left <= 0 else f"{left:,} rows removed"
+    more = f", {-left:,} counterfeit rows added" if left < 0 else ""
     console.line(
-        f"{run.method}: {run.rows_in:,} rows in, {run.rows_out:,} out ({kept}), "
+        f"Method {run.method}: {run.rows_in:,} rows in, {run.rows_out:,} rows out{more}, "
         f"{run.groups:,} classes"
     )
     if run.plan.paper is not None:
         citation = find_method(run.plan.method.name).citation
-        console.line(f"Paper    as in {citation}: {run.plan.paper.describe()}")
+        console.line(f"As in {citation}: {run.plan.paper.describe()}")
     if run.verdict.people is not None:
-        console.line(f"Counted  {run.verdict.people:,} different people by {run.schema.person!r}")
-    parts = f"generalization {loss.generalization:.4f}, removal {loss.removal:.4f}"
-    console.line(f"Loss     {loss.rate:.4f} of 1 ({parts})")
+        console.line(f"{run.verdict.people:,} different people, counted by {run.schema.person!r}")
+    parts = "all by generalization"
+    if loss.removal:
+        parts = f"{say(loss.generalization, 'share')} by generalization"
+        parts += f", {say(loss.removal, 'share')} by removal"
+    console.line(f"Information loss {say(loss.rate, 'share')}, {parts}; {removed}")
     if run.proof is not None:
-        console.line(f"Proved   {run.proof.describe().partition('. ')[2]}")
+        console.line(f"Proved: {run.proof.describe().partition('. ')[2]}")
     if run.notes:
         notes = (f"{name} {_figures(value)}" for name, value in run.notes.items())
-        console.line(f"Found    {'; '.join(notes)}")
+        console.line(f"Found: {'; '.join(notes)}")
     if run.exposure is not None and not run.exposure.warns:
-        console.line(f"Note     {run.exposure.describe()}")
+        console.line(f"Note: {run.exposure.describe()}")
     if run.read_off is not None and run.read_off.known and not run.read_off.warns:
-        console.line(f"Note     {run.read_off.describe()}")
+        console.line(f"Note: {run.read_off.describe()}")
     for result in run.verdict.rules:
-        console.line(f"Verified {result.promise}; reached: {reached(result.achieved)}")
+        console.line(f"Verified: {result.promise}; reached: {reached(result.achieved)}")
 
 
 def _filled(page: str, manifest: Mapping[str, Any]) -> str:

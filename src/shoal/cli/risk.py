@@ -86,15 +86,15 @@ def command(
 
 def report(risks: Risks) -> None:
     """Show the figures before and after side by side."""
-    console.line(f"{risks.after.rows:,} rows, looked up by {', '.join(risks.quasi)}")
+    console.line(f"{risks.after.rows:,} rows, attacker knows {', '.join(risks.quasi)}")
     both = [measured for measured in (risks.before, risks.after) if measured is not None]
     heads = ("before", "after") if len(both) == 2 else ("this table",)
     console.table(("re-identification", *heads), _rows(both, risks.population))
     for name, after in risks.attributes.items():
         seen = [*([risks.attributes_before[name]] if risks.before else []), after]
-        console.table((f"what is believed of {name}", *heads), _beliefs(seen))
+        console.table((f"belief in a value of {name}", *heads), _beliefs(seen))
         if name in risks.values:
-            _tell(risks.values[name])
+            _show_values(risks.values[name])
     if risks.left_out:
         console.line(risks.left_out)
     if risks.exposure is not None:
@@ -102,20 +102,20 @@ def report(risks: Risks) -> None:
 
 
 def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]:
-    share = f"{measured[0].threshold:g}"
+    share = console.percent(measured[0].threshold, 0)
 
     def line(label: str, *cells: object) -> tuple[str, ...]:
         return (label, *map(str, cells))
 
     rows = [
         line("rows", *(f"{one.rows:,}" for one in measured)),
-        line("classes (rows that look alike)", *(f"{one.classes:,}" for one in measured)),
-        line(f"smallest class (k), in {measured[-1].counted}", *(one.k for one in measured)),
+        line("classes", *(f"{one.classes:,}" for one in measured)),
+        line(f"smallest class (k), {measured[-1].counted}", *(one.k for one in measured)),
         line(
-            "highest risk, in the table for sure (prosecutor)",
+            "highest risk (prosecutor)",
             *_all(measured, "prosecutor_highest"),
         ),
-        line("mean of it", *_all(measured, "prosecutor_mean")),
+        line("mean risk", *_all(measured, "prosecutor_mean")),
         line(f"rows with a risk above {share}", *(console.percent(one.above) for one in measured)),
         line(_unique(measured[-1]), *(console.percent(one.unique) for one in measured)),
     ]
@@ -123,9 +123,9 @@ def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]
         return rows
     return [
         *rows,
-        line(f"fewest of {population:,} people (k-map)", *(one.k_map for one in measured)),
-        line("highest risk among the people (journalist)", *_all(measured, "journalist_highest")),
-        line("rows linked correctly if all are (marketer)", *_all(measured, "marketer")),
+        line(f"smallest group of {population:,} people (k-map)", *(one.k_map for one in measured)),
+        line("highest risk (journalist)", *_all(measured, "journalist_highest")),
+        line("share of rows linked correctly (marketer)", *_all(measured, "marketer")),
     ]
 
 
@@ -135,26 +135,27 @@ def _unique(risk: Risk) -> str:
 
 
 def _beliefs(measured: list[AttributeRisk]) -> list[tuple[str, ...]]:
+    limit = console.percent(measured[0].threshold, 0)
     return [
-        ("in the likeliest value, at worst", *_all(measured, "worst")),
-        ("in the likeliest value, on average", *_all(measured, "mean")),
-        ("without looking anybody up", *_all(measured, "prior")),
+        ("most likely value, highest", *_all(measured, "worst")),
+        ("most likely value, mean", *_all(measured, "mean")),
+        ("most frequent value, without the release", *_all(measured, "prior")),
         (
-            f"{measured[-1].counted} believed more than {measured[0].threshold:g}",
+            f"{measured[-1].counted} with a belief above {limit}",
             *(console.percent(one.above) for one in measured),
         ),
         (
-            f"{measured[-1].counted} whose value is certain",
+            f"{measured[-1].counted} with a certain value",
             *(console.percent(one.certain) for one in measured),
         ),
     ]
 
 
-def _tell(told: Telling) -> None:
-    """Show what classes tell of single values: those with the highest ratio."""
+def _show_values(told: Telling) -> None:
+    """Show the values whose share in a class is highest, compared with the table."""
     from shoal.privacy.base import said
 
-    heads = ("in the table", "in a class, at most", "ratio", f"{told.unit} where doubled")
+    heads = ("in the table", "in a class, highest", "gain", f"{told.unit} where doubled")
     rows = [
         (
             one.value,
@@ -165,12 +166,12 @@ def _tell(told: Telling) -> None:
         )
         for one in told.shown
     ]
-    console.table((f"what classes tell of {told.column}", *heads), rows)
+    console.table((f"share of {told.column}", *heads), rows)
     if len(told.values) > len(rows):
-        console.line(f"{len(told.values) - len(rows):,} more values with lower ratios: see --json.")
+        console.line(f"{len(told.values) - len(rows):,} more values with lower gains: see --json.")
     if sentence := told.describe():
         console.warning(sentence)
 
 
 def _all(measured: list[Risk] | list[AttributeRisk], name: str) -> list[str]:
-    return [f"{getattr(one, name):.4f}" for one in measured]
+    return [console.percent(getattr(one, name)) for one in measured]

@@ -67,35 +67,36 @@ def command(
 
     if not yes and not sys.stdin.isatty():
         raise ParameterError(
-            "start asks a few questions, and there is no terminal to answer at. Give --yes to "
-            "release only what is certain, or write a plan: shoal init"
+            "start asks a few questions, but the input is not a terminal. Give --yes to run "
+            "without "
+            "questions, or write a plan: shoal init"
         )
     plan = planned(None, sets="never", **given.early)
     where = given.located(data, plan)
     stem = where.stem.partition(".")[0] if isinstance(where, Path) else where.table or "table"
     files = {word: out / f"{stem}.{word}" for word in ("plan.toml", "release.csv", "report.html")}
-    check(files.values(), where, force)
+    check_writable(files.values(), where, force)
     opened = read(where, plan)
     profile = opened.inspect()
-    suggested = suggestions(profile)
+    suggested = suggest_roles(profile)
     BAR.stop()
     named = getattr(where, "again", where)
     console.line(f"{named}: {profile.rows:,} rows, {len(profile.columns)} columns")
-    roles, people = (suggested, k or K) if yes else asked(profile, suggested, k)
+    roles, people = (suggested, k or K) if yes else ask(profile, suggested, k)
     BAR.start()
-    rules = promise(profile, roles, people)
+    rules = chosen_rules(profile, roles, people)
     columns = {name: {"role": role.value} for name, role in roles.items()}
     decided = replace(opened, plan=plan.replaced(columns=columns))
     why = {
         column.name: column.reason
         if roles[column.name] is suggested[column.name]
-        else f"your answer; guessed: {suggested[column.name].label}"
+        else f"your answer; suggested: {suggested[column.name].label}"
         for column in profile.schema.columns
     }
     goal = files["plan.toml"]
     hierarchies = given.values.get("hierarchies")
     made = init.write_plan(decided, where, goal, rules, hierarchies, force=force, why=why)
-    tell(roles, why, rules)
+    show_roles(roles, why, rules)
     console.line(f"Wrote {goal}{f' and {len(made)} hierarchies' if made else ''}.\n")
     anonymize.command(
         out=str(files["release.csv"]),
@@ -105,14 +106,14 @@ def command(
         report=files["report.html"],
         force=force,
     )
-    console.line(f"\nRead the report, then the plan: {goal}. Run it again with:")
+    console.line(f"\nRead the report and check the plan {goal}. To run it again:")
     words = init.again(where, hierarchies, goal)
     console.line(f"  shoal anonymize {words} -o {files['release.csv']} --force")
     if not no_browser and not yes:
         typer.launch(files["report.html"].absolute().as_uri())
 
 
-def check(files: Any, where: Any, force: bool) -> None:
+def check_writable(files: Any, where: Any, force: bool) -> None:
     """Refuse what cannot be written before anything is asked."""
     from shoal.base.atomic import check_output
 
@@ -120,7 +121,7 @@ def check(files: Any, where: Any, force: bool) -> None:
         check_output(file, force=force, inputs=[where])
 
 
-def suggestions(profile: Inspection) -> dict[str, Role]:
+def suggest_roles(profile: Inspection) -> dict[str, Role]:
     """Return the role of every column that names and values speak for; others stay undecided.
 
     A column that repeats and seems to number people says whose row it is. A sensitive column that
@@ -128,43 +129,50 @@ def suggestions(profile: Inspection) -> dict[str, Role]:
     """
     roles = {column.name: column.role for column in profile.schema.columns}
     for name, role in roles.items():
-        if role is Role.SENSITIVE and not diverse(profile, name):
+        if role is Role.SENSITIVE and not count_values(profile, name):
             roles[name] = Role.UNDECIDED
     if (whose := profile.whose) is not None:
         roles[whose] = Role.PERSON
     return roles
 
 
-def diverse(profile: Inspection, name: str) -> int:
-    """Return how many different values every class can have in a column; 0 when hardly two."""
+def count_values(profile: Inspection, name: str) -> int:
+    """Return how many different values every class can have in a column; 0 if hardly two."""
     counts = profile.frame[name].drop_nulls().value_counts()["count"]
     if len(counts) < 2 or counts.max() > _SHARE * profile.rows:  # type: ignore[operator]
         return 0
     return min(L, len(counts))
 
 
-def promise(profile: Inspection, roles: Mapping[str, Role], k: int) -> list[dict[str, Any]]:
+def chosen_rules(profile: Inspection, roles: Mapping[str, Role], k: int) -> list[dict[str, Any]]:
     """Return the rules of the plan: k, and different values of every sensitive column."""
     rules: list[dict[str, Any]] = [{"name": "k-anonymity", "k": k}]
     for name, role in roles.items():
-        if role is Role.SENSITIVE and (values := diverse(profile, name)):
+        if role is Role.SENSITIVE and (values := count_values(profile, name)):
             rules.append({"name": "l-diversity", "l": values, "column": name})
     return rules
 
 
-def asked(
+def ask(
     profile: Inspection, suggested: Mapping[str, Role], k: int | None
 ) -> tuple[dict[str, Role], int]:
     """Ask for the roles and for k; what is not named is not released."""
     names = [column.name for column in profile.schema.columns]
     console.line(
-        "Enter takes the suggestion in brackets, - means none; names with commas between.\n"
+        "Press Enter to accept the suggestion in brackets. Type - for none. Separate names with "
+        "commas.\n"
     )
     console.line(f"Columns: {', '.join(names)}\n")
     questions = (
-        (Role.PERSON, "Which column says whose row it is, if people have several rows?"),
-        (Role.QUASI, "Which could somebody else know of a person: age, place, dates, job?"),
-        (Role.SENSITIVE, "What must nobody learn of a person?"),
+        (
+            Role.PERSON,
+            "If people have several rows, which column says which person a row belongs to?",
+        ),
+        (
+            Role.QUASI,
+            "Which columns may other people know about a person (age, place, dates, job)?",
+        ),
+        (Role.SENSITIVE, "Which columns are sensitive: nobody should learn them about a person?"),
     )
     roles = {
         name: Role.IDENTIFIER if suggested[name] is Role.IDENTIFIER else Role.UNDECIDED
@@ -176,42 +184,44 @@ def asked(
 
         def read(words: str, role: Role = role) -> list[str]:
             chosen = opt.parse_names([words], names)
-            fault = wrong(chosen, names, taken, one=role is Role.PERSON)
+            fault = find_fault(chosen, names, taken, one=role is Role.PERSON)
             if fault:
                 raise ParameterError(fault)
             return chosen
 
-        for name in answer(question, ",".join(guess) or NONE, read):
+        for name in ask_until_valid(question, ",".join(guess) or NONE, read):
             roles[name], taken[name] = role, question
     if k is None:
-        k = answer("How many people must look alike at least (k)?", str(K), whole)
+        k = ask_until_valid(
+            "How many people must share the same published values, at least (k)?", str(K), read_k
+        )
     return roles, k
 
 
-def wrong(
+def find_fault(
     chosen: Sequence[str], names: Sequence[str], taken: Mapping[str, str], *, one: bool
 ) -> str:
     """Say what is wrong with the columns of an answer, if anything."""
     from shoal.tables.schema import unknown_column
 
     if one and len(chosen) > 1:
-        return f"One column says whose row it is. Got {', '.join(chosen)}; - means none."
+        return f"Name one column, or - for none. Got {', '.join(chosen)}."
     for name in chosen:
         if name not in names:
             return unknown_column(name, names)
         if name in taken:
-            return f"{name!r} was the answer to another question: {taken[name]}"
+            return f"{name!r} was already the answer to another question: {taken[name]}"
     return ""
 
 
-def whole(words: str) -> int:
+def read_k(words: str) -> int:
     """Read k."""
     if not words.isdecimal() or int(words) < 2:
-        raise ParameterError(f"A whole number from 2 is needed. Got {words!r}; 5 to 20 is usual.")
+        raise ParameterError(f"Give a whole number, 2 or more (usually 5 to 20). Got {words!r}.")
     return int(words)
 
 
-def answer(question: str, suggestion: str, read: Callable[[str], T]) -> T:
+def ask_until_valid(question: str, suggestion: str, read: Callable[[str], T]) -> T:
     """Ask until the answer can be read."""
     while True:
         words = typer.prompt(question, default=suggestion, err=True).strip()
@@ -221,16 +231,16 @@ def answer(question: str, suggestion: str, read: Callable[[str], T]) -> T:
             console.error(str(fault))
 
 
-def tell(
+def show_roles(
     roles: Mapping[str, Role], why: Mapping[str, str], rules: Sequence[Mapping[str, Any]]
 ) -> None:
     """Say what is released how, and what is not, with the reason."""
     console.table(
-        ("column", "role", "what happens to it", "why"),
+        ("column", "role", "in the release", "why"),
         [(name, role.label, role.outcome, why[name]) for name, role in roles.items()],
     )
     promised = ", ".join(
         f"{rule['name']} ({', '.join(f'{key} = {rule[key]}' for key in rule if key in 'kl')})"
         for rule in rules
     )
-    console.line(f"Promise: {promised}.")
+    console.line(f"Rules: {promised}.")

@@ -1,4 +1,4 @@
-"""What is released as it is: how many rows it makes unique beside the quasi-identifiers.
+"""Columns published unchanged: how many rows they make unique, with the quasi-identifiers.
 
 A rule such as k-anonymity speaks of the quasi-identifiers alone. Columns that leave the house
 exactly may single out rows that look alike on them, and nothing in the verdict says so. This is
@@ -43,7 +43,7 @@ class Exposure:
     worst, worst_unique
         The column that makes most rows unique by itself, and how many.
     secret
-        There is one such column and it is sensitive: whoever knows it learns nothing more.
+        There is one such column and it is sensitive: anyone who knows it learns nothing more.
     linked
         The rows of a person are linked by a pseudonym: unique are the rows of people whose rows,
         all of them together, nobody else has.
@@ -74,18 +74,20 @@ class Exposure:
         if len(self.columns) > _NAMED:
             names.append(f"{len(self.columns) - _NAMED} more")
         known = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        are = "released as it is" if len(self.columns) == 1 else "released as they are"
-        text = f"With {known}, {are}, {self._percent(self.unique)} of the rows are unique"
+        text = (
+            f"Someone who also knows a person's {known} could single out "
+            f"{self._percent(self.unique)} of the rows"
+        )
         if self.linked:
-            text += ", all rows of a person taken together"
+            text += ", counting all rows of a person together"
         if len(self.columns) > 1:
-            text += f" (with {short(self.worst)} alone {self._percent(self.worst_unique)})"
+            text += f" ({self._percent(self.worst_unique)} by {short(self.worst)} alone)"
         if self.before:
-            text += f"; by the quasi-identifiers alone {self._percent(self.before)}"
+            text += f"; {self._percent(self.before)} by the quasi-identifiers alone"
         if self.warns:
             text += (
-                ". Anyone who knows these values can find the person's row. Consider making these "
-                "columns quasi-identifiers"
+                ". These values are published unchanged. Consider making these columns "
+                "quasi-identifiers"
             )
         return f"{text}."
 

@@ -1,11 +1,10 @@
-"""What tight cells give away: values, and whole rows, that must occur behind a release.
+"""Original values and records that can be deduced from tight cells.
 
 A class is published with the join of its members. So both ends of ``[20-29]`` occur in it, every
-member of a set does, and at least two children of a node; where all other cells of the class are
-exact, those are whole rows of the original, known for certain to whoever has the release. With two
-wide cells no row is certain: which value goes with which is open. Nothing follows from ``*``, which
-a missing value explains, from ends on a grid, and from cells that a method makes wider than it
-need.
+member of a set does, and at least two children of a node. If all other cells of the class are
+exact, anyone who has the release knows complete original records. With two wide cells no record is
+certain, because it is open which values belong together. Nothing follows from ``*`` (a missing
+value may be the reason), from ends on a grid, and from cells that a method makes wider than needed.
 """
 
 from __future__ import annotations
@@ -82,23 +81,24 @@ class ReadOff:
     def describe(self) -> str:
         """Say it in a sentence, with what to do where it matters."""
         if not self.known:
-            return "No whole row behind the release can be read off its cells with certainty."
+            return "No complete record behind the release can be deduced with certainty."
         if self.assumed:
             return (
-                f"If every end and every label in it is a value of the table, {self.known:,} whole "
-                f"rows behind the release ({100 * self.share:.1f} %) can be read off its cells. "
-                "The plan of the run tells whether they are (--plan)."
+                f"If all interval ends and labels are values of the table, {self.known:,} "
+                f"complete records behind the release ({100 * self.share:.1f} % of the rows) can "
+                "be deduced. "
+                "The plan of the run shows whether they are: give it with --plan."
             )
-        alone = "" if self.unique is None else f", {self.unique:,} of them unique there"
+        alone = "" if self.unique is None else f", {self.unique:,} of them unique in the table"
         remedy = ""
         if self.warns:
             remedy = (
-                " Put ordered columns on a grid (--grid), give names a hierarchy, or widen cells "
-                "by chance (--slack)."
+                " Put ordered columns on a grid (--grid), give categories a hierarchy, or widen "
+                "cells at random (--slack)."
             )
         return (
-            f"{self.known:,} whole rows behind the release ({100 * self.share:.1f} %) can be read "
-            f"off its cells with certainty{alone}.{remedy}"
+            f"{self.known:,} complete records behind the release ({100 * self.share:.1f} % of the "
+            f"rows) can be deduced with certainty{alone}.{remedy}"
         )
 
 

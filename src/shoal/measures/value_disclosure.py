@@ -23,7 +23,7 @@ from shoal.releases.opened import Opened
 SHOWN = 12  # values of a column that people are shown, those with the highest ratio
 DOUBLE = 2.0  # ratio from which rows are counted, and above which it is said in a sentence
 LEFT_OUT = (
-    "What classes tell of single values is left out: this release does not say whose value is "
+    "Shares of single values are left out: this release does not say whose value is "
     "whose. See what is believed instead."
 )
 
@@ -84,10 +84,10 @@ class Telling:
             bounds += "; t and beta bound shares of known values with --missing-sensitive ignore"
         return (
             f"In one class {100 * worst.highest:.1f} %{known} have {short(worst.value)} in "
-            f"{short(self.column)}, in the table {100 * worst.table:.2g} %: {said(worst.ratio)} "
-            f"times as many. Classes of {counted(worst.doubled, self.unit)} in all at least double "
-            f"its share. Rules that bound this: {bounds}. k and the number of different values (l) "
-            "hardly do."
+            f"{short(self.column)}, {said(worst.ratio)} times the share in the whole table "
+            f"({100 * worst.table:.2g} %). {counted(worst.doubled, self.unit)} are in classes that "
+            f"at least double its share. Rules that limit this: {bounds}. k-anonymity and distinct "
+            "l-diversity hardly limit it."
         )
 
     def to_dict(self, most: int | None = None) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def _said(name: str, value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
     if name in LOSSES and name != DEFAULT_LOSS:
-        return f"{value:{LOSSES[name].form}}"
+        return LOSSES[name].written(value)
     if "second" in name:
         return say(value, "seconds")
     if any(word in name for word in _SHARES) and "ratio" not in name:

@@ -42,7 +42,7 @@ class Promise:
 def losses_shown(loss: Loss) -> list[Tile]:
     """Return the losses of the catalog that tables for people have, beside the usual one."""
     return [
-        Tile(entry.title, f"{loss.by_name[name]:{entry.form}}", entry.story)
+        Tile(entry.title, entry.written(loss.by_name[name]), entry.story)
         for name, entry in LOSSES.items()
         if entry.shown and name != DEFAULT_LOSS and name in loss.by_name
     ]

@@ -275,6 +275,21 @@ def plain(dtype: pl.DataType) -> bool:
     return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration))
 
 
+def type_name(dtype: pl.DataType) -> str:
+    """Return the type of a column in words."""
+    if dtype.is_integer():
+        return "whole number"
+    if dtype.is_numeric():
+        return "number"
+    if dtype == pl.Date:
+        return "date"
+    if dtype.is_temporal():
+        return "time"
+    if dtype == pl.Boolean:
+        return "yes or no"
+    return "text" if textual(dtype) or isinstance(dtype, pl.Enum) else str(dtype)
+
+
 def textual(dtype: pl.DataType) -> bool:
     """Tell whether cells of this type are texts, which have no order of their own."""
     return dtype == pl.String or isinstance(dtype, pl.Categorical)
@@ -348,7 +363,7 @@ def declare(
             order=tuple(order.get(name, ())),
         )
         if column.role is Role.QUASI:
-            kind, why = Kind.ORDERED, "its order is listed"
+            kind, why = Kind.ORDERED, "the plan lists its order"
             if name in kinds:
                 kind, why = Kind(kinds[name]), "kind declared"
             elif not column.order:
@@ -361,15 +376,15 @@ def declare(
 def guess_kind(series: pl.Series, has_taxonomy: bool) -> tuple[Kind, str]:
     """Guess how a quasi-identifier should be generalized, and say why."""
     if has_taxonomy:
-        return Kind.TAXONOMY, "it has a hierarchy"
+        return Kind.TAXONOMY, "has a hierarchy"
     dtype = series.dtype
     if series.null_count() == len(series):
-        return Kind.SET, "it is entirely missing"
+        return Kind.SET, "all values are missing"
     if dtype.is_numeric():
-        return Kind.ORDERED, "it holds numbers"
+        return Kind.ORDERED, "numbers"
     if dtype.is_temporal():
-        return Kind.ORDERED, "it holds dates or times"
+        return Kind.ORDERED, "dates or times"
     mixed = holds_numbers(series)
     if mixed:
-        return Kind.SET, f"it mixes numbers ({mixed[0]!r}) with texts ({mixed[1]!r})"
-    return Kind.SET, "it holds names without an order"
+        return Kind.SET, f"numbers ({mixed[0]!r}) mixed with texts ({mixed[1]!r})"
+    return Kind.SET, "categories"

@@ -17,17 +17,18 @@ from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.whose import not_people, repeating
-from shoal.tables.schema import Column, Schema, plain
+from shoal.tables.schema import Column, Schema, plain, type_name
 
 _SIZES = (2, 5, 10)
 
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """One column: its suggested part, its type, what is missing, how many values differ."""
+    """One column: its suggested role, its type, its missing cells and different values."""
 
     column: Column
     dtype: str
+    type_name: str
     missing: int
     distinct: int
     example: str
@@ -98,7 +99,7 @@ class Inspection:
         rows = [
             (
                 look.column.name,
-                look.dtype,
+                look.type_name,
                 f"{look.missing / max(self.rows, 1):.1%}",
                 look.distinct,
                 look.column.role.label,
@@ -191,6 +192,7 @@ def _look(series: pl.Series, column: Column) -> ColumnLook:
     return ColumnLook(
         column=column,
         dtype=str(series.dtype),
+        type_name=type_name(series.dtype),
         missing=series.null_count(),
         distinct=known.n_unique() if simple else 0,
         example=str(known[0]) if shown else "",

@@ -40,7 +40,7 @@ def test_what_can_be_read_off_is_told_as_on_one_machine(spark):
     told = made.made.read_off
     assert told == local.made.read_off
     assert told.known > 0
-    assert told.warns == any("read off" in text for text in made.warnings)
+    assert told.warns == any("be deduced" in text for text in made.warnings)
 
 
 def test_slack_widens_on_spark_too(spark):

@@ -178,7 +178,7 @@ def test_the_command_writes_a_folder(spark, tmp_path):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    assert "Verified every class has at least 3 rows" in done.stdout
+    assert "Verified: every class has at least 3 rows" in done.stdout
     assert json.loads((tmp_path / "run.json").read_text())["notes"]["engine"] == "spark"
     released = pl.concat([pl.read_parquet(path) for path in (tmp_path / "out").glob("*.parquet")])
     assert released.height == 60

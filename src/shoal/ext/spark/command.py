@@ -60,7 +60,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     staged is deleted before the program ends.
     """
     from shoal.cli.background import stoppable
-    from shoal.cli.output import check_apart, check_named, tell
+    from shoal.cli.output import check_apart, check_named, show_run
     from shoal.ext.spark.anonymize import anonymize_on_spark
     from shoal.ext.spark.settings import DRIVER_TUPLES, Spark
 
@@ -89,7 +89,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
         files = _write_figures(order, release)
     for text in release.warnings:
         console.warning(text)
-    tell(release.made)
+    show_run(release.made)
     console.line(f"Wrote {' and '.join(files)}.")
 
 

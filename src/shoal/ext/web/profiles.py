@@ -10,7 +10,7 @@ import polars as pl
 from shoal.base.roles import Role
 from shoal.ext.web.reading import on_the_page
 from shoal.tables.cells import as_text
-from shoal.tables.schema import plain, textual
+from shoal.tables.schema import plain, textual, type_name
 from shoal.verbs.inspect import ColumnLook, Inspection
 
 MARKS = ("?", "NA", "N/A", "n/a", "NULL", "null", "None", "none", "-", "--", ".", "#N/A")
@@ -44,7 +44,7 @@ def column(series: pl.Series, look: ColumnLook, number: int) -> dict[str, Any]:
     return {
         "number": number,
         "name": look.column.name,
-        "type": _type(series.dtype),
+        "type": type_name(series.dtype),
         "missing": look.missing,
         "distinct": look.distinct,
         "role": look.column.role.value,
@@ -53,20 +53,6 @@ def column(series: pl.Series, look: ColumnLook, number: int) -> dict[str, Any]:
         "plain": plain(series.dtype),
         "shape": _shape(series) if shown else None,
     }
-
-
-def _type(dtype: pl.DataType) -> str:
-    if dtype.is_integer():
-        return "whole numbers"
-    if dtype.is_numeric():
-        return "numbers"
-    if dtype == pl.Date:
-        return "dates"
-    if dtype.is_temporal():
-        return "times"
-    if dtype == pl.Boolean:
-        return "true or false"
-    return "texts" if textual(dtype) or isinstance(dtype, pl.Enum) else str(dtype)
 
 
 def _shape(series: pl.Series) -> dict[str, Any] | None:

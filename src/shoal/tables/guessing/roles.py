@@ -1,4 +1,4 @@
-"""Decide about a column from its name and its values; without evidence it stays undecided."""
+"""Guess the role of a column from its name and its values; without evidence it stays undecided."""
 
 from __future__ import annotations
 
@@ -66,46 +66,46 @@ class Evidence:
 def role_of(evidence: Evidence) -> Guess:
     """Return the first role that there is evidence for, and the evidence in words."""
     if evidence.known.is_empty():
-        return Role.UNDECIDED, "it is entirely missing"
+        return Role.UNDECIDED, "all values are missing"
     if not plain(evidence.series.dtype):
-        return Role.UNDECIDED, f"its type {evidence.series.dtype} holds more than one value a cell"
+        return Role.UNDECIDED, f"its cells ({evidence.series.dtype}) hold more than one value"
     for test in _TESTS:
         if (guess := test(evidence)) is not None:
             return guess
-    return Role.UNDECIDED, "nothing in its name or values says what it is"
+    return Role.UNDECIDED, "neither name nor values suggest a role"
 
 
 def _by_form(evidence: Evidence) -> Guess | None:
     """Values whose form alone says what they are."""
     dtype = evidence.series.dtype
     if dtype.is_temporal():
-        return Role.QUASI, "it tells when something was, which others may know"
+        return Role.QUASI, "contains dates, which other people may know"
     if not (textual(dtype) or dtype.is_integer()):
         return None
     if form := patterns.first_fit(patterns.IDENTIFYING, evidence.texts):
-        return Role.IDENTIFIER, f"its values look like {form}"
+        return Role.IDENTIFIER, f"the values look like {form}"
     if not textual(dtype):
         return None
     if form := patterns.first_fit(patterns.DATES, evidence.texts):
-        return Role.QUASI, f"its values look like {form}, which others may know"
+        return Role.QUASI, f"the values look like {form}, which other people may know"
     if patterns.is_prose(evidence.texts):
-        return Role.IDENTIFIER, "it holds free text, which may name people"
+        return Role.IDENTIFIER, "contains free text, which may name people"
     return None
 
 
 def _by_person(evidence: Evidence) -> Guess | None:
     """Names and addresses of persons, by the column's name or by the look of many values."""
     if word := evidence.says(names.PERSON):
-        return Role.IDENTIFIER, f"its name says {word!r}, which names a person"
+        return Role.IDENTIFIER, f"the column name suggests {word!r}, which identifies a person"
     if not textual(evidence.series.dtype) or evidence.says(names.SENSITIVE):
         return None
     word = evidence.says(names.NUMBER)
     if patterns.NAMES.fits(evidence.texts):
-        return Role.IDENTIFIER, f"its values look like {patterns.NAMES.name}"
+        return Role.IDENTIFIER, f"the values look like {patterns.NAMES.name}"
     if evidence.beside_names and word and not evidence.says(names.QUASI):
-        return Role.IDENTIFIER, f"its name says {word!r}, and names of persons stand beside it"
+        return Role.IDENTIFIER, f"the column name suggests {word!r}, next to names of people"
     if patterns.STREETS.fits(evidence.texts):
-        return Role.IDENTIFIER, f"its values look like {patterns.STREETS.name}"
+        return Role.IDENTIFIER, f"the values look like {patterns.STREETS.name}"
     return None
 
 
@@ -117,7 +117,7 @@ def _by_number(evidence: Evidence) -> Guess | None:
     described = evidence.says(names.QUASI) or evidence.says(names.SENSITIVE)
     distinct = len(evidence.counts)
     if evidence.each < _OWN or (not described and evidence.each <= 20 and distinct > 100):
-        return Role.IDENTIFIER, f"its name says {word!r} and it has {distinct:,} different values"
+        return Role.IDENTIFIER, f"the column name suggests {word!r}; {distinct:,} different values"
     return None
 
 
@@ -137,20 +137,20 @@ def _protected(evidence: Evidence, word: str | None) -> Guess | None:
     if evidence.many and evidence.alone >= ALONE:
         return (
             Role.UNDECIDED,
-            f"its name says {word!r}, something to protect, but {evidence.alone:.0%} of the rows "
-            "are alone with their value, so it singles people out when it is released as it is",
+            f"the column name suggests {word!r}, which is sensitive, but {evidence.alone:.0%} of "
+            "the rows have a unique value, so publishing it unchanged identifies people",
         )
-    return Role.SENSITIVE, f"its name says {word!r}, something to protect"
+    return Role.SENSITIVE, f"the column name suggests {word!r}, which is sensitive"
 
 
 def _by_knowledge(evidence: Evidence) -> Guess | None:
     """What others may know, by the column's name or the form of its values."""
     if word := evidence.says(names.QUASI):
-        return Role.QUASI, f"its name says {word!r}, something that others may know"
+        return Role.QUASI, f"the column name suggests {word!r}, which other people may know"
     if textual(evidence.series.dtype) or evidence.series.dtype.is_integer():
         form = patterns.first_fit(patterns.POSTAL, evidence.texts)
         if form and evidence.each > _OWN:
-            return Role.QUASI, f"its values look like {form}"
+            return Role.QUASI, f"the values look like {form}"
     return None
 
 
@@ -160,10 +160,10 @@ def _by_singling_out(evidence: Evidence) -> Guess | None:
         return None
     dtype, share = evidence.series.dtype, f"{evidence.alone:.0%}"
     if evidence.each < _OWN and (textual(dtype) or _counts_up(evidence) or _code(evidence)):
-        return Role.IDENTIFIER, "nearly every row has a value of its own"
+        return Role.IDENTIFIER, "almost every value is unique"
     if textual(dtype):
-        return Role.IDENTIFIER, f"{share} of the rows are alone with their text"
-    return Role.QUASI, f"{share} of the rows are alone with their number"
+        return Role.IDENTIFIER, f"{share} of the rows have a unique text"
+    return Role.QUASI, f"{share} of the rows have a unique number"
 
 
 def _counts_up(evidence: Evidence) -> bool:
