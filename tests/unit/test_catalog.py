@@ -24,6 +24,7 @@ class Diverse:
     column: str
     count: int
     name: ClassVar[str] = "diverse"
+    grows_safely: ClassVar[bool] = True
     params: ClassVar[tuple[Param, ...]] = (Param("count", "how many", int, default=2, low=1),)
 
 

@@ -41,6 +41,16 @@ COARSE = COLUMNS | {"age": {"role": "quasi", "kind": "ordered", "coarsest": 10, 
 KEPT = COLUMNS | {"town": {"role": "quasi", "kind": "set", "within": True}}
 
 
+class Unsafe(KAnonymity):
+    """A rule whose author has not said that it grows safely, such as a largest class size."""
+
+    name = "largest-class"
+    grows_safely = False
+
+    def __init__(self):
+        super().__init__(2)
+
+
 def request(columns=COLUMNS, method="shoal", rules=RULES, release=(), **more):
     plan = Plan().replaced(columns=columns, release=dict(release), method={"name": method})
     taken = take(FRAME, plan, {})
@@ -74,6 +84,7 @@ def all_requests():
         replace(seeded, plan=seeded.plan.changed({"seed": 1})),
         request(PERSON, method="tp", rules=None),
         request(method="anatomy"),
+        request(rules=(Unsafe(),)),
         request(method="tp", rules=(TCloseness(0.5, "ill"),)),
         request(COLUMNS | {"age": {**COLUMNS["age"], "importance": 2.0}}, method="incognito"),
         request(PERSON, release=slack),
@@ -101,6 +112,12 @@ def test_every_row_of_the_table_can_hold() -> None:
             refuse(asked)
     refuse(request())
     refuse(request(TOP, release={"suppress": 0.1}))
+
+
+def test_a_rule_that_does_not_grow_safely_is_audited_and_not_anonymized_by() -> None:
+    with pytest.raises(ParameterError, match="'largest-class' does not say that two classes"):
+        shoal.anonymize(FRAME, quasi=["age"], rules=Unsafe())
+    assert shoal.audit(FRAME, quasi=["age"], rules=Unsafe()).holds
 
 
 SAID = {

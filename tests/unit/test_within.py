@@ -65,7 +65,7 @@ def test_everything_else_is_that_of_the_rule() -> None:
         anchored = Anchored(rule, WHOLE)
         assert anchored.name == rule.name and anchored.column == rule.column
         assert anchored.params == rule.params and anchored.figures == rule.figures
-        assert anchored.grows_safely == rule.grows_safely
+        assert anchored.grows_safely and rule.grows_safely
         assert anchored.describe() == rule.describe()
         assert anchored.caps() is None and anchored.conditions(("a", "b")) == ()
         assert anchored.mix(np.array([0.5, 0.5])) is None and anchored.limits(WHOLE) == ()

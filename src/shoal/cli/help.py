@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -51,6 +50,8 @@ def _placed(*, settings: bool) -> dict[str, tuple[str, bool]]:
         setting = next(iter(tables.values()))
         flag = str(setting.flag).partition("/")[0]
         declared.setdefault(setting.group, []).append(f"{flag}{':' * setting.rare}")
+    if lost := [group for group in declared if "*" not in GROUPS.get(group, "").split()]:
+        raise ValueError(f"No group of the help has a place (*) for the settings of {lost[0]!r}.")
     places = {
         word.rstrip(":"): (group, word.endswith(":"))
         for group, words in GROUPS.items()
@@ -101,17 +102,17 @@ def _parsed(parse: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[
         raise
 
 
-def _quiet(asked: bool) -> None:
-    console.speak(quiet=asked)
+def _quiet(asked: bool | None) -> None:
+    console.speak(quiet=bool(asked))
     if asked:
         BAR.stop()
 
 
-def _verbose(asked: bool) -> None:
-    console.speak(verbose=asked)
+def _verbose(asked: bool | None) -> None:
+    console.speak(verbose=bool(asked))
 
 
-def _all(ctx: typer.Context, asked: bool) -> None:
+def _all(ctx: typer.Context, asked: bool | None) -> None:
     if asked and not ctx.resilient_parsing:
         typer.echo(text(ctx.command, ctx, rare=True))
         ctx.exit()
@@ -127,31 +128,15 @@ _COMMON: dict[str, tuple[tuple[str, ...], str, Callable[..., None]]] = {
 
 def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that every command has."""
-    hints = get_type_hints(command, include_extras=True)
-    own = [
-        parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in inspect.signature(command).parameters.values()
-    ]
-    common = [
-        inspect.Parameter(
-            key,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=False,
-            annotation=Annotated[
-                bool, typer.Option(*names, help=meaning, callback=call, is_eager=True)
-            ],
-        )
+    from shoal.cli.options import with_options
+
+    common = {
+        key: Annotated[
+            bool | None, typer.Option(*names, help=meaning, callback=call, is_eager=True)
+        ]
         for key, (names, meaning, call) in _COMMON.items()
-    ]
-
-    @functools.wraps(command)
-    def wrapper(**arguments: Any) -> Any:
-        return command(**{key: arguments[key] for key in arguments.keys() - _COMMON.keys()})
-
-    wrapper.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {each.name: each.annotation for each in (*own, *common)}
-    del wrapper.__wrapped__
-    return wrapper
+    }
+    return with_options(command, common)
 
 
 def text(command: Any, ctx: Any, *, rare: bool) -> str:

@@ -214,10 +214,13 @@ def with_flags(
 def with_options(
     command: Callable[..., Any],
     options: Mapping[str, Any],
-    name: str,
-    read: Callable[[dict[str, Any]], Any],
+    name: str = "",
+    read: Callable[[dict[str, Any]], Any] = dict,
 ) -> Callable[..., Any]:
-    """Add options to a command, by the keys that ``read`` has their values under."""
+    """Add options to a command, by the keys that ``read`` has their values under.
+
+    ``name``: the parameter that is given what is read; empty: their callbacks do all there is.
+    """
     keys = {key.replace("-", "_"): key for key in options}
     hints = get_type_hints(command, include_extras=True)
     kept = [
@@ -234,7 +237,7 @@ def with_options(
 
     def wrapper(**arguments: Any) -> Any:
         values = {own: arguments.pop(key, None) for key, own in keys.items()}
-        return command(**{name: read(values)}, **arguments)
+        return command(**{name: read(values)} if name else {}, **arguments)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in kept] + added
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

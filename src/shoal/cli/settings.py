@@ -118,9 +118,11 @@ def with_settings(*wanted: str, **helps: str) -> Callable[[Callable[..., Any]], 
     """Give a command the flags of some settings and roles, handed over as ``given``.
 
     ``wanted``: names of arguments, of groups of them, or of :data:`OPENING`; all without any, as a
-    table is opened. ``helps``: what some mean
-    for this command.
+    table is opened. ``helps``: what some mean for this command.
     """
+    groups = {setting.group for tables in arguments().values() for setting in tables.values()}
+    if unknown := {*wanted, *helps} - {*OPENING, *ROLES, *arguments(), *groups}:
+        raise ValueError(f"No setting, role or group of settings is called {unknown.pop()!r}.")
 
     def wrap(command: Callable[..., Any]) -> Callable[..., Any]:
         chosen: dict[str, tuple[str, Setting]] = {}

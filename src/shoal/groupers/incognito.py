@@ -191,14 +191,13 @@ def _search(table: _Table, shape: Node) -> tuple[Bools, int]:
 def _prunes(table: _Table) -> bool:
     """Whether a node above a passing one always passes.
 
-    Without rows left out: when the rule grows safely. With them a class that fails may drag down
+    Without rows left out it does, as rules grow safely. With them a class that fails may drag down
     one that passes, unless the rule asks for sizes and different values only. So it is where people
     are counted: two classes that share people may each keep a share that both together break.
     """
-    rule = table.judge.rule
     if not table.limit and PERSON not in table.judge.codes:
-        return rule.grows_safely
-    caps = rule.caps()
+        return True
+    caps = table.judge.rule.caps()
     return caps is not None and all(column.least_share >= 1.0 for column in caps.columns.values())
 
 

@@ -362,6 +362,7 @@ class ReleasePart(Part):
             flag="--as-in-paper",
             rare=True,
             group="Method",
+            rare=True,
             read=lambda asked: asked or None,
         ),
     ] = None

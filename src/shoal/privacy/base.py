@@ -155,7 +155,10 @@ class Rule(Protocol):
 
     @property
     def grows_safely(self) -> bool:
-        """Whether the union of two passing groups always passes."""
+        """Whether the union of two passing groups always passes, on which every method relies.
+
+        A table is not anonymized under a rule without it (:mod:`shoal.tables.compatibility`).
+        """
         ...
 
     @property
@@ -214,6 +217,7 @@ class All:
     rules: tuple[Rule, ...]
 
     name = "all"
+    grows_safely = True
     column = None
     reading = None
     params = ()
@@ -222,11 +226,6 @@ class All:
     def figures(self) -> Mapping[str, str]:
         """Those of all parts."""
         return {name: param for rule in self.rules for name, param in rule.figures.items()}
-
-    @property
-    def grows_safely(self) -> bool:
-        """True when every part grows safely."""
-        return all(rule.grows_safely for rule in self.rules)
 
     @property
     def judged_alone(self) -> bool:

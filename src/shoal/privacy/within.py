@@ -22,6 +22,7 @@ class Anchored:
     rule: Rule
     whole: GroupStats
 
+    grows_safely = True  # as its rule: what it compares with stays as it is
     judged_alone = True
     diversity = None
 
@@ -49,11 +50,6 @@ class Anchored:
     def figures(self) -> Mapping[str, str]:
         """Those of the rule."""
         return self.rule.figures
-
-    @property
-    def grows_safely(self) -> bool:
-        """As the rule does: what it compares with stays as it is."""
-        return self.rule.grows_safely
 
     def _told(self, stats: GroupStats) -> GroupStats:
         of = self.whole.histograms

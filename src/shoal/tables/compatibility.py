@@ -101,6 +101,12 @@ def _exact(request: Request) -> str:
     return request.method.name if request.method.shape.exact else ""
 
 
+def _unsafe(request: Request) -> str:
+    """Return the first rule that two classes may keep and both together break."""
+    rules = flatten(list(request.rules or ()))
+    return next((r.name for r in rules if not getattr(r, "grows_safely", False)), "")
+
+
 def _unserved(request: Request) -> str:
     """Return the first rule that the method cannot keep."""
     served = request.method.rules
@@ -286,6 +292,13 @@ CONFLICTS = (
         _lacking,
         "The method {method!r} is made for {asked}, and no such rule was asked for. Got: {clash}. "
         "Add one, or use another method.",
+    ),
+    Conflict(
+        _unsafe,
+        _method,
+        "The rule {asked!r} does not say that two classes that keep it keep it when joined "
+        "(grows_safely = True), and the method {clash!r} relies on that, as every method does. "
+        "Check it by an audit of a release that was made under another rule.",
     ),
     Conflict(
         _unserved,

@@ -57,7 +57,7 @@ def check_shardable(entry: Method, job: Job, tuples: Tuples) -> None:
     because = None
     if entry.whole:
         because = f"the method {entry.name!r} cannot be cut into shards: {entry.whole}"
-    named = [rule.name for rule in job.rules if not (rule.judged_alone and rule.grows_safely)]
+    named = [rule.name for rule in job.rules if not rule.judged_alone]
     if named:
         because = f"the rule {named[0]!r} speaks of the whole table, which no shard of it knows"
     if because is not None:

@@ -115,7 +115,7 @@ def peel_off(
         while left and budget > end and (patterns := frontier.take(turn)).size:
             before, turn = left, TURN[small]
             budget = take(patterns, budget)
-            if left == before or not rule.grows_safely:
+            if left == before:
                 continue
             over = np.flatnonzero(label[entry] < 0)
             if not rule.holds(data.take(over).whole()).all():
