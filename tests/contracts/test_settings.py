@@ -34,7 +34,7 @@ ELSEWHERE = {("data", "source"), ("data", "table"), ("data", "query"), ("data", 
 def sample(table, key):
     """A value that is not the default, of the type that is declared."""
     field = TABLES[table].model_fields[key]
-    kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
+    kinds = [k for k in get_args(field.annotation) or (field.annotation,) if k is not type(None)]
     text = str(field.annotation)
     if key in ("role", "kind"):
         return {"role": "person", "kind": "ordered"}[key]
@@ -45,7 +45,7 @@ def sample(table, key):
     if "bool" in text:
         return not field.default
     if int in kinds:
-        return 2
+        return 3
     return 0.25 if "float" in text else {"decimal": "comma", "dates": "d.m.y"}.get(key, "x")
 
 

@@ -9,10 +9,12 @@ import pytest
 import shoal
 from shoal.base.errors import ParameterError
 from shoal.catalog import METHODS
+from shoal.plan.parts import SPARK, TABLES
 from shoal.plan.plan import Plan
-from shoal.privacy import KAnonymity, TCloseness
+from shoal.privacy import KAnonymity, MInvariance, TCloseness
 from shoal.tables.compatibility import CONFLICTS, Request, faults, refuse
 from shoal.tables.open_table import take
+from tests.contracts.test_settings import sample
 from tests.inprocess import shoal as command
 
 pytest.importorskip("starlette", reason="the page needs pip install 'shoal[web]'")
@@ -30,6 +32,7 @@ FRAME = pl.DataFrame(
     }
 )
 RULES = (KAnonymity(3),)
+M = (MInvariance(2, "ill"),)
 COLUMNS = {
     "age": {"role": "quasi", "kind": "ordered"},
     "town": {"role": "quasi", "kind": "set"},
@@ -75,14 +78,19 @@ def all_requests():
         request(release=together),
         request(PERSON, release={"pseudonym": True, "person_rows": "apart"}),
         request(PERSON, release=together, **exact),
-        request(TOP, spark=True),
         over_time(),
         request(spark=True, **exact),
         request(PERSON, spark=True),
-        request(release={"mid": True}, spark=True),
-        request(release={"csv_safe": True}, spark=True),
+        request(TOP, spark=True),
         replace(seeded, plan=seeded.plan.changed({"seed": 1})),
         request(PERSON, method="tp", rules=None),
+        request(method="mondrian", timed=True),
+        request(rules=(*M, TCloseness(0.5, "ill")), history=True),
+        request(PERSON, rules=M, method="incognito", history=True),
+        request(PERSON, rules=M, release=together, history=True),
+        request(PERSON, rules=M),
+        request(PERSON, history=True),
+        request(rules=M, history=True),
         request(method="anatomy"),
         request(rules=(Unsafe(),)),
         request(method="tp", rules=(TCloseness(0.5, "ill"),)),
@@ -112,6 +120,19 @@ def test_every_row_of_the_table_can_hold() -> None:
             refuse(asked)
     refuse(request())
     refuse(request(TOP, release={"suppress": 0.1}))
+
+
+def test_spark_refuses_every_setting_that_it_does_not_carry_out() -> None:
+    whole = {key: sample("columns", key) for key in SPARK["columns"]} | {"role": "quasi"}
+    for table, part in list(TABLES.items())[:3]:
+        assert SPARK[table] < {*part.model_fields}
+        for key in part.model_fields:
+            given = {"columns": {"town": {"role": "quasi", key: sample(table, key)}}}
+            if table != "columns":
+                given = {table: {key: sample(table, key)}, "columns": {"town": whole}}
+            said = faults(Request(Plan().replaced(**given), METHODS["shoal"], spark=True))
+            refused = any(text.startswith(f"{key} = ") for text in said)
+            assert refused == (key not in SPARK[table] | {"role"}), (key, said)
 
 
 def test_a_rule_that_does_not_grow_safely_is_audited_and_not_anonymized_by() -> None:

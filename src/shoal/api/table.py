@@ -26,7 +26,6 @@ from shoal.base.pseudonyms import read_key
 from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.base.to_json import table_html
-from shoal.catalog import find_method
 from shoal.catalog.extensions import require
 from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
@@ -196,7 +195,7 @@ class Table(Generic[FrameT]):
             from shoal.ext.spark.anonymize import anonymize_on_spark
 
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
-        clock = Clock(limited(progress or _quiet, find_method(plan.method.name), time_limit))
+        clock = Clock(limited(progress or _quiet, plan, time_limit))
         told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}
         told["against"] = against
         # What a paper has differently concerns how the table is taken in, too.
@@ -268,7 +267,7 @@ class Table(Generic[FrameT]):
         from shoal.verbs.anonymize import Clock, limited
 
         plan = self.plan
-        clock = Clock(limited(progress, find_method(plan.method.name), None))
+        clock = Clock(limited(progress, plan, None))
         return self._carried_out(plan, clock, against=against, prove=prove)
 
     @property

@@ -360,7 +360,6 @@ class ReleasePart(Part):
         Setting(
             "Run the method exactly as its paper describes it (see: shoal methods).",
             flag="--as-in-paper",
-            rare=True,
             group="Method",
             rare=True,
             read=lambda asked: asked or None,
@@ -385,3 +384,11 @@ TABLES: dict[str, type[Part]] = {
     "evidence": EvidencePart,
 }
 """The tables of a plan whose keys are declared here; methods and rules declare theirs."""
+
+SPARK = {
+    "data": {"source", "missing", "delimiter", "hierarchies"},
+    "columns": {"kind", "hierarchy", "missing", "order", "domain", "importance", "grid"}
+    | {"sets", "allow_labels"},
+    "release": {"typed", "slack", "sets"},
+}
+"""What is carried out on Spark, too; any other setting is refused there."""

@@ -12,8 +12,10 @@ from typing import Any
 
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind, Role
-from shoal.catalog import METHODS, Method
+from shoal.catalog import DEFAULT_RULE, METHODS, RULES, Method
+from shoal.plan.parts import SPARK, TABLES
 from shoal.plan.plan import Plan
+from shoal.plan.setting import declared
 from shoal.privacy import Rule, flatten
 from shoal.tables.schema import Column, Schema
 
@@ -23,7 +25,8 @@ class Request:
     """What a run is to do, as far as it is known.
 
     ``key``: a key for pseudonyms was given. ``lasting``: people stay with the classes or values of
-    earlier releases. ``history``: a history, or earlier releases, were given.
+    earlier releases. ``history``: a history, or earlier releases, were given. ``timed``: the work
+    is to end with the best so far.
     """
 
     plan: Plan
@@ -35,6 +38,7 @@ class Request:
     strict: bool = False
     lasting: bool = False
     history: bool = False
+    timed: bool = False
     spark: bool = False
 
     @property
@@ -107,6 +111,18 @@ def _unsafe(request: Request) -> str:
     return next((r.name for r in rules if not getattr(r, "grows_safely", False)), "")
 
 
+def _lasting(request: Request) -> str:
+    """Return the rule that speaks of all releases, if one does."""
+    names = [rule.name for rule in request.rules or ()]
+    return next((name for name in names if name in RULES and RULES[name].lasting), "")
+
+
+def _beside_lasting(request: Request) -> str:
+    """Return the rules if one of them does not go with one that speaks of all releases."""
+    names = [rule.name for rule in request.rules or ()]
+    return ", ".join(names) if {*names} - {_lasting(request), DEFAULT_RULE} else ""
+
+
 def _unserved(request: Request) -> str:
     """Return the first rule that the method cannot keep."""
     served = request.method.rules
@@ -150,7 +166,7 @@ def _limit(request: Request) -> str:
     for name, part in request.plan.columns.items():
         if part.limits and name in names:
             key, value = next(iter(part.limits.items()))
-            return f"{key} = {str(value).lower() if value is True else value} of column {name!r}"
+            return f"{_written(key, value)} of column {name!r}"
     suppress = request.plan.release.suppress
     return f"suppress = {suppress:g}" if suppress and request.schema is not None else ""
 
@@ -180,11 +196,20 @@ def _open_ends(request: Request) -> str:
     return "two columns x_lo and x_hi" if coded and request.plan.release.ends else ""
 
 
-def _limited_on_spark(request: Request) -> str:
-    limited = [name for name, part in request.plan.columns.items() if part.limits]
-    if limited:
-        return f"Limits of column {limited[0]!r} were"
-    return "suppress was" if request.plan.release.suppress else ""
+def _local_only(request: Request) -> str:
+    """Name the first setting that is asked for and that Spark does not carry out."""
+    plan = request.plan
+    columns = [("columns", part, f" of column {name!r}") for name, part in plan.columns.items()]
+    for table, part, where in (("data", plan.data, ""), ("release", plan.release, ""), *columns):
+        for key in (key for key in declared(TABLES[table]) if key not in SPARK[table]):
+            value, default = getattr(part, key), TABLES[table].model_fields[key].default
+            if value != default and not (default is None and value is False):
+                return f"{_written(key, value)}{where}"
+    return ""
+
+
+def _written(key: str, value: object) -> str:
+    return f"{key} = {str(value).lower() if isinstance(value, bool) else value}"
 
 
 def _crowd(request: Request) -> int:
@@ -239,11 +264,6 @@ CONFLICTS = (
         "out.",
     ),
     Conflict(
-        _limited_on_spark,
-        _spark,
-        "{asked} asked for, and limits are kept on one machine. Leave out the engine, or them.",
-    ),
-    Conflict(
         lambda r: any(part.name == "m-invariance" for part in r.plan.rules),
         _spark,
         "m-invariance follows people from release to release, which is done on one machine. Leave "
@@ -263,16 +283,10 @@ CONFLICTS = (
         "one row per person first and leave the person out.",
     ),
     Conflict(
+        _local_only,
         _spark,
-        lambda r: r.plan.release.mid,
-        "Spark publishes the ends of intervals and not their middle. Leave out --mid (mid) for "
-        "--typed, and compute the middle of x_lo and x_hi where the release is read.",
-    ),
-    Conflict(
-        _spark,
-        lambda r: r.plan.release.csv_safe,
-        "Spark writes texts as they are and cannot make them safe for spreadsheets. Leave out "
-        "--csv-safe (csv_safe), or use the local engine; Parquet needs nothing of the kind.",
+        "{asked} was asked for, and that is carried out on one machine only. Leave it out, or "
+        "leave out the engine.",
     ),
     Conflict(
         _spark,
@@ -286,6 +300,51 @@ CONFLICTS = (
         "The method {method!r} counts rows, and {asked!r} says whose row it is: {clash}. Methods "
         "that count people: {able}.",
         lambda method, r: not method.rows_only,
+    ),
+    Conflict(
+        lambda r: r.timed,
+        lambda r: not r.method.anytime,
+        "The method {method!r} cannot be ended with the best so far: it has no release before it "
+        "is done. Leave --time-limit (time_limit) out, or use one that can: {able}.",
+        lambda method, r: method.anytime,
+    ),
+    Conflict(
+        _lasting,
+        _beside_lasting,
+        "{asked} goes with k-anonymity and no other rule: it says which values a class has, and "
+        "others may ask for others. Got: {clash}. Leave the others out.",
+    ),
+    Conflict(
+        _lasting,
+        lambda r: not r.method.tight,
+        "The method {method!r} publishes the table on one level, and {asked} forms the classes of "
+        "each signature by themselves. Use 'shoal', 'mondrian' or 'buckets'.",
+    ),
+    Conflict(
+        _lasting,
+        _together,
+        "{asked} was asked for together with {clash}: a counterfeit has no person, and a pseudonym "
+        "would show it. Leave it out.",
+    ),
+    Conflict(
+        _lasting,
+        lambda r: not r.history,
+        "{asked} is a promise over all releases of a table, and no history was given that says "
+        "what was published before. Name its folder with --history (history=...); an empty one "
+        "begins a series.",
+    ),
+    Conflict(
+        lambda r: r.history and r.rules is not None and ", ".join(rule.name for rule in r.rules),
+        lambda r: not (_lasting(r) or r.method.shape.domains),
+        "A history was given, and nothing asked for needs one: the method {method!r} and {asked} "
+        "speak of one release. Ask for m-invariance (--m, m=...), use the method 'dummies', which "
+        "keeps sets, or leave the history out.",
+    ),
+    Conflict(
+        lambda r: r.history and r.schema is not None,
+        lambda r: r.person is None,
+        "A history follows people from release to release, and no column says whose row it is. "
+        "Name it with --person (person=...).",
     ),
     Conflict(
         lambda r: r.rules is not None and " or ".join(r.method.needs),

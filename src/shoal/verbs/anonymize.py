@@ -17,7 +17,6 @@ from shoal.base.errors import (
     Cautioned,
     Infeasible,
     NotVerified,
-    ParameterError,
     ShoalWarning,
     warn_each,
 )
@@ -25,7 +24,7 @@ from shoal.base.params import Param, check_options
 from shoal.base.partition import Ints, Partition
 from shoal.base.pseudonyms import pseudonyms
 from shoal.base.roles import Role
-from shoal.catalog import METHODS, Method, find_method
+from shoal.catalog import Method, find_method
 from shoal.catalog.extensions import require
 from shoal.coding.encode import Encoded, encode
 from shoal.groupers.bounded import Bounds, grouped, is_limited
@@ -88,17 +87,12 @@ class Clock:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def limited(progress: Progress, entry: Method, time_limit: float | None) -> Progress:
+def limited(progress: Progress, plan: Plan, time_limit: float | None) -> Progress:
     """Return a progress that also says enough when the time is over."""
     if time_limit is None:
         return progress
     seconds = TIME_LIMIT.check(time_limit, "anonymize")
-    if not entry.anytime:
-        able = ", ".join(repr(name) for name, other in METHODS.items() if other.anytime)
-        raise ParameterError(
-            f"The method {entry.name!r} cannot be ended with the best so far: it has no release "
-            f"before it is done. Leave time_limit out, or use a method that can: {able}."
-        )
+    refuse(Request(plan, find_method(plan.method.name), timed=True))
     end = time.perf_counter() + seconds
 
     def told(stage: str) -> bool:
@@ -141,8 +135,9 @@ def execute(
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     request = Request(plan, entry, rules, schema, key=key is not None, prove=prove)
+    request = replace(request, history=history is not None)
     refuse(request)
-    series = course(history, rules, entry, plan, taken)
+    series = course(history, rules, entry, taken)
     refuse(replace(request, lasting=series is not None))
     with heard() as said:
         grouping, shuffling = generators(plan, entry)

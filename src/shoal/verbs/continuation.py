@@ -9,13 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import ParameterError
 from shoal.base.partition import Ints
 from shoal.catalog import Method
 from shoal.coding.encode import Encoded
 from shoal.groupers.lasting import Grouping
-from shoal.plan.plan import Plan
-from shoal.privacy import MInvariance, Rule
+from shoal.privacy import Rule
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
@@ -59,26 +57,18 @@ def course(
     history: History | None,
     rules: Sequence[Rule],
     entry: Method,
-    plan: Plan,
     taken: Taken,
 ) -> Course | None:
     """Return what ties a release to earlier ones, None for one by itself."""
-    if any(isinstance(rule, MInvariance) for rule in rules):
-        from shoal.verbs.m_invariant_series import Series  # most releases have no history
-
-        return Series.of(history, rules, entry, plan, taken.frame, taken.schema)
-    if history is not None and entry.shape.domains:
+    if history is None:
+        return None
+    if entry.shape.domains:
         from shoal.verbs.dummies_over_time import KeptSets
 
         return KeptSets.of(history, rules, taken.frame, taken.schema)
-    if history is not None:
-        raise ParameterError(
-            "A history was given, and nothing asked for needs one: the method "
-            f"{entry.name!r} and {', '.join(rule.name for rule in rules)} speak of one "
-            "release. Ask for m-invariance (--m, m=...), use the method 'dummies', which keeps "
-            "sets, or leave the history out."
-        )
-    return None
+    from shoal.verbs.m_invariant_series import Series
+
+    return Series.of(history, rules, entry, taken.frame, taken.schema)
 
 
 def shown_of(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import ParameterError, SchemaError, listed
+from shoal.base.errors import SchemaError, listed
 from shoal.base.partition import Ints
 from shoal.coding.encode import Encoded
 from shoal.groupers.lasting import Grouping
@@ -44,11 +44,6 @@ class KeptSets:
         cls, history: History, rules: Sequence[Rule], frame: pl.DataFrame, schema: Schema
     ) -> KeptSets:
         """Return it, or say why sets cannot be kept."""
-        if schema.person is None:
-            raise ParameterError(
-                "A history follows people from release to release, and no column says whose row "
-                "it is. Name it with --person (person=...)."
-            )
         made = cls(history, tuple(flatten(rules)), schema, schema.whose(frame))
         history.check_same(made.about)
         history.check_people(made.persons)

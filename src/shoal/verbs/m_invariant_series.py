@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import Infeasible, ParameterError, SchemaError, listed
+from shoal.base.errors import Infeasible, SchemaError, listed
 from shoal.base.partition import Ints, Partition
 from shoal.catalog import Method
 from shoal.coding.encode import Encoded
 from shoal.groupers.lasting import Before, Grouping, Lasting, lasting
-from shoal.plan.plan import Plan
 from shoal.privacy import KAnonymity, MInvariance, Rule
 from shoal.releases.counterfeits import COUNTERFEITS, class_names
 from shoal.releases.history.check import invariance_faults
@@ -46,21 +45,14 @@ class Series:
     @classmethod
     def of(
         cls,
-        history: History | None,
+        history: History,
         rules: Sequence[Rule],
         entry: Method,
-        plan: Plan,
         frame: pl.DataFrame,
         schema: Schema,
     ) -> Series:
         """Return it, or say why m-invariance cannot be kept."""
-        rule = _only(rules, entry, plan, schema)
-        if history is None:
-            raise ParameterError(
-                "m-invariance is a promise over all releases of a table, and no history was given "
-                "that says what was published before. Name its folder with --history "
-                "(history=...); an empty one begins a series."
-            )
+        rule = _only(rules, schema)
         persons = one_row_each(frame, schema)
         near = entry.name != "buckets"
         crowd = max((each.k for each in rules if isinstance(each, KAnonymity)), default=1)
@@ -224,11 +216,6 @@ class Series:
 
 def one_row_each(frame: pl.DataFrame, schema: Schema) -> pl.Series:
     """Return whose row each is; a person with several rows is refused."""
-    if schema.person is None:
-        raise ParameterError(
-            "A history follows people from release to release, and no column says whose row it is. "
-            "Name it with --person (person=...)."
-        )
     persons = schema.whose(frame)
     if twice := int(persons.is_duplicated().sum()):
         many = persons.filter(persons.is_duplicated()).n_unique()
@@ -240,25 +227,9 @@ def one_row_each(frame: pl.DataFrame, schema: Schema) -> pl.Series:
     return persons
 
 
-def _only(rules: Sequence[Rule], entry: Method, plan: Plan, schema: Schema) -> MInvariance:
-    """Return the rule, or say what does not go with it."""
+def _only(rules: Sequence[Rule], schema: Schema) -> MInvariance:
+    """Return the rule, or say which columns do not go with it."""
     rule = next(rule for rule in rules if isinstance(rule, MInvariance))
-    if any(each is not rule and not isinstance(each, KAnonymity) for each in rules):
-        raise ParameterError(
-            "m-invariance goes with k-anonymity and no other rule: it says which values a class "
-            f"has, and others may ask for others. Got: {', '.join(each.name for each in rules)}. "
-            "Leave the others out."
-        )
-    if not entry.tight:
-        raise ParameterError(
-            f"The method {entry.name!r} publishes the table on one level, and m-invariance forms "
-            "the classes of each signature by themselves. Use 'shoal', 'mondrian' or 'buckets'."
-        )
-    if plan.release.together:
-        raise ParameterError(
-            "A pseudonym (or person_rows) was asked for together with m-invariance: a counterfeit "
-            "has no person, and a pseudonym would show it. Leave it out."
-        )
     if others := [*schema.keep, *(name for name in schema.sensitive if name != rule.column)]:
         raise SchemaError(
             f"m-invariance protects the column {rule.column!r}, and {listed(others)} would be "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.api.release import Release
-from shoal.base.errors import ParameterError, warn_each
+from shoal.base.errors import warn_each
 from shoal.catalog import Method
 from shoal.coding.encode import Encoded
 from shoal.ext.spark.engine import carry_out
@@ -43,11 +43,6 @@ def anonymize_on_spark(
     progress: Progress | None,
 ) -> Release[Any]:
     """Carry a plan out on Spark, where the table stays."""
-    if plan.release.as_in_paper:
-        raise ParameterError(
-            "--as-in-paper (as_in_paper=True) runs a method on one machine, as the papers do. "
-            "Leave it out, or leave out the engine."
-        )
     clock = Clock(progress or (lambda stage: None))
     run, tables, here = _on_spark(data, plan.final(), hierarchies, extra, engine or Spark(), clock)
     run = replace(run, marks=marks(digest_of(data), None, plan, {}, "spark"))
