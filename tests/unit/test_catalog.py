@@ -14,7 +14,8 @@ from shoal.base.params import Param
 from shoal.plan import rule_specs
 from shoal.plan.plan import Plan
 from shoal.privacy import AlphaK, KAnonymity
-from shoal.tables.compatibility import Request, refuse
+from shoal.tables.compatibility import refuse
+from shoal.tables.request import Request
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from shoal.catalog import METHODS
 from shoal.plan.parts import SPARK, TABLES
 from shoal.plan.plan import Plan
 from shoal.privacy import KAnonymity, MInvariance, TCloseness
-from shoal.tables.compatibility import CONFLICTS, Request, faults, refuse
+from shoal.tables.compatibility import CONFLICTS, faults, refuse
 from shoal.tables.open_table import take
+from shoal.tables.request import Request
 from tests.contracts.test_settings import sample
 from tests.inprocess import shoal as command
 

@@ -20,8 +20,9 @@ from shoal.privacy import (
     KAnonymity,
     LDiversity,
 )
-from shoal.tables.compatibility import Request, refuse
+from shoal.tables.compatibility import refuse
 from shoal.tables.domain import Taxonomy
+from shoal.tables.request import Request
 
 
 def people(rows=400):

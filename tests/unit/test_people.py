@@ -98,7 +98,8 @@ def test_a_column_has_one_role():
 def test_spark_refuses_by_name():
     pytest.importorskip("pyspark")
     from shoal.catalog import find_method
-    from shoal.tables.compatibility import Request, refuse
+    from shoal.tables.compatibility import refuse
+    from shoal.tables.request import Request
 
     plan = shoal.open(ROWS, quasi=["age"], person="who").plan
     with pytest.raises(ParameterError, match="People cannot be counted on Spark: 'who' says whose"):

@@ -43,8 +43,9 @@ from shoal.releases.fresh import fresh
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict
-from shoal.tables.compatibility import Request, refuse
+from shoal.tables.compatibility import refuse
 from shoal.tables.open_table import Taken
+from shoal.tables.request import Request
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
 from shoal.verbs.continuation import Course, counted_people, course, shown_of, told_over_time
@@ -134,9 +135,8 @@ def execute(
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
-    request = Request(plan, entry, rules, schema, key=key is not None, prove=prove)
-    request = replace(request, history=history is not None)
-    refuse(request)
+    asked = {"key": key is not None, "prove": prove, "history": history is not None}
+    refuse(request := Request(plan, entry, rules, schema, **asked))
     series = course(history, rules, entry, taken)
     refuse(replace(request, lasting=series is not None))
     with heard() as said:

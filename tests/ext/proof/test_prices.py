@@ -23,8 +23,9 @@ from shoal.kernels.prices.greedy import Members, greedy
 from shoal.measures.losses.ncp import iloss
 from shoal.plan.plan import Plan
 from shoal.privacy import KAnonymity, LDiversity, TCloseness
-from shoal.tables.compatibility import Request, faults, refuse
+from shoal.tables.compatibility import faults, refuse
 from shoal.tables.domain import Ordered, Taxonomy
+from shoal.tables.request import Request
 from tests.naive import prices as naive
 from tests.stages import without
 from tests.tables import encoded

@@ -26,10 +26,11 @@ from shoal.ext.spark.settings import Spark, address
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
-from shoal.tables.compatibility import Request, refuse
+from shoal.tables.compatibility import refuse
 from shoal.tables.find_hierarchies import Hierarchies, gather, is_path
 from shoal.tables.native import is_spark_frame
 from shoal.tables.open_table import resolve
+from shoal.tables.request import Request
 from shoal.verbs.run import Run
 
 

@@ -25,9 +25,10 @@ from shoal.ext.web.reading import on_the_page
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.releases.reading import open_published
-from shoal.tables.compatibility import Request, faults
+from shoal.tables.compatibility import faults
 from shoal.tables.find_hierarchies import gather
 from shoal.tables.open_table import load_with_digest, resolve
+from shoal.tables.request import Request
 from shoal.tables.schema import Schema
 from shoal.verbs.inspect import inspect, standing
 

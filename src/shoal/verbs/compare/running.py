@@ -16,8 +16,9 @@ from shoal.coding.encode import Encoded, encode
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
-from shoal.tables.compatibility import Request, refuse
+from shoal.tables.compatibility import refuse
 from shoal.tables.open_table import Taken
+from shoal.tables.request import Request
 from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard
 from shoal.verbs.compare.choices import Choice, choices
 from shoal.verbs.compare.comparison import ComparedSetting, Comparison
