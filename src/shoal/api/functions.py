@@ -71,13 +71,12 @@ def anonymize(
 ) -> Release[pl.DataFrame]: ...
 @overload
 def anonymize(data: FrameT, **given: Unpack[Anonymized]) -> Release[FrameT]: ...
-@signed(Anonymized, like=Table.anonymize)
+@signed(Anonymized, opens=open, like=Table.anonymize)
 def anonymize(data: Any = None, **given: Any) -> Release[Any]:
     """Anonymize a table and check the release before handing it over.
 
-    The arguments are those of :func:`shoal.open`, which opens the table, and of
-    :meth:`shoal.Table.anonymize`. A Spark frame is anonymized on Spark, and so is a folder or file
-    of Parquet or CSV with ``engine=Spark()``.
+    A Spark frame is anonymized on Spark, and so is a folder or file of Parquet or CSV with
+    ``engine=Spark()``.
 
     Raises
     ------
@@ -122,19 +121,15 @@ def _on_spark(
     return anonymize_on_spark(data, full, hierarchies, extra, engine, progress)
 
 
-@signed(Declared)
+@signed(Declared, opens=open)
 def inspect(data: Any = None, **declared: Unpack[Declared]) -> Inspection:
-    """Look at a table and suggest roles, with reasons; takes what :func:`shoal.open` does."""
+    """Look at a table and suggest roles, with reasons."""
     return look(data, **declared).inspect()
 
 
-@signed(Declared, Compared, like=Table.compare)
+@signed(Declared, Compared, opens=open, like=Table.compare)
 def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
-    """Run methods and settings side by side on one table and recommend one of them.
-
-    The arguments are those of :func:`shoal.open`, which opens the table once, and of
-    :meth:`shoal.Table.compare`.
-    """
+    """Run methods and settings side by side on one table and recommend one of them."""
     from shoal.verbs.compare.choices import choices
 
     declared, asked = parted(given, Declared)
@@ -145,11 +140,9 @@ def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
     return open(data, **declared).compare(**asked)
 
 
-@signed(Audited, like=Release.audit, again=False)
+@signed(Audited, opens=open_release, like=Release.audit, again=False)
 def audit(released: Any = None, **given: Unpack[Audited]) -> Verdict:
     """Say what a release achieves, from its published cells alone.
-
-    The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.audit`.
 
     Parameters
     ----------
@@ -221,24 +214,16 @@ def _beside_manifest(
     return compared(told, manifest.parent, found, remade)
 
 
-@signed(Risked, like=Release.risk)
+@signed(Risked, opens=open_release, like=Release.risk)
 def risk(released: Any, **given: Unpack[Risked]) -> Risks:
-    """Measure how likely people are found in a table, and what is then believed of them.
-
-    The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.risk`.
-    """
+    """Measure how likely people are found in a table, and what is then believed of them."""
     opening, asked = parted(given, Opening)
     return _released(released, opening).risk(**asked)
 
 
-@signed(Attacked, like=Release.attack)
+@signed(Attacked, opens=open_release, like=Release.attack)
 def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attacks:
-    """Attack some people of the original through the release, and say how often that succeeds.
-
-    ``known``: the columns that the attacker knows; the quasi-identifiers of the plan by default.
-    The other arguments are those of :func:`shoal.open_release` and of
-    :meth:`shoal.Release.attack`.
-    """
+    """Attack some people of the original through the release, and say how often that succeeds."""
     asked: dict[str, Any] = dict(given)
     known = asked.pop("known", None)
     opening, asked = parted(asked, Opening)
@@ -248,7 +233,7 @@ def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attack
     return _released(released, opening).attack(known=known, against=before, **asked)
 
 
-@signed(Opening)
+@signed(Opening, opens=open_release, like=Release.estimate)
 def estimate(
     released: Any,
     of: str,
@@ -260,10 +245,7 @@ def estimate(
     as_in_paper: bool = False,
     **opening: Unpack[Opening],
 ) -> Estimates:
-    """Estimate how many rows have each sensitive value, by categories of quasi-identifiers.
-
-    The arguments are those of :func:`shoal.open_release` and of :meth:`shoal.Release.estimate`.
-    """
+    """Estimate how many rows have each sensitive value, by categories of quasi-identifiers."""
     split = [by] if isinstance(by, str) else by
     if is_spark_frame(released):
         require("spark")

@@ -73,9 +73,10 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
         A file (CSV, Parquet, Arrow, Excel, Stata, SPSS, SAS), the address of a database, or a
         pandas, polars or pyarrow frame. It is never changed. Without it, the source that the plan
         names.
-    quasi, sensitive, identifier, other
-        Names of columns by role, one or a list; columns that are not named are not released.
-        Without any name, and without a plan, roles are guessed with a warning.
+    quasi, sensitive, identifier, keep, drop
+        Names of columns by role, one or a list: what others may know, what nobody may learn, what
+        names people, what is released as it is, what is left out. Columns that are not named are
+        not released. Without any name, and without a plan, roles are guessed with a warning.
     person
         The column that says whose row it is: then classes are counted in different people, not in
         rows. It is never released.

@@ -88,6 +88,25 @@ class Release(Generic[FrameT]):
         """The published table, in the kind of frame that came in (polars for a file)."""
         return self.tables["release"]
 
+    def __len__(self) -> int:
+        return self.here.frame.height if self.run is None else self.run.rows_out
+
+    def head(self, rows: int = 5) -> FrameT:
+        """Return the first published rows, in the kind of frame that came in."""
+        return cast(FrameT, self.kind.back(self.here.tables["release"].head(rows)))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the published table as a polars frame."""
+        return self.here.tables["release"]
+
+    def to_pandas(self) -> Any:
+        """Return the published table as a pandas frame, rows numbered from 0."""
+        return self.kind.named("pandas").back(self.to_polars())
+
+    def to_arrow(self) -> Any:
+        """Return the published table as a pyarrow table."""
+        return self.kind.named("pyarrow").back(self.to_polars())
+
     @property
     def here(self) -> Opened:
         """The published tables on this machine."""
@@ -178,11 +197,10 @@ class Release(Generic[FrameT]):
 
         Parameters
         ----------
-        k, l, l_kind, alpha, t, beta, m
-            The promise to check, as the flags of the command line say it. Without any: what the
-            plan promises, k-anonymity with k = 10 without one, whatever the shape.
+        {promise}
         rules
-            Rules instead of the plan's, one or several.
+            Rules instead of the plan's, one or several. Without any promise: what the plan
+            promises, k-anonymity with k = 10 without one, whatever the shape.
         against
             Earlier releases of the same people, each a release or what :func:`shoal.open_release`
             takes: then the promise must hold for somebody who has them all.

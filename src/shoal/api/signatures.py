@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, TypeVar, cast
 
 from shoal.api.setting_arguments import (
@@ -16,10 +16,12 @@ from shoal.api.setting_arguments import (
     ReleaseArguments,
 )
 from shoal.plan.changing import arguments, promise_arguments, unknown_argument
+from shoal.plan.rule_specs import rule_flags
 from shoal.plan.setting import Setting
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_HEAD = "Parameters\n----------\n"
 _TABLES: dict[Any, str] = {
     ReadingArguments: "data",
     ColumnArguments: "columns",
@@ -58,18 +60,50 @@ def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str,
     )
 
 
-def _described(text: str) -> str:
-    """Put what the settings of a table mean where a docstring names it in braces."""
+def _described(function: Callable[..., Any], taken: Container[str], *others: Any) -> str:
+    """Return a docstring that says what every argument means, each where it is declared.
 
-    def meant(match: re.Match[str]) -> str:
-        margin, table = match.groups()
-        return "".join(
-            textwrap.indent(f"{name}\n{_filled(table, tables[table])}\n", margin)
+    A name in braces stands for the settings of that table of the plan, ``{promise}`` for the flags
+    of the rules. What ``others`` say of arguments that are ``taken`` goes before the own ones.
+    """
+    text = re.sub(r"^\{(\w+)\}$", _settings, inspect.cleandoc(function.__doc__ or ""), flags=re.M)
+    own = _entries(text)
+    known = {name for names in own for name in names}
+    found: dict[tuple[str, ...], str] = {}
+    for other in others:
+        for names, meaning in _entries(inspect.cleandoc(other.__doc__)).items():
+            if left := tuple(name for name in names if name in taken and name not in known):
+                found[left] = meaning
+                known |= {*left}
+    if not found:
+        return text
+    first, *sections = re.split(r"^(?=\w+\n-+$)", text, flags=re.M)
+    entries = "".join(f"{', '.join(names)}\n{what}" for names, what in (found | own).items())
+    rest = [section for section in sections if not section.startswith(_HEAD)]
+    return "\n".join([f"{first.rstrip()}\n", f"{_HEAD}{entries}", *rest]).rstrip()
+
+
+def _entries(text: str) -> dict[tuple[str, ...], str]:
+    """Return what a docstring says of arguments, by their names."""
+    body = f"{text}\n".partition(_HEAD)[2]
+    body = re.split(r"^\w+\n-+$", body, maxsplit=1, flags=re.M)[0]
+    found = re.findall(r"^(\w[\w, ]*)\n((?: {4}.*\n)+)", body, flags=re.M)
+    return {tuple(names.split(", ")): meaning for names, meaning in found}
+
+
+def _settings(table: re.Match[str]) -> str:
+    if table[1] == "promise":
+        meant = {
+            flag.replace("-", "_"): _wrapped(re.sub(r"--(\w+)", r"``\1``", param.meaning))
+            for flag, param in rule_flags().items()
+        }
+    else:
+        meant = {
+            name: _filled(table[1], tables[table[1]])
             for name, tables in arguments().items()
-            if table in tables and next(iter(tables)) == table
-        )
-
-    return re.sub(r"^( *)\{(\w+)\}\n", meant, text, flags=re.MULTILINE)
+            if next(iter(tables)) == table[1]
+        }
+    return "\n".join(f"{name}\n{text}" for name, text in meant.items())
 
 
 def _filled(table: str, setting: Setting) -> str:
@@ -79,20 +113,29 @@ def _filled(table: str, setting: Setting) -> str:
         text = setting.help.replace(", comma-separated", "").rstrip(".")
     elif table == "columns":
         text = f"By column: {text}"
-    if not re.match(r"\w+:", text):
+    return _wrapped(text)
+
+
+def _wrapped(text: str) -> str:
+    if not re.match(r"[\w-]+:", text):
         text = f"{text[0].upper()}{text[1:]}"
     return textwrap.fill(f"{text}.", 92, initial_indent="    ", subsequent_indent="    ")
 
 
 def signed(
-    *of: Any, like: Callable[..., Any] | None = None, **defaults: Any
+    *of: Any,
+    opens: Callable[..., Any] | None = None,
+    like: Callable[..., Any] | None = None,
+    **defaults: Any,
 ) -> Callable[[Function], Function]:
     """Give a function a signature that writes out its ``**given``, for help() and editors.
 
-    An argument that is not in it is refused by name, with the nearest that is.
+    An argument that is not in it is refused by name, with the nearest that is. Their order is that
+    in which the docstring explains them.
 
     ``of``: the classes of its arguments. ``like``: a function that it hands them on to, whose own
-    are written out, too. ``defaults``: of arguments whose default is not None.
+    are written out, too. ``opens``: the function that opens what it works on; both say what the
+    arguments mean. ``defaults``: of arguments whose default is not None.
     """
 
     def sign(function: Function) -> Function:
@@ -108,6 +151,13 @@ def signed(
             for name, own in names_of(*of).items()
             if name not in names
         ]
+        names = {parameter.name for parameter in known}
+        text = _described(function, names, *filter(None, (opens, like)))
+        places = [name for each in _entries(text) for name in each]
+        place = {name: number for number, name in enumerate(places)}
+        known.sort(
+            key=lambda p: (p.kind, place.get(p.name, len(place)) if p.kind is p.KEYWORD_ONLY else 0)
+        )
         returned = inspect.signature(function).return_annotation
         signature = inspect.Signature(known, return_annotation=returned)
 
@@ -117,7 +167,7 @@ def signed(
                 raise unknown_argument(function.__qualname__, unknown[0], signature.parameters)
             return function(*args, **given)
 
-        checked.__doc__ = _described(function.__doc__ or "")
+        checked.__doc__ = text
         checked.__signature__ = signature  # type: ignore[attr-defined]
         return cast(Function, checked)
 

@@ -136,11 +136,10 @@ class Table(Generic[FrameT]):
 
         Parameters
         ----------
-        k, l, l_kind, alpha, t, beta, m
-            The promise, as the flags of the command line say it: ``k=5`` for k-anonymity, ``l=3,
-            l_kind="entropy"`` and so on. Without any, and without a plan's: k-anonymity, k = 10.
+        {promise}
         rules
             Rules instead of the plan's, for instance ``KAnonymity(5)`` or a list of several.
+            Without any promise, and without a plan's: k-anonymity, k = 10.
         method, options
             A name of :func:`shoal.methods` and its options.
         effort
@@ -333,8 +332,7 @@ class Table(Generic[FrameT]):
             The belief is by default halfway from the share of the commonest value to certainty.
         prove
             Say of every setting how far it is at most above the best possible (``above_best``).
-        typed, slack, suppress and so on
-            How releases are made, as in :meth:`anonymize`.
+        {release}
         keep_releases
             Keep the release of every setting, as its ``release``.
         progress
@@ -359,7 +357,8 @@ class Table(Generic[FrameT]):
             else None,
             **how,
         )
-        return replace(comparison, warnings=tuple(dict.fromkeys([*said, *comparison.warnings])))
+        warnings = tuple(dict.fromkeys([*said, *comparison.warnings]))
+        return replace(comparison, warnings=warnings, kind=self._kind)
 
     def __repr__(self) -> str:
         return f"Table({self.rows:,} rows, {self.frame.width} columns{self._told()})"

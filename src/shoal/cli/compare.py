@@ -195,7 +195,7 @@ def _write(
 
     texts: dict[str, Callable[[], str]] = {
         "--json": comparison.to_json,
-        "--csv": lambda: comparison.frame().write_csv(),
+        "--csv": lambda: comparison.to_polars().write_csv(),
         "--report": lambda: reporting.of_comparison(comparison, data),
     }
     for flag, path in files.items():

@@ -30,7 +30,7 @@ def render_comparison(comparison: Any, *, origin: Provenance | None = None, titl
     :class:`shoal.verbs.compare.Comparison` has. Its figures are computed from the original, so
     there is no variant for the public.
     """
-    frame = comparison.frame()
+    frame = comparison.to_polars()
     empty = [name for name in frame.columns if frame[name].null_count() == frame.height]
     unseen = [name for name, entry in LOSSES.items() if not entry.shown]
     shown = [name for name in frame.columns if name not in (*empty, *_FLAGS, *_LEFT_OUT, *unseen)]

@@ -111,6 +111,13 @@ class Native:
         gapped = {name: dtype for name, dtype in types.items() if hasattr(dtype, "numpy_dtype")}
         return cls(backend, names, gapped)
 
+    def named(self, library: str) -> Native:
+        """Return the kind of frame of another library, or this one if it is of that library."""
+        import narwhals as nw
+
+        backend = nw.Implementation.from_string(library)
+        return self if self.backend is backend else Native(backend)
+
     def back(self, frame: pl.DataFrame) -> Any:
         """Return a frame of ours as this kind."""
         if self.backend is None:

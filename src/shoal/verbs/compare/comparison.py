@@ -15,6 +15,7 @@ from shoal.base.to_json import as_json, table_html
 from shoal.plan.plan import Plan
 from shoal.show.charts.paper import Chart
 from shoal.show.charts.plane import Point, scatter
+from shoal.tables.native import Native
 from shoal.verbs.compare.choices import say
 from shoal.verbs.compare.frontier import (
     RISKS,
@@ -95,6 +96,8 @@ class Comparison:
         Whether the runs can be repeated.
     notes, warnings
         What could not be measured, and what the runs had to say.
+    kind
+        Which kind of frame it is handed out as.
     """
 
     settings: tuple[ComparedSetting, ...]
@@ -110,6 +113,7 @@ class Comparison:
     seeded: bool = False
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    kind: Native = field(default_factory=Native, repr=False)
 
     @cached_property
     def verified(self) -> tuple[ComparedSetting, ...]:
@@ -167,7 +171,11 @@ class Comparison:
         """The flags of the rules that the settings say something about."""
         return tuple(dict.fromkeys(flag for setting in self.settings for flag in setting.values))
 
-    def frame(self) -> pl.DataFrame:
+    def frame(self) -> Any:
+        """Return one row per setting, in the kind of frame that was compared on."""
+        return self.kind.back(self.to_polars())
+
+    def to_polars(self) -> pl.DataFrame:
         """Return one row per setting; what was not measured is null."""
         columns: dict[str, Any] = {"method": [setting.method for setting in self.settings]}
         for flag in self.flags:
@@ -231,7 +239,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Show the table of settings in a notebook, with what is recommended and why."""
-        frame = self.frame()
+        frame = self.to_polars()
         told = [name for name in frame.columns if frame[name].null_count() < frame.height]
         return table_html("Settings compared", told, frame.select(told).rows(), self.why)
 
