@@ -148,7 +148,28 @@ class Risked(Opening, total=False):
 
 
 class Tried(TypedDict, total=False):
-    """Which attacks are tried, on whom, by somebody who knows how much."""
+    """Which attacks are tried, on whom, by somebody who knows how much.
+
+    Parameters
+    ----------
+    attacks
+        Of ``linkage``, ``homogeneity``, ``inference``, ``background``, all by default (linkage
+        alone without a sensitive column), of ``readoff`` and ``downcoding``, and, with earlier
+        releases, of ``intersection``.
+    targets
+        How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
+    noise, gaps
+        Shares of what is known that are wrong (a random other row's value), and missing.
+    rule_out, belief
+        How many values the attacker can rule out, the likeliest false ones; counted are also people
+        whose true value is then believed more.
+    against, against_original
+        Earlier releases of the same people, as :meth:`Release.audit` takes them, and in the same
+        order the table that each was made from, unless it was put beside it. For ``intersection``,
+        which needs a column of the originals declared as ``person``.
+    seed
+        Repeats the draw of targets, noise and gaps.
+    """
 
     attacks: Sequence[str] | str | None
     targets: int | None

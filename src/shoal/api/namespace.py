@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from shoal.api import functions
-from shoal.api.opening import open as open_table
 
 
 class Namespace:
@@ -32,14 +31,5 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-for _function in (
-    open_table,
-    functions.anonymize,
-    functions.attack,
-    functions.audit,
-    functions.compare,
-    functions.estimate,
-    functions.inspect,
-    functions.risk,
-):
-    setattr(Namespace, _function.__name__, _method(_function))
+for _name in ["open", "anonymize", "attack", "audit", "compare", "estimate", "inspect", "risk"]:
+    setattr(Namespace, _name, _method(getattr(functions, _name)))

@@ -250,26 +250,9 @@ class Release(Generic[FrameT]):
         ----------
         known
             Columns that the attacker knows; the quasi-identifiers by default.
-        attacks
-            Of ``linkage``, ``homogeneity``, ``inference``, ``background``, all by default (linkage
-            alone without a sensitive column), of ``readoff`` and ``downcoding``, and, with earlier
-            releases, of ``intersection``.
-        targets
-            How many people to attack, drawn at random; 2,000 by default, or all if there are fewer.
-        noise, gaps
-            Shares of what is known that are wrong (a random other row's value), and missing.
-        rule_out, belief
-            How many values he can rule out, the likeliest false ones; counted are also people whose
-            true value is then believed more.
         control
             People who are *not* in the table, with the same columns. By default the control attacks
             every target with what is known of somebody else.
-        against, against_original
-            Earlier releases of the same people, as :meth:`audit` takes them, and in the same order
-            the table that each was made from, unless it was put beside it. For ``intersection``,
-            which needs a column of the originals declared as ``person``.
-        seed
-            Repeats the draw of targets, noise and gaps.
         """
         from shoal.api.attacking import attacked
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from shoal.api.setting_arguments import (
@@ -60,27 +60,28 @@ def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str,
     )
 
 
-def _described(function: Callable[..., Any], taken: Container[str], *others: Any) -> str:
+def _described(
+    function: Callable[..., Any], taken: Container[str], before: Iterable[Any], after: Iterable[Any]
+) -> str:
     """Return a docstring that says what every argument means, each where it is declared.
 
     A name in braces stands for the settings of that table of the plan, ``{promise}`` for the flags
-    of the rules. What ``others`` say of arguments that are ``taken`` goes before the own ones.
+    of the rules. What others say of arguments that are ``taken`` goes before or after the own ones.
     """
     text = re.sub(r"^\{(\w+)\}$", _settings, inspect.cleandoc(function.__doc__ or ""), flags=re.M)
     own = _entries(text)
     known = {name for names in own for name in names}
-    found: dict[tuple[str, ...], str] = {}
-    for other in others:
-        for names, meaning in _entries(inspect.cleandoc(other.__doc__)).items():
-            if left := tuple(name for name in names if name in taken and name not in known):
-                found[left] = meaning
-                known |= {*left}
-    if not found:
-        return text
+    found: list[dict[tuple[str, ...], str]] = [{}, own, {}]
+    for place, others in ((0, before), (2, after)):
+        for other in others:
+            for names, meaning in _entries(inspect.cleandoc(other.__doc__)).items():
+                if left := tuple(name for name in names if name in taken and name not in known):
+                    found[place][left] = meaning
+                    known |= {*left}
     first, *sections = re.split(r"^(?=\w+\n-+$)", text, flags=re.M)
-    entries = "".join(f"{', '.join(names)}\n{what}" for names, what in (found | own).items())
+    entries = [f"{', '.join(n)}\n{what}" for each in found for n, what in each.items()]
     rest = [section for section in sections if not section.startswith(_HEAD)]
-    return "\n".join([f"{first.rstrip()}\n", f"{_HEAD}{entries}", *rest]).rstrip()
+    return "\n".join([f"{first.rstrip()}\n", _HEAD + "".join(entries), *rest]).rstrip()
 
 
 def _entries(text: str) -> dict[tuple[str, ...], str]:
@@ -141,23 +142,16 @@ def signed(
     def sign(function: Function) -> Function:
         own = inspect.signature(function).parameters
         handed = {} if like is None else inspect.signature(like).parameters
-        known = [p for p in own.values() if p.kind is not p.VAR_KEYWORD]
-        known += [p for n, p in handed.items() if p.kind is p.KEYWORD_ONLY and n not in own]
-        names = {parameter.name for parameter in known}
-        known += [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=own
-            )
-            for name, own in names_of(*of).items()
-            if name not in names
-        ]
-        names = {parameter.name for parameter in known}
-        text = _described(function, names, *filter(None, (opens, like)))
-        places = [name for each in _entries(text) for name in each]
-        place = {name: number for number, name in enumerate(places)}
-        known.sort(
-            key=lambda p: (p.kind, place.get(p.name, len(place)) if p.kind is p.KEYWORD_ONLY else 0)
-        )
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        taken = {
+            name: inspect.Parameter(name, keyword, default=defaults.get(name), annotation=kind)
+            for name, kind in names_of(*of).items()
+        }
+        taken |= {name: each for name, each in handed.items() if each.kind is keyword}
+        taken |= {name: each for name, each in own.items() if each.kind is not each.VAR_KEYWORD}
+        text = _described(function, taken, filter(None, (opens, like)), of)
+        place = [name for each in _entries(text) for name in each].index
+        known = sorted(taken.values(), key=lambda p: (p.kind, p.kind is keyword and place(p.name)))
         returned = inspect.signature(function).return_annotation
         signature = inspect.Signature(known, return_annotation=returned)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -38,7 +38,6 @@ from shoal.tables.find_hierarchies import is_path
 from shoal.tables.guessing.whose import EACH_ONCE
 from shoal.tables.native import Native
 from shoal.tables.open_table import (
-    Names,
     Taken,
     extra_rules,
     load,
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
     from shoal.verbs.inspect import Inspection
 
 FrameT = TypeVar("FrameT")
-Roles = Mapping[Role, Names | None] | Callable[[Sequence[str]], Mapping[Role, Names | None]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
