@@ -236,11 +236,11 @@ BUDGETS = {
     "releases": 6_350,
     "measures": 5_110,
     "show": 2_200,
-    "verbs": 4_560,
+    "verbs": 4_760,
     "report": 1_300,
-    "api": 2_340,
+    "api": 2_370,
     "cli": 5_130,
-    "ext": 10_750,
+    "ext": 10_850,
 }
 GENERATED = ("shoal.api.setting_arguments",)  # counts in no budget
 OURS = 190  # of our modules that a run with k alone loads, on a column of numbers

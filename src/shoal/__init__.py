@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from shoal import hierarchies
     from shoal.api import testing
     from shoal.api.catalog import methods, rules
-    from shoal.api.functions import anonymize, attack, audit, compare, estimate, inspect, risk
+    from shoal.api.functions import (
+        anonymize,
+        attack,
+        audit,
+        compare,
+        estimate,
+        inspect,
+        risk,
+        start,
+    )
     from shoal.api.opening import open, open_release  # noqa: A004 -- shoal.open
     from shoal.api.release import Release
     from shoal.api.table import Table
@@ -67,7 +76,7 @@ __version__ = "1.0.0rc1"
 # Loaded at first use, so that importing the package costs nothing.
 _HOMES = {
     "shoal.api.catalog": "methods rules",
-    "shoal.api.functions": "anonymize attack audit compare estimate inspect risk",
+    "shoal.api.functions": "anonymize attack audit compare estimate inspect risk start",
     "shoal.api.opening": "open open_release",
     "shoal.api.release": "Release",
     "shoal.api.table": "Table",
@@ -150,6 +159,7 @@ __all__ = [
     "read_table",
     "risk",
     "rules",
+    "start",
     "testing",
     "write_hierarchy",
     "write_table",

@@ -121,7 +121,8 @@ def test_init_then_plan_then_flags_override(shoal: Run, folder: Path) -> None:
     figures = json.loads((folder / "b.json").read_text())
     assert figures["method"] == "k-member"
     assert figures["plan"]["method"]["seeds"] == "furthest"
-    assert figures["plan"]["rules"] == [{"name": "k-anonymity", "k": 3}]
+    rules = [{"name": "k-anonymity", "k": 3}, {"name": "l-diversity", "l": 2}]
+    assert figures["plan"]["rules"] == rules
     # zip is no longer declared, so it is not released.
     assert list(rows(folder / "b.csv")[0]) == ["age", "sex", "disease"]
     assert "already exists" in shoal("init", "people.csv", "-o", "plan.toml").stderr

@@ -5,11 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import select
 import subprocess
+import time
 from pathlib import Path
 
 import polars as pl
+import pytest
 
+import shoal as library
+from shoal.base.errors import ShoalWarning
+from shoal.plan.command import alike
 from shoal.plan.plan import Plan
 from tests.cli.conftest import SHOAL, Run
 
@@ -84,31 +90,76 @@ def answered(folder: Path, *answers: str) -> tuple[int, str]:
     )
     os.close(theirs)
     os.write(ours, "".join(f"{answer}\n" for answer in answers).encode())
-    shown = b""
+    shown, end = b"", time.monotonic() + 120
     with contextlib.suppress(OSError):
-        while chunk := os.read(ours, 65536):
-            shown += chunk
+        while time.monotonic() < end:
+            if select.select([ours], [], [], 1)[0]:
+                shown += os.read(ours, 65536)
     os.close(ours)
+    if process.poll() is None and time.monotonic() > end:
+        process.kill()
     return process.wait(timeout=120), shown.decode()
 
 
 def test_answers_decide(folder: Path) -> None:
-    # No person; first a name that there is not, then two columns; the suggestion; then k.
-    code, shown = answered(folder, "", "agee", "age,sex", "", "none", "4")
+    # No person; first a name that there is not, then two columns; the suggestion; back and again;
+    # of the column that is left no word that there is, then one; k.
+    words = ["", "agee", "age,sex", "", "<", "disease", "none", "dr", "none", "4"]
+    code, shown = answered(folder, *words)
     assert code == 0, shown
     assert "agee" in shown
     assert "Give a whole number, 2 or more" in shown
+    assert "Give one of generalize, protect, keep, drop" in shown
+    assert "9 numbers from 100 to 108" in shown, "the values of the column are shown"
     plan = Plan.read(folder / "people.plan.toml")
     roles = {name: part.role.value for name, part in plan.columns.items()}
     assert roles == {
         "name": "identifier",
         "age": "quasi",
         "sex": "quasi",
-        "zip": "undecided",
+        "zip": "drop",
         "disease": "sensitive",
     }
     assert plan.rules[0].spec["k"] == 4
     assert pl.read_csv(folder / "people.release.csv").columns == ["age", "sex", "disease"]
+
+
+def test_skewed_values_are_protected_as_far_as_a_rule_can_and_the_reason_is_given(
+    shoal: Run, folder: Path
+) -> None:
+    rows = [
+        f"{20 + i % 30},{'fm'[i % 2]},{'pos' if i % 50 == 0 else 'neg'},same" for i in range(200)
+    ]
+    (folder / "tests.csv").write_text("\n".join(["age,sex,diagnosis,disease", *rows]) + "\n")
+    done = shoal("start", "tests.csv", "--yes", "--k", "5")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "one value has 98.0% of the rows" in said
+    assert "Rules: k-anonymity (k = 5), t-closeness (t = 0.2)." in said
+    assert "all its known values are the same" in said
+    release = pl.read_csv(folder / "tests.release.csv", infer_schema=False)
+    assert release.columns == ["age", "sex", "diagnosis"]
+
+
+def test_every_way_makes_the_same_first_release(shoal: Run, folder: Path) -> None:
+    clinic(folder)
+    assert shoal("start", "klinik.csv", "--yes").returncode == 0
+    assert shoal("init", "klinik.csv", "-o", "init.toml").returncode == 0
+    started, written = Plan.read(folder / "klinik.plan.toml"), Plan.read(folder / "init.toml")
+    assert alike(
+        written, started.changed({"columns": {"Geschlecht": {"hierarchy": _named(written)}}})
+    )
+    names = ("--seed", "1", "-o")
+    assert shoal("anonymize", "klinik.csv", "--plan", "init.toml", *names, "1.csv").returncode == 0
+    with pytest.warns(ShoalWarning, match="Consider making these columns quasi"):
+        release = library.start(folder / "klinik.csv", seed=1)
+    release.write(folder / "2.csv")
+    assert (folder / "2.csv").read_bytes() == (folder / "1.csv").read_bytes()
+    assert [rule.spec for rule in release.plan.rules] == [rule.spec for rule in written.rules]
+
+
+def _named(plan: Plan) -> str:
+    return str(plan.columns["Geschlecht"].hierarchy)
 
 
 def test_nothing_is_written_when_it_is_stopped_at_a_question(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
@@ -119,6 +120,26 @@ def _on_spark(
     from shoal.ext.spark.anonymize import anonymize_on_spark
 
     return anonymize_on_spark(data, full, hierarchies, extra, engine, progress)
+
+
+@signed(Anonymized, like=Table.anonymize, opens=open)
+def start(data: Any = None, *, k: int | None = None, **given: Any) -> Release[Any]:
+    """Make a first release of a raw table, as ``shoal start --yes`` does.
+
+    Roles that are not given are guessed; columns without a clear role are not released. Every class
+    has k rows, and each sensitive column is protected: by l-diversity with l = 2, or by t-closeness
+    where one value is too frequent for that. Names get a guessed hierarchy. Read the warnings and
+    ``release.plan`` before you use it. The other arguments are those of :func:`anonymize`, which
+    guesses roles only where none is given, promises k = 10 alone, and guesses no hierarchy.
+    """
+    from shoal.verbs.first_plan import first_plan
+
+    declared, asked = parted(given, Declared)
+    opened = look(data, **declared)
+    first = first_plan(opened.inspect(), opened.plan, k=k)
+    trees = {**opened.taxonomies, **first.taxonomies}
+    release: Release[Any] = replace(opened, plan=first.plan, taxonomies=trees).anonymize(**asked)
+    return release
 
 
 @signed(Declared, opens=open)

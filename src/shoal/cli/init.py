@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from shoal.cli import console
 from shoal.cli import options as opt
 from shoal.cli.settings import Given, with_settings
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from shoal.api.table import Table as OpenedTable
     from shoal.plan.plan import Plan
     from shoal.tables.domain import Taxonomy
-    from shoal.tables.schema import Schema
     from shoal.tables.source import Source
+    from shoal.verbs.first_plan import FirstPlan
 
 
 @with_settings(
@@ -52,6 +49,7 @@ def command(
     from shoal.base.atomic import check_output
     from shoal.base.roles import Role
     from shoal.tables.open_table import planned
+    from shoal.verbs.first_plan import first_plan
 
     check_output(out, force=force, inputs=[data])
     if isinstance(data, Path) and data.suffix.lower() == ".deid":
@@ -67,49 +65,41 @@ def command(
     where = given.located(data, plan)
     opened = read(where, plan)
     profile = opened.inspect()
-    trees = write_plan(opened, where, out, (), hierarchies, force=force, sets=sets)
+    first = first_plan(profile, opened.plan, sets=sets)
+    trees = write_plan(first, where, out, hierarchies, force=force)
     console.line(f"Wrote {out}: {len(profile.columns)} columns with suggested roles.")
-    for column in profile.schema.columns:
-        if column.role is Role.UNDECIDED:
-            console.line(f"  {column.role.label}: {column.name} ({column.reason})")
+    for name, role in first.roles.items():
+        if role is Role.UNDECIDED:
+            console.line(f"  {role.label}: {name} ({first.reasons[name]})")
     for name, tree in trees.items():
         console.line(f"  suggested hierarchy of {name} ({tree.how}), {tree.named}: {tree.path}")
-    if profile.not_people:
+    console.line(promised(first.plan))
+    if profile.not_people and first.plan.names(Role.PERSON) == []:
         console.warning(profile.not_people)
     console.line("Check roles and hierarchies, then run:")
     console.line(f"  shoal anonymize {again(where, hierarchies, out)} -o release.csv")
 
 
-def write_plan(
-    opened: OpenedTable[Any],
-    where: Path | Source,
-    out: Path,
-    rules: Sequence[Mapping[str, Any]],
-    hierarchies: Path | None,
-    *,
-    force: bool,
-    sets: Mapping[str, str] | None = None,
-    why: Mapping[str, str] | None = None,
-) -> dict[str, _Tree]:
-    """Write a plan with the roles of a table, and guessed hierarchies for its names.
+def promised(plan: Plan) -> str:
+    """Say in one line what a plan promises of every class."""
+    rules = (
+        f"{rule.name} ({', '.join(f'{key} = {v}' for key, v in rule.spec.items() if key in 'klt')}"
+        f"{f' for {rule.column}' if rule.column else ''})"
+        for rule in plan.final().rules
+    )
+    return f"Rules: {', '.join(rules)}."
 
-    ``rules`` take the place of the default one, ``why`` gives reasons of roles that were declared.
-    Returns the hierarchies, by column.
-    """
+
+def write_plan(
+    first: FirstPlan, where: Path | Source, out: Path, hierarchies: Path | None, *, force: bool
+) -> dict[str, _Tree]:
+    """Write a first plan, and its guessed hierarchies beside it; return these by column."""
     import os
 
     from shoal.base.atomic import atomic_file
-    from shoal.plan.changing import changes
     from shoal.tables.source import Source
 
-    schema = opened.inspect().schema
-    columns = {
-        column.name: {"role": column.role.value}
-        | ({"kind": column.kind.value} if column.kind else {})
-        for column in schema.columns
-    }
-    plan = opened.plan.replaced(columns=columns, **({"rules": list(rules)} if rules else {}))
-    plan = plan.changed(changes({"sets": sets}))
+    plan = first.plan
     folder = out.absolute().parent
     if hierarchies is not None:
         # Paths in a plan start at the plan's own folder, so that both can move together.
@@ -117,15 +107,11 @@ def write_plan(
         plan = plan.changed({"data": {"hierarchies": named}})
     if isinstance(where, Source):
         plan = plan.changed({"data": where.plan_keys(folder)})
-    trees = _guessed(opened.frame, schema, plan, out.with_suffix(".hierarchies"))
-    guessed = {n: {"kind": "taxonomy", "hierarchy": tree.named} for n, tree in trees.items()}
-    plan = plan.changed({"columns": guessed}).final()
-    reasons = {column.name: column.reason for column in schema.columns} | dict(why or {})
-    for name, tree in trees.items():
-        reasons[name] += f"; suggested hierarchy ({tree.how}): check it"
+    trees = _files(first, out.with_suffix(".hierarchies"))
+    plan = plan.changed({"columns": {name: {"hierarchy": t.named} for name, t in trees.items()}})
     files = _written(list(trees.values()), force=force)
     with files, atomic_file(out, force=force, inputs=[where]) as stream:
-        stream.write(plan.to_toml(reasons).encode())
+        stream.write(plan.final().to_toml(first.reasons).encode())
     return trees
 
 
@@ -161,22 +147,14 @@ class _Tree:
         return " > ".join(dict.fromkeys(labels[node] for node in nodes))
 
 
-def _guessed(frame: pl.DataFrame, schema: Schema, plan: Plan, folder: Path) -> dict[str, _Tree]:
-    """Make a hierarchy for every column of names that may not be published as sets."""
-    from shoal.base.roles import Kind, Role
-    from shoal.tables.guessing.hierarchies import guess_hierarchy
-    from shoal.tables.rare import once_each, rare_below
-
-    few = rare_below(rule.spec for rule in plan.final().rules)
+def _files(first: FirstPlan, folder: Path) -> dict[str, _Tree]:
+    """Say where each guessed hierarchy goes."""
     trees: dict[str, _Tree] = {}
-    for number, column in enumerate(schema.columns, 1):
-        names = column.role is Role.QUASI and column.kind is Kind.SET
-        if not names or plan.allows_sets(column.name):
-            continue
-        if tree := guess_hierarchy(once_each(frame, schema, column.name), column.name, few):
-            plain = re.sub(r"[^\w-]+", "_", column.name)[:60]
-            file = f"{plain}.csv" if plain == column.name else f"{number}_{plain}.csv"
-            trees[column.name] = _Tree(*tree, folder / file)
+    for number, name in enumerate(first.plan.columns, 1):
+        if name in first.trees:
+            plain = re.sub(r"[^\w-]+", "_", name)[:60]
+            file = f"{plain}.csv" if plain == name else f"{number}_{plain}.csv"
+            trees[name] = _Tree(*first.trees[name], folder / file)
     return trees
 
 

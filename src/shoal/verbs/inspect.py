@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -110,6 +110,12 @@ class Inspection:
         ]
         heads = ("column", "type", "missing", "distinct", "role", "kind", "why")
         return table_html(f"{self.rows:,} rows", heads, rows)
+
+    def decided(self, schema: Schema) -> Inspection:
+        """Return the same look with other roles."""
+        columns = tuple(replace(look, column=schema[look.column.name]) for look in self.columns)
+        figures = standing(self.frame, schema.quasi)
+        return replace(self, columns=columns, schema=schema, **figures)
 
     @property
     def not_people(self) -> str:

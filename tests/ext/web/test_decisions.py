@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from shoal.catalog import RULES
-from shoal.ext.web import drafts, tasks
+from shoal.ext.web import drafts, reading, tasks
 from tests.ext.web.test_flow import Steward, steward
 
 __all__ = ["steward"]
@@ -98,7 +98,8 @@ def test_nothing_is_offered_that_cannot_be_kept(steward, place) -> None:
     form = steward.fields(place) | {"rule.0.k": "7"}
     seen = steward.post(f"{place}/decide", **form).json()
     assert not seen["ready"]
-    assert seen["unprotected"] == ["diagnosis"]
+    assert [rule["name"] for rule in seen["rules"]] == ["k-anonymity", "l-diversity"]
+    assert not seen["unprotected"], "a rule comes with the role"
     page = steward.client.get(f"{place}/decide", headers={"accept": "text/html"}).text
     assert 'id="go"' not in page
     assert "Check again" in page
@@ -106,6 +107,12 @@ def test_nothing_is_offered_that_cannot_be_kept(steward, place) -> None:
     assert "Run as decided" not in page
     steward.post(f"{place}/runs", 422)
     assert not steward.get(f"{place}/runs")["runs"]
+    seen = steward.post(f"{place}/decide", **form | {"rule.0.k": "2"}, remove="1").json()
+    assert seen["ready"]
+    assert seen["unprotected"] == ["diagnosis"]
+    page = steward.client.get(f"{place}/decide", headers={"accept": "text/html"}).text
+    assert "no promise protects diagnosis" in page
+    assert "<b>Ready.</b>" not in page
 
 
 def test_a_rule_is_added_once_for_each_column_it_can_speak_of() -> None:
@@ -122,14 +129,17 @@ def test_a_rule_is_added_once_for_each_column_it_can_speak_of() -> None:
     assert drafts._rules(form, ["ill", "wage"])[1]["column"] == "ill"
 
 
-def test_the_page_says_how_on_the_page(steward) -> None:
+def test_the_column_that_numbers_people_is_suggested_as_the_person(steward) -> None:
     rows = "patient_id,age,diagnosis\n" + "\n".join(
-        f"P{i % 40},{20 + i % 9},flu" for i in range(120)
+        f"P{i % 40},{20 + i % 9},{'flu' if i % 2 else 'cold'}" for i in range(120)
     )
     place = steward.open("visits.csv", rows.encode())
-    said = steward.get(f"{place}/see")["profile"]["not_people"]
-    assert "Give it the role 'person', and people are counted." in said
-    assert "--person" not in said
+    profile = steward.get(f"{place}/see")["profile"]
+    assert [column["role"] for column in profile["columns"]] == ["person", "quasi", "sensitive"]
+    assert profile["columns"][0]["shape"] is None, "its values are not shown"
+    assert not profile["not_people"]
+    told = reading.on_the_page("Name it with --person (person='id'), and people are counted.")
+    assert told == "Give it the role 'person', and people are counted."
 
 
 def test_the_page_refuses_a_person_that_counts_rows(steward) -> None:

@@ -13,12 +13,13 @@ from typing import Any
 from shoal.base.errors import ShoalError, listed
 from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
-from shoal.catalog import DEFAULT_METHOD, DEFAULT_RULE, METHODS, RULES
+from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
 from shoal.ext.web import fields
 from shoal.plan.command import to_command
 from shoal.plan.parts import EvidencePart, ReleasePart
 from shoal.plan.plan import Plan
 from shoal.plan.setting import declared
+from shoal.verbs.first_plan import first_rules
 
 Draft = dict[str, Any]
 
@@ -36,13 +37,24 @@ def first_draft(profile: Mapping[str, Any]) -> Draft:
     for column in profile["columns"]:
         kind = {"kind": column["kind"]} if column["kind"] else {}
         columns[column["name"]] = {"role": column["role"], **kind}
-    rule = {"name": DEFAULT_RULE, **defaults(RULES[DEFAULT_RULE].params)}
     return {
         "columns": columns,
-        "rules": [rule],
+        "rules": usual_rules(profile, columns),
         "method": {"name": DEFAULT_METHOD, **defaults(METHODS[DEFAULT_METHOD].params)},
         "release": {"sets": "never"},
     }
+
+
+def usual_rules(
+    profile: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the rules of a first plan with the roles of some columns."""
+    rules = {
+        column["name"]: column["rule"]
+        for column in profile["columns"]
+        if columns.get(column["name"], {}).get("role") == Role.SENSITIVE and column["rule"]
+    }
+    return first_rules(rules, None)
 
 
 def defaults(params: Sequence[Param]) -> dict[str, Any]:

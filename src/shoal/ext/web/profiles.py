@@ -11,6 +11,7 @@ from shoal.base.roles import Role
 from shoal.ext.web.reading import on_the_page
 from shoal.tables.cells import as_text
 from shoal.tables.schema import plain, textual, type_name
+from shoal.verbs.first_plan import suggested_rule
 from shoal.verbs.inspect import ColumnLook, Inspection
 
 MARKS = ("?", "NA", "N/A", "n/a", "NULL", "null", "None", "none", "-", "--", ".", "#N/A")
@@ -51,6 +52,7 @@ def column(series: pl.Series, look: ColumnLook, number: int) -> dict[str, Any]:
         "kind": look.column.kind.value if look.column.kind else None,
         "reason": look.column.reason,
         "plain": plain(series.dtype),
+        "rule": suggested_rule(series)[0] if plain(series.dtype) else None,
         "shape": _shape(series) if shown else None,
     }
 

@@ -112,16 +112,26 @@ class OpenTable:
         return self.folder / "hierarchies" / safe_name(name, number, ".csv")
 
     def redraft(self, draft: Draft) -> None:
-        """Decide anew, and remember the columns if a role has changed, for :meth:`undo_roles`."""
+        """Decide again, and remember the columns if a role has changed, for :meth:`undo_roles`.
+
+        Rules that nobody changed protect the columns that are sensitive now.
+        """
         if drafts.roles_of(draft) != drafts.roles_of(self.draft):
             self.past.append(self.draft["columns"])
             del self.past[:-_PAST]
-        self.draft = draft
+        self.draft = self._ruled(draft)
 
     def undo_roles(self) -> None:
         """Take the last change of roles back, and nothing else."""
         if self.past:
-            self.draft = {**self.draft, "columns": self.past.pop()}
+            self.draft = self._ruled({**self.draft, "columns": self.past.pop()})
+
+    def _ruled(self, draft: Draft) -> Draft:
+        usual = [
+            drafts.usual_rules(self.profile or {"columns": []}, each["columns"])
+            for each in (self.draft, draft)
+        ]
+        return {**draft, "rules": usual[1]} if draft["rules"] == usual[0] else draft
 
     def plan(self) -> Plan:
         """Return the plan that the draft is, or raise its faults."""
@@ -187,7 +197,10 @@ class Workbench:
             if kind_of(table.name) in WORKBOOKS:
                 sheets = await self.desk.ask("sheets", path=str(table.path))
                 table.sheets = sheets["names"]
-            table.profile = await self.desk.ask("look", stage, table=table.described())
+            folder = str(table.folder / "hierarchies")
+            table.profile = await self.desk.ask(
+                "look", stage, table=table.described(), folder=folder
+            )
             old = table.draft
             table.draft = drafts.first_draft(table.profile)
             table.past.clear()

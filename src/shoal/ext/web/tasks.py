@@ -22,14 +22,17 @@ from shoal.ext.web import hierarchies
 from shoal.ext.web.feasible import feasibility
 from shoal.ext.web.profiles import profile
 from shoal.ext.web.reading import on_the_page
+from shoal.ext.web.temp_folder import safe_name
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.releases.reading import open_published
 from shoal.tables.compatibility import faults
 from shoal.tables.find_hierarchies import gather
+from shoal.tables.hierarchy import write_hierarchy
 from shoal.tables.open_table import load_with_digest, resolve
 from shoal.tables.request import Request
 from shoal.tables.schema import Schema
+from shoal.verbs.first_plan import first_plan
 from shoal.verbs.inspect import inspect, standing
 
 Tell = Callable[[str], object]
@@ -74,14 +77,21 @@ def warm(_tell: Tell) -> dict[str, Any]:
     return {}
 
 
-def look(tell: Tell, *, table: Mapping[str, Any], have: Sequence[str] = ()) -> dict[str, Any]:
-    """Open a table and say what it holds; ``have``: columns with a hierarchy."""
+def look(tell: Tell, *, table: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    """Open a table, say what it holds, and suggest a plan; guessed hierarchies go to a folder."""
     tell("read")
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", ShoalWarning)
         frame = frame_of(table)
     tell("look")
     inspection = inspect(frame, reading(table), {})
+    first = first_plan(inspection, reading(table))
+    trees = Path(folder)
+    for number, name in enumerate(frame.columns):
+        if name in first.trees:
+            file = trees / safe_name(name, number, ".csv")
+            write_hierarchy(first.taxonomies[name], file, force=True)
+    inspection = inspection.decided(first.schema)
     notes = [on_the_page(str(warning.message)) for warning in heard]
     return profile(frame, inspection) | {"notes": notes}
 
