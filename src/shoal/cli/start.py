@@ -220,7 +220,7 @@ def _list_question(number: int, now: Answers, suggested: Mapping[str, Role]) -> 
     role, text = _LISTS[number]
     names = list(suggested)
     guess = [name for name in names if suggested[name] is role and name not in now.roles]
-    asked_before = {own: question for own, question in _LISTS[:number]}
+    asked_before = dict(_LISTS[:number])
     earlier = {name: asked_before[own] for name, own in now.roles.items() if own in asked_before}
 
     def take(words: str, new: Answers) -> None:
