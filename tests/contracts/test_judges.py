@@ -18,7 +18,7 @@ import pytest
 from shoal.base.partition import Partition
 from shoal.catalog import RULES
 from shoal.privacy import Rule
-from shoal.releases.generalized.check import verify
+from tests.checking import verify
 from tests.contracts.test_rules import on_a_table, rule_of
 from tests.naive import people
 from tests.naive import rules as naive

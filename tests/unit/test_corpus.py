@@ -85,7 +85,8 @@ def bare(case: Case, schema: Schema) -> list[str]:
         pairs = pairs.unique()
         alone, released = Schema((schema[name],)), read(pairs.select(own.columns), [name])
         source = pairs.select(pl.col("before").alias(name))
-        wrong = covers(source, released, np.arange(pairs.height), alone, TREES)
+        original = Original(source, alone, np.arange(pairs.height), TREES)
+        wrong = covers(original, released)
         faults += [column.describe() for column in wrong]
     return faults
 

@@ -9,10 +9,10 @@ from shoal.base.partition import Partition
 from shoal.base.roles import Kind, Role
 from shoal.coding.encode import encode
 from shoal.privacy import KAnonymity
-from shoal.releases.generalized.check import verify
 from shoal.releases.generalized.make import generalize
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Column, Schema
+from tests.checking import verify
 from tests.published import everything
 
 # Against the source

@@ -15,10 +15,10 @@ from shoal.groupers.ladders import ladders
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import AlphaK, EntropyLDiversity, FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.privacy.closeness import TCloseness
-from shoal.releases.generalized.check import verify
 from shoal.releases.generalized.make import generalize
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from shoal.tables.schema import declare
+from tests.checking import verify
 from tests.naive import fulldomain
 from tests.naive.rules import passes
 from tests.tables import encoded

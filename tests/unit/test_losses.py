@@ -15,10 +15,10 @@ from shoal.measures.losses.classes import class_size, discernibility
 from shoal.measures.losses.grouped import Grouped
 from shoal.measures.losses.ncp import iloss, loss_paper
 from shoal.privacy import KAnonymity
-from shoal.releases.generalized.check import verify
 from shoal.releases.generalized.make import generalize
 from shoal.tables.domain import Taxonomy, flat
 from shoal.tables.schema import Column, Schema
+from tests.checking import verify
 from tests.tables import encoded
 
 

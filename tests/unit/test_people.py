@@ -11,7 +11,7 @@ from shoal.base.errors import Cautioned, ParameterError, PlanError, SchemaError,
 from shoal.base.partition import Partition
 from shoal.base.roles import Role
 from shoal.privacy import AlphaK, BetaLikeness, FrequencyLDiversity, KAnonymity, LDiversity
-from shoal.releases.generalized.check import verify
+from tests.checking import verify
 
 # Two classes: a has three people in four rows, b has two people in four rows.
 RELEASED = pl.DataFrame(

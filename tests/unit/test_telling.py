@@ -12,7 +12,7 @@ import shoal
 from shoal.measures.models import models
 from shoal.measures.value_disclosure import LEFT_OUT, SHOWN, telling
 from shoal.privacy import AlphaK, BetaLikeness, KAnonymity, LDiversity, TCloseness
-from shoal.releases.generalized.check import verify
+from tests.checking import verify
 from tests.naive import telling as naive
 
 # 90 people, 5 of them positive: 4 of the 5 in class a, 1 of the 85 in class b.

@@ -14,10 +14,10 @@ from shoal.coding.joins import joins
 from shoal.groupers import tp
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import All, FrequencyLDiversity, KAnonymity, LDiversity
-from shoal.releases.generalized.check import verify
 from shoal.releases.generalized.make import generalize
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from shoal.tables.schema import declare
+from tests.checking import verify
 from tests.naive import tp as naive
 from tests.tables import encoded
 

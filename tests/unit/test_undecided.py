@@ -11,8 +11,8 @@ from shoal.base.roles import Role
 from shoal.ext.web import drafts
 from shoal.ext.web.profiles import profile
 from shoal.plan.plan import Plan
-from shoal.releases.generalized.check import verify
 from shoal.tables.schema import declare
+from tests.checking import verify
 
 PLAN = """
 [columns.age]

@@ -11,9 +11,9 @@ from shoal.base.partition import GroupStats, histogram
 from shoal.base.roles import Kind, Role
 from shoal.privacy import BetaLikeness, EntropyLDiversity, KAnonymity, LDiversity, TCloseness
 from shoal.releases.check_counts import COUNT, class_stats, examine, unite, values_of
-from shoal.releases.generalized.check import verify
 from shoal.tables.cells import TYPES, fitting, typed
 from shoal.tables.schema import Column, Schema
+from tests.checking import verify
 
 RULES = [
     KAnonymity(2),

@@ -11,11 +11,10 @@ from shoal.plan.plan import Plan
 from shoal.privacy import FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.releases.anatomy.check import check as check_tables
 from shoal.releases.anatomy.check import plausible as plausible_tables
-from shoal.releases.anatomy.check import verify_tables
-from shoal.releases.dummies.check import verify_sets
 from shoal.releases.exact.check import plausible
 from shoal.releases.verdict import Original
 from shoal.tables.schema import declare
+from tests.checking import verify_sets, verify_tables
 
 SOURCE = pl.DataFrame({"q": [1, 2, 3, 4], "s": ["a", "b", "c", None]})
 SETS = pl.DataFrame({"q": [1, 2, 3, 4], "s": [["a", "b"], ["a", "b"], ["b", "c"], ["a", "c"]]})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -17,10 +17,12 @@ import polars as pl
 
 from shoal.api.arguments import TRIED, Promised, Tried, several
 from shoal.api.signatures import signed
+from shoal.base.atomic import atomic_file
 from shoal.base.errors import ShoalError
 from shoal.base.partition import Ints
 from shoal.base.to_json import as_json
 from shoal.plan.plan import Plan
+from shoal.plan.setting import listed_names
 from shoal.privacy.base import reached
 from shoal.releases import foreign
 from shoal.releases.base import By, View
@@ -28,7 +30,7 @@ from shoal.releases.history.store import Pending, history_of
 from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
-from shoal.tables.native import Native
+from shoal.tables.native import Native, is_spark_frame
 from shoal.tables.open_table import Names, extra_rules, load, planned
 
 if TYPE_CHECKING:
@@ -48,37 +50,22 @@ FrameT = TypeVar("FrameT")
 class Release(Generic[FrameT]):
     """A release, made by :meth:`shoal.Table.anonymize` or opened by :func:`shoal.open_release`.
 
-    Parameters
-    ----------
-    opened
-        The published tables as they were read; None on Spark unless the engine brings them.
-    run
-        How it was made; None when it was opened.
-    kind
-        Which kind of frame it is handed out as.
-    original
-        The table that it was put beside, see :meth:`beside`; never by itself, but for a release on
-        Spark that was brought here with its table.
-    pending
-        What the history of its series becomes with it, until that is recorded.
-    dictionary
-        What the file beside it says of every column, if that declares them.
+    ``opened`` is None on Spark unless the engine brings the tables here, ``run`` when it was not
+    made here. ``original`` is there after :meth:`beside` alone, and no copy has it. ``pending``:
+    what the history of its series becomes with it, until that is recorded.
     """
 
     opened: Opened | None
     run: Run | None = None
     kind: Native = field(default_factory=Native)
     spark: Mapping[str, Any] = field(default_factory=dict)
-    original: pl.DataFrame | None = None
+    original: pl.DataFrame | None = field(default=None, repr=False)
     pending: Pending | None = field(default=None, repr=False)
     dictionary: Mapping[str, dict[str, Any]] | None = field(default=None, repr=False)
 
     @cached_property
     def tables(self) -> Mapping[str, FrameT]:
-        """Everything that is published, by name: ``release``, and for Anatomy ``st``.
-
-        With a declared domain of dummy values also ``domain``.
-        """
+        """What is published, by name: ``release``, Anatomy's ``st``, a declared ``domain``."""
         if self.opened is None or self.spark:
             return self.spark
         return {name: self.kind.back(table) for name, table in self.opened.tables.items()}
@@ -112,9 +99,8 @@ class Release(Generic[FrameT]):
         """The published tables on this machine."""
         if self.opened is None:
             raise ShoalError(
-                "This release is on Spark, and what was asked needs its tables on this machine. "
-                "Make it with engine=shoal.Spark(here=True), which brings them, or take the "
-                "figures of the run (to_dict)."
+                "This release is on Spark, and this needs its tables on this machine. Make it with "
+                "engine=shoal.Spark(here=True), which brings them, or take the figures (to_dict)."
             )
         return self.opened
 
@@ -138,8 +124,7 @@ class Release(Generic[FrameT]):
         """How it was made, for a release that was made here."""
         if self.run is None:
             raise ShoalError(
-                "This release was opened, not made here, so how it was made is not known. What it "
-                "reaches is: see audit() and risk()."
+                "How this release was made is not known: it was opened. See audit() and risk()."
             )
         return self.run
 
@@ -168,6 +153,11 @@ class Release(Generic[FrameT]):
         """What the reader should know."""
         return () if self.run is None else self.run.warnings
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle or a copy holds: what is published and declared, never the table."""
+        state = {part.name: getattr(self, part.name) for part in fields(self)}
+        return state | {"original": None, "pending": None}
+
     def recorded(self) -> Release[FrameT]:
         """Return the release, written into the history of its series."""
         with self.pending.recorded() if self.pending else contextlib.nullcontext():
@@ -176,16 +166,18 @@ class Release(Generic[FrameT]):
     def beside(self, original: Any) -> Release[FrameT]:
         """Return the release put beside the table it was made from.
 
-        Then audits compare cells, risks show before and after, attacks are possible, and reports
-        and figures show both. ``original``: a :class:`shoal.Table`, a file or a frame.
+        Then audits compare cells, attacks are possible, and risks, reports and figures show both.
+        ``original``: a :class:`shoal.Table`, a file or a frame.
         """
         rows = self.rows_of(original)
         opened = self.opened and foreign.beside(self.opened, rows)
         return replace(self, opened=opened, original=rows)
 
     def rows_of(self, data: Any) -> pl.DataFrame:
-        """Return the rows of a table, read as the plan says."""
-        return data.frame if hasattr(data, "taken") else load(data, self.plan)
+        """Return the rows of a table, read as the plan says; those of a Spark frame come here."""
+        if hasattr(data, "taken"):
+            return cast(pl.DataFrame, data.frame)
+        return load(data.toArrow() if is_spark_frame(data) else data, self.plan)
 
     @signed(Promised)
     def audit(
@@ -211,8 +203,7 @@ class Release(Generic[FrameT]):
 
         plan, extra = planned(self.plan, **promise), extra_rules(promise.get("rules"))
         before = [self.alike(released) for released in several(against)]
-        series = history_of(history)
-        return audit(self.here, plan, extra, self.original, before, series)
+        return audit(self.here, plan, extra, self.original, before, history_of(history))
 
     def alike(self, released: Any) -> Opened:
         """Open another release of the same table, unless it is open already."""
@@ -254,9 +245,17 @@ class Release(Generic[FrameT]):
             People who are *not* in the table, with the same columns. By default the control attacks
             every target with what is known of somebody else.
         """
-        from shoal.api.attacking import attacked
+        from shoal.verbs.attack import attack
 
-        return attacked(self, known, control, **tried)
+        opened = self.here if known is None else self.here.known_by(listed_names(known))
+        earlier = several(tried.get("against", ()))
+        tables = several(tried.get("against_original", ()))
+        # A release that was put beside its table has it at hand.
+        tables += [getattr(one, "original", None) for one in earlier[len(tables) :]]
+        asked: dict[str, Any] = {**tried, "against": [self.alike(one) for one in earlier]}
+        asked["against_original"] = [None if one is None else self.rows_of(one) for one in tables]
+        asked["control"] = None if control is None else self.rows_of(control)
+        return attack(opened, self.original, **asked)
 
     def estimate(
         self,
@@ -278,26 +277,22 @@ class Release(Generic[FrameT]):
             ``"sex"``: every value; ``"age:10"``: intervals of ten; ``"sex=f"``: that value only.
         estimator
             For dummy values: ``iterative`` (the paper's), ``closed``, ``em``, or ``even`` (W / l).
-        eps
-            The change in rows at which a way that iterates stops; 0.01 by default.
+        eps, as_in_paper
+            The change in rows at which a way that iterates stops: 0.01 by default, or as in the
+            paper on dummy values 1.
         level
             How often an interval holds the truth.
-        as_in_paper
-            Stop where the paper on dummy values does, at a change of one row.
         """
         from shoal.verbs.estimate import estimate
 
-        split = several(by)
         how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
-        return estimate(self.here, of, split, estimator=estimator, **how)
+        return estimate(self.here, of, several(by), estimator=estimator, **how)
 
     def ask(self, of: str) -> View:
         """Return the release ready to be asked about a sensitive column: counts, beliefs."""
         opened = self.here.about(of)
         check_release(opened, of)
         return opened.view(of)
-
-    # What it shows and leaves behind
 
     @property
     def subject(self) -> Subject:
@@ -313,11 +308,14 @@ class Release(Generic[FrameT]):
 
         return Plots(self.subject)
 
-    def page(self, **asked: Any) -> str:
+    def page(
+        self, *, verdict: Verdict | None = None, warnings: Sequence[str] = (), **asked: Any
+    ) -> str:
         """Return the report as one HTML file, see :meth:`report`."""
-        from shoal.api.showing import page
+        from shoal.report.page import render_release
 
-        return page(self, **asked)
+        asked["warnings"] = [*self.warnings, *warnings]
+        return render_release(self.subject, verdict or self.verdict, self.run, **asked)
 
     def report(
         self,
@@ -342,15 +340,16 @@ class Release(Generic[FrameT]):
             What :meth:`audit` found, for a release that was opened; of what its plan promises by
             default.
         attacks
-            Results of :meth:`attack`, True to attack a sample of people now if the release is
-            beside its original, False for none. The public is never shown any.
-        title
-            The heading of the page.
+            Results of :meth:`attack`, True to attack a sample now if the release is beside its
+            original, False for none. The public is never shown any.
         """
-        from shoal.api.showing import write_page
+        from shoal.report.pages import check_audience, check_name
 
-        asked: dict[str, Any] = {"verdict": verdict, "attacks": attacks, "title": title}
-        write_page(self, Path(path), force=force, audience=audience, **asked)
+        file = check_name(Path(path))
+        check_audience(audience)
+        text = self.page(audience=audience, verdict=verdict, attacks=attacks, title=title)
+        with atomic_file(file, force=force) as stream:
+            stream.write(text.encode())
 
     def write(
         self, path: str | PathLike[str], *, force: bool = False, into: str | None = None
@@ -361,13 +360,16 @@ class Release(Generic[FrameT]):
         table there or in ``into``. ``force``: replace what is there. A release that was made here
         leaves its manifest beside the file (``x.csv.manifest.json``).
         """
-        from shoal.api.writing import write
+        from shoal.tables.write_files import placed
+        from shoal.verbs.manifest import write_with_manifest
 
-        write(self, path, force=force, into=into)
+        tables, csv_safe = self.here.tables, self.plan.release.csv_safe
+        goals = placed(path, tables, into)
+        write_with_manifest(tables, self.run, goals, force=force, csv_safe=csv_safe)
 
     def write_dictionary(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a data dictionary for the release in ``path``, beside it: CSVW and a page."""
-        from shoal.api.writing import write_dictionary
+        from shoal.report.dictionary import write_dictionary
 
         write_dictionary(self.here, Path(path), force=force)
 
@@ -379,10 +381,9 @@ class Release(Generic[FrameT]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""
-        from shoal.api.showing import opened_figures
-
-        own = self.run
-        return opened_figures(self.here) | self.verdict.to_dict() if own is None else own.to_dict()
+        if self.run is not None:
+            return self.run.to_dict()
+        return self.here.to_dict() | self.verdict.to_dict()
 
     to_json = as_json
 
@@ -394,6 +395,6 @@ class Release(Generic[FrameT]):
         return f"Release({told}; reached: {reached(self.achieved)})"
 
     def _repr_html_(self) -> str:
-        from shoal.api.showing import html
+        from shoal.show.figures.summary import summary
 
-        return html(self)
+        return summary(self.verdict, self.run, None if self.opened is None else self.plot)

@@ -223,37 +223,30 @@ class Output:
 
         ``page`` is the text of the report, if one was asked for.
         """
-        from shoal.tables.write_files import to_csv, writing
-        from shoal.verbs.manifest import figures as told
-        from shoal.verbs.manifest import leave, written
+        from shoal.tables.write_files import to_csv
+        from shoal.verbs.manifest import figures, write_with_manifest, written
 
         if release.pending is not None:
             with release.pending.recorded(self.name):
                 self.write(replace(release, pending=None), started, page)
             return
-        begun = time.perf_counter()
-        csv_safe = release.plan.release.csv_safe
-        tables = release.here.tables
+        begun, run, tables = time.perf_counter(), release.made, release.here.tables
+        to: dict[str, Any] = {"force": self.force, "inputs": self.inputs}
+        to["csv_safe"] = csv_safe = run.plan.release.csv_safe
         goals = {name: goal for name, goal in self.tables.items() if goal != DASH}
-        shown = b"" if goals else to_csv(tables["release"], csv_safe=csv_safe)
-        with writing(goals, tables, self.force, self.inputs, csv_safe=csv_safe) as files:
-            release.made.seconds["write"] = time.perf_counter() - begun
-            release.made.seconds["total"] = time.perf_counter() - started
-            manifest, _ = leave(release.made, goals, files, force=self.force)
-            figures = release.to_dict() | {"manifest": told(release.made, manifest)}
-            texts = {"--json": written(figures), "--report": _filled(page, manifest)}
-            texts |= self._dictionary(release)
-            made = [goal for goal in goals.values() if isinstance(goal, Path)]
-            for flag, file in self.extras.items():
-                if file == DASH:
-                    shown = f"{texts[flag]}\n".encode()
-                    continue
-                inputs = [*self.inputs, *made]
-                with files.open(file, force=self.force, inputs=inputs, tells=True) as stream:
-                    stream.write(texts[flag].encode())
-            files.publish()
-            if shown:  # last: what was read by the next program cannot be taken back
-                put(shown)
+        shown = [] if goals else [to_csv(tables["release"], csv_safe=csv_safe)]
+
+        def texts(made: Mapping[str, Any]) -> dict[Path, str]:
+            run.seconds["write"] = time.perf_counter() - begun
+            run.seconds["total"] = time.perf_counter() - started
+            told = {"--json": written(release.to_dict() | {"manifest": figures(run, made)})}
+            told |= {"--report": _filled(page, made), **self._dictionary(release)}
+            shown.extend(f"{told[f]}\n".encode() for f, file in self.extras.items() if file == DASH)
+            return {file: told[flag] for flag, file in self.extras.items() if file != DASH}
+
+        write_with_manifest(tables, run, goals, texts=texts, **to)
+        if shown:  # last: what was read by the next program cannot be taken back
+            put(shown[-1])
 
     def _dictionary(self, release: Release[pl.DataFrame]) -> dict[str, str]:
         """Return the texts of the data dictionary, if one was asked for."""

@@ -18,7 +18,7 @@ from shoal.base.errors import ShoalError
 from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule, weakest
 from shoal.releases.published import read
-from shoal.releases.verdict import RuleResult, Verdict
+from shoal.releases.verdict import Verdict, assemble, broken, result_of
 from shoal.tables.cells import as_text, blank, natural
 from shoal.tables.domain import STAR
 from shoal.tables.schema import Schema
@@ -137,23 +137,6 @@ def unite(parts: Sequence[Findings], rules: Sequence[Rule], faults: Sequence[str
     for place, rule in enumerate(rules):
         failing = sum(findings.failing[place] for findings in parts)
         reached = weakest((rule, findings.achieved[place]) for findings in parts)
-        holds = failing == 0 and classes > 0
-        results.append(RuleResult(rule.name, rule.describe(), holds, failing, reached))
-    told = [
-        f"{result.failing:,} of {classes:,} classes break the promise that {result.promise}."
-        for result in results
-        if result.failing
-    ]
-    if not classes:
-        told.append("The release has no rows: an empty table keeps no promise.")
-    told += faults
-    return Verdict(
-        holds=not told and all(result.holds for result in results),
-        rules=tuple(results),
-        achieved=weakest(
-            (rule, result.achieved) for rule, result in zip(rules, results, strict=True)
-        ),
-        rows=rows,
-        classes=classes,
-        faults=tuple(told),
-    )
+        results.append(result_of(rule, rule.describe(), failing, classes, reached))
+    told = [broken(result, classes) for result in results if result.failing]
+    return assemble(rules, results, [*told, *faults], rows, classes)

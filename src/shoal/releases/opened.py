@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
@@ -21,7 +22,7 @@ from shoal.releases.readback import Sides
 from shoal.releases.verdict import held_back, undeclared
 from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import STAR, Taxonomy
-from shoal.tables.schema import Column
+from shoal.tables.schema import Column, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,21 +140,25 @@ class Opened:
         """Tell whether the published table has a column of this name."""
         return name in self.frame.columns
 
-    def forbidden(self) -> list[str]:
+    def forbidden(self, schema: Schema | None = None) -> list[str]:
         """Say which published columns should not be there.
 
         Those with a role that is never released, and, where a plan declares every column, those
-        that it does not name: an identifier by another name would pass otherwise.
+        that it does not name: an identifier by another name would pass otherwise. ``schema``: what
+        is declared of the original, if that is at hand; then it declares every column.
         """
-        known = [self.pseudonym] if self.complete else self.names(Role.PERSON)
+        complete = self.complete or schema is not None
+        known = [self.pseudonym] if complete else self.names(Role.PERSON)
+        columns = self.columns if schema is None else schema.columns
         faults = [
             held_back(column.name, column.role)
-            for column in self.columns
+            for column in columns
             if self.has(column.name) and not (column.role.published or column.name in known)
         ]
-        if self.complete and self.plan.columns:
-            ends = all_ends(self.frame, self.quasi)
-            declared = {*self.plan.columns, *ends, *self.shape.own}
+        declared = {*self.plan.columns} if schema is None else {c.name for c in columns}
+        if complete and declared:
+            quasi = [name for name in self.quasi if schema is None or not self.has(name)]
+            declared |= {*all_ends(self.frame, quasi), *self.shape.own, *known}
             faults += [undeclared(name) for name in self.frame.columns if name not in declared]
         return faults
 
@@ -234,6 +239,16 @@ class Opened:
         """Return the share of published cells of a column that say nothing."""
         share: float = self.shape.view.silent(self, name)
         return share
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known of the release as plain data, without a cell of it."""
+        return {
+            "shape": self.shape.name,
+            "rows": self.frame.height,
+            "classes": self.published.sizes.size,
+            "quasi": self.quasi,
+            "sensitive": self.sensitive,
+        }
 
 
 def uncounted(person: str, *, compared: bool = False) -> str:

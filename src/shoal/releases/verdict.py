@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from shoal.base.partition import GroupStats, Ints
+from shoal.base.errors import ParameterError
+from shoal.base.partition import Bools, GroupStats, Ints
 from shoal.base.roles import Role
 from shoal.base.to_json import as_json, plain, table_html
-from shoal.privacy.base import reached
+from shoal.privacy.base import Rule, flatten, promised, reached, weakest
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
 
@@ -172,6 +174,68 @@ class Verdict:
         return told
 
     to_json = as_json
+
+
+def required(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Return the rules one by one; without any there is nothing to check."""
+    if wanted := flatten(rules):
+        return wanted
+    raise ParameterError(
+        "Checking a release needs at least one rule, got none: without a promise there is nothing "
+        "to check. Give for instance KAnonymity(k=10)."
+    )
+
+
+def ask(rule: Rule, counted: Sequence[tuple[Ints, GroupStats]]) -> tuple[Bools, RuleResult]:
+    """Ask a rule about classes, given by their numbers, stratum by stratum if there are several."""
+    passes = np.ones(sum(classes.size for classes, _ in counted), np.bool_)
+    for classes, stats in counted:
+        passes[classes] = rule.holds(stats)
+    failing = int((~passes).sum())
+    inside = " inside each stratum" if len(counted) > 1 else ""
+    promise = promised(rule, counted[0][1].unit) + inside
+    achieved = weakest((rule, rule.achieved(stats)) for _, stats in counted)
+    return passes, result_of(rule, promise, failing, passes.size, achieved)
+
+
+def result_of(
+    rule: Rule, promise: str, failing: int, classes: int, achieved: dict[str, Any]
+) -> RuleResult:
+    """Return how a rule fared; of no class nothing holds."""
+    return RuleResult(rule.name, promise, not failing and classes > 0, failing, achieved)
+
+
+def broken(result: RuleResult, classes: int, what: str = "classes") -> str:
+    """Say how many classes break a promise."""
+    return f"{result.failing:,} of {classes:,} {what} break the promise that {result.promise}."
+
+
+def achieved_by(rules: Sequence[Rule], results: Sequence[RuleResult]) -> dict[str, Any]:
+    """Return what the weakest class reaches, over all rules."""
+    pairs = zip(rules, results, strict=True)
+    return weakest((rule, result.achieved) for rule, result in pairs)
+
+
+def assemble(
+    rules: Sequence[Rule],
+    results: Sequence[RuleResult],
+    faults: Sequence[str],
+    rows: int,
+    classes: int,
+    **more: Any,
+) -> Verdict:
+    """Return the verdict on a release: what every rule found, and what else is wrong."""
+    empty = [] if rows else ["The release has no rows: an empty table keeps no promise."]
+    told = (*faults, *empty)
+    return Verdict(
+        holds=not told and all(result.holds for result in results),
+        rules=tuple(results),
+        achieved=achieved_by(rules, results),
+        rows=rows,
+        classes=classes,
+        faults=told,
+        **more,
+    )
 
 
 def held_back(name: str, role: Role) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from shoal import __version__
+from shoal.base.atomic import atomic_files
 from shoal.base.errors import InputError
 from shoal.base.parsing import Unreadable
 from shoal.base.roles import Kind, Role
@@ -181,6 +182,14 @@ def texts(opened: Opened, file: str) -> dict[str, str]:
     """Return the two files of a dictionary, by what their names add to the release's."""
     told = dictionary(opened, file)
     return {SUFFIX: json.dumps(told, indent=2, ensure_ascii=False) + "\n", PAGE: as_page(told)}
+
+
+def write_dictionary(opened: Opened, path: Path, *, force: bool) -> None:
+    """Write the two files of a dictionary beside a release."""
+    with atomic_files() as files:
+        for end, text in texts(opened, path.name).items():
+            with files.open(path.with_name(path.name + end), force=force) as stream:
+                stream.write(text.encode())
 
 
 def by_column(told: dict[str, Any]) -> dict[str, dict[str, Any]]:

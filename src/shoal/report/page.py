@@ -7,20 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import polars as pl
-
 from shoal import __version__
 from shoal.base.errors import SchemaError
 from shoal.catalog import find_method
 from shoal.measures.models import shown
 from shoal.measures.risks.results import Attacks
 from shoal.privacy.base import said
-from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report.evidence import evidence
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, losses_shown, promises
-from shoal.report.release import sections
+from shoal.report.release import sections, try_attacks
 from shoal.show.charts.words import say
 from shoal.show.figures.subject import Subject
 from shoal.tables.open_table import resolve
@@ -36,28 +33,13 @@ class Provenance:
     digest: str = ""
 
 
-def audited(opened: Opened, original: pl.DataFrame | None = None) -> Subject:
-    """Return what an audit looked at, ready for figures, without columns never to be released."""
-    columns = [column for column in opened.columns if column.role.published]
-    if original is not None:
-        if lost := [name for name in opened.quasi if name not in original.columns]:
-            raise SchemaError(
-                f"The original has no quasi-identifier {lost[0]!r}, so it cannot be compared with "
-                "the release. Give the table that the release was made from."
-            )
-        _, schema = resolve(original, opened.plan, opened.taxonomies)
-        shown = {column.name: column for column in schema.columns}
-        columns = [shown.get(column.name, column) for column in columns]
-    return Subject(replace(opened, columns=tuple(columns)), original)
-
-
 def render_release(
     subject: Subject,
     verdict: Verdict,
     run: Run | None = None,
     *,
     audience: str = "steward",
-    attacks: Attacks | None = None,
+    attacks: Attacks | bool = True,
     origin: Provenance | None = None,
     title: str = "",
     warnings: Sequence[str] = (),
@@ -70,14 +52,22 @@ def render_release(
     """
     public = check_audience(audience) == "public"
     compared = subject.source is not None
+    said = list(warnings)
+    tried = None if isinstance(attacks, bool) else attacks
+    if attacks is True and not public and subject.source is not None:
+        tried, why = try_attacks(subject.opened, subject.source)
+        said += [why] if why else []
+    if run is None:
+        said += verdict.models.get("cautions", ())
+        subject = _audited(subject)
     subject = replace(subject, stats=verdict.stats)
     subject = subject.public() if public else subject
     # Whose row is whose the public cannot tell: what people were counted in is counted anew.
     counted = replace(verdict, stats=None) if public else verdict
-    context = sections(subject, counted, None if public else attacks, signed=not public)
+    context = sections(subject, counted, None if public else tried, signed=not public)
     tiles, origin = context.pop("tiles"), origin or Provenance()
     input_digest = origin.digest if run is not None else ""
-    told = None if public else evidence(subject, verdict, attacks, input_digest)
+    told = None if public else evidence(subject, verdict, tried, input_digest)
     if told is not None and run is None and origin.digest:
         told["digests"] = origin.digest
     if run is None:
@@ -92,12 +82,28 @@ def render_release(
         holds=verdict.holds,
         headline=verdict.headline,
         rules=promises(verdict),
-        warnings=() if public else tuple(warnings),
+        warnings=() if public else tuple(dict.fromkeys(said)),
         figures=[rows, *tiles, *own.pop("lost")],
         evidence=told,
         **own,
         **context,
     )
+
+
+def _audited(subject: Subject) -> Subject:
+    """Return what an audit looked at without columns never to be released, their kinds settled."""
+    opened, original = subject.opened, subject.source
+    columns = [column for column in opened.columns if column.role.published]
+    if original is not None:
+        if lost := [name for name in opened.quasi if name not in original.columns]:
+            raise SchemaError(
+                f"The original has no quasi-identifier {lost[0]!r}, so it cannot be compared with "
+                "the release. Give the table that the release was made from."
+            )
+        _, schema = resolve(original, opened.plan, opened.taxonomies)
+        shown = {column.name: column for column in schema.columns}
+        columns = [shown.get(column.name, column) for column in columns]
+    return replace(subject, opened=replace(opened, columns=tuple(columns)))
 
 
 def _of_run(run: Run, subject: Subject, origin: Provenance, public: bool) -> dict[str, Any]:

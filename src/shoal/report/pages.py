@@ -28,13 +28,14 @@ def check_audience(audience: str) -> str:
     return audience
 
 
-def check_name(path: Path) -> None:
-    """Refuse a name that no browser would take for a page."""
+def check_name(path: Path) -> Path:
+    """Return the file, or refuse a name that no browser would take for a page."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise OutputError(
             f"A report is an HTML page, and {str(path)!r} does not end in .html. Give it that "
             "ending."
         )
+    return path
 
 
 def render(template: str | Path, **context: Any) -> str:

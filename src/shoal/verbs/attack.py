@@ -31,7 +31,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original
 from shoal.tables.open_table import check_columns, quasi_schema
 from shoal.tables.schema import Column, Schema
-from shoal.verbs.intersect import Dated, Knowing, intersect
+from shoal.verbs.intersect import Dated, Knowing, dated, intersect
 
 GUESSING = ("homogeneity", "inference", "background")
 OVER_TIME = "intersection"
@@ -49,7 +49,7 @@ _PARAMS = (
 
 def attack(
     opened: Opened,
-    original: pl.DataFrame,
+    original: pl.DataFrame | None,
     *,
     attacks: Sequence[str] | str | None = None,
     targets: int | None = None,
@@ -58,14 +58,14 @@ def attack(
     rule_out: int = 1,
     belief: float = 0.9,
     control: pl.DataFrame | None = None,
-    before: Sequence[Dated] = (),
+    against: Sequence[Opened] = (),
+    against_original: Sequence[pl.DataFrame | None] = (),
     seed: int | None = None,
 ) -> Attacks:
     """Attack some people of the original through the release, and say how often that succeeds.
 
     The attacker knows the columns that the release is looked up by, and wants to learn the
-    sensitive ones. ``before``: earlier releases, each beside its original. The other parameters are
-    those of :meth:`shoal.Release.attack`.
+    sensitive ones. The parameters are those of :meth:`shoal.Release.attack`.
 
     Notes
     -----
@@ -73,6 +73,12 @@ def attack(
     ``*`` or empty: the attacker is taken to know of the gap. A released row whose cell is empty is
     a candidate for everybody.
     """
+    if original is None:
+        raise ParameterError(
+            "An attack needs the original, the truth about the people it is tried on. Put the "
+            "release beside it: release.beside(table).attack(...), or give original=..."
+        )
+    before = dated(against, against_original)
     checked = (noise, gaps, rule_out, belief)
     noise, gaps, rule_out, belief = (
         param.check(value, "attack") for param, value in zip(_PARAMS, checked, strict=True)

@@ -29,12 +29,12 @@ from shoal.privacy import (
     Rule,
     flatten,
 )
-from shoal.privacy.base import promised, weakest
+from shoal.privacy.base import promised
 from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.history.check import check_history
 from shoal.releases.history.store import History
 from shoal.releases.opened import Opened, uncounted
-from shoal.releases.verdict import Original, RuleResult, Verdict
+from shoal.releases.verdict import Original, RuleResult, Verdict, achieved_by
 from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.open_table import resolve
 from shoal.tables.set_cells import read_sets
@@ -269,9 +269,7 @@ def _at_least(verdict: Verdict, rules: Sequence[Rule], matched: Whose) -> Verdic
         RuleResult(rule.name, promised(rule, "people"), True, 0, rule.achieved(stats))
         for rule in flatten(rules)
     )
-    achieved = weakest(
-        (rule, result.achieved) for rule, result in zip(flatten(rules), results, strict=True)
-    )
+    achieved = achieved_by(flatten(rules), results)
     return replace(verdict, rules=results, achieved=achieved, people=matched.count)
 
 

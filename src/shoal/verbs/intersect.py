@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import InputError, SchemaError
+from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.base.partition import Bools, Ints
 from shoal.base.roles import Role
 from shoal.measures.risks.knowledge import Draw, knowledge
@@ -17,6 +17,7 @@ from shoal.measures.risks.results import AttackResult
 from shoal.measures.risks.scores import Belief
 from shoal.measures.risks.searching import answers_of, belief_of, same_values, searched
 from shoal.measures.risks.summary import narrowed
+from shoal.releases import foreign
 from shoal.releases.opened import Opened
 from shoal.tables.open_table import check_columns, quasi_schema
 
@@ -28,6 +29,27 @@ class Dated:
     opened: Opened
     original: pl.DataFrame
     what: str = "release"
+
+
+def dated(releases: Sequence[Opened], tables: Sequence[pl.DataFrame | None]) -> list[Dated]:
+    """Return earlier releases beside their originals, or say which has none."""
+    if len(tables) > len(releases):
+        raise ParameterError(
+            f"{len(tables)} originals of earlier releases were given for {len(releases)} releases. "
+            "Name a release (--against, against=[...]) for each, in the same order."
+        )
+    pairs = []
+    for number, opened in enumerate(releases):
+        original = tables[number] if number < len(tables) else None
+        if original is None:
+            raise ParameterError(
+                f"Earlier release {number + 1} has no original beside it, so nobody can say who "
+                "was in it. Name the table that each was made from, in the same order, with "
+                "--against-original (against_original=[...])."
+            )
+        beside = foreign.beside(opened, original)
+        pairs.append(Dated(beside, original, f"earlier release {number + 1}"))
+    return pairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from shoal.base.atomic import Batch
 from shoal.base.errors import InputError, OutputError, ParameterError
@@ -22,7 +24,8 @@ from shoal.base.roles import Role
 from shoal.base.to_json import plain
 from shoal.plan.plan import Plan
 from shoal.releases.history.store import History
-from shoal.tables.source import Source
+from shoal.tables.source import Place, Source
+from shoal.tables.write_files import writing
 from shoal.verbs.provenance import SUFFIX
 from shoal.verbs.run import Run, versions
 
@@ -109,18 +112,43 @@ def figures(run: Run, made: Mapping[str, Any]) -> dict[str, Any]:
     return {**made, "steward": plain(own)}
 
 
-def leave(
-    run: Run, goals: Mapping[str, Path | Source], files: Batch, *, force: bool
-) -> tuple[dict[str, Any], Path | None]:
-    """Put the manifest beside the first table of a release, among the files that get names."""
-    tables = {name: goal for name, goal in goals.items() if isinstance(goal, Path)}
-    made = manifest(run, tables, files)
-    path = beside(goals.get("release"))
-    if path is not None:
-        inputs, replaced = [*tables.values()], force or is_manifest(path)
-        with files.open(path, force=replaced, inputs=inputs, tells=True) as stream:
-            stream.write(written(made).encode())
-    return made, path
+def write_with_manifest(
+    tables: Mapping[str, pl.DataFrame],
+    run: Run | None,
+    goals: Mapping[str, Path | Source],
+    *,
+    force: bool = False,
+    inputs: Sequence[Place] = (),
+    csv_safe: bool = False,
+    texts: Callable[[Mapping[str, Any]], Mapping[Path, str]] = lambda made: {},
+) -> Path | None:
+    """Write a release, its manifest beside it, and other files: all of them or none.
+
+    Parameters
+    ----------
+    tables, goals
+        What is written where; a goal without a table was written before.
+    run
+        How it was made; None for a release that was opened, which gets no manifest.
+    texts
+        Returns the text of every other file from the manifest.
+    """
+    named = {name: goal for name, goal in goals.items() if name in tables}
+    with writing(named, tables, force, inputs, csv_safe=csv_safe) as files:
+        if run is None:
+            return None
+        paths = {name: goal for name, goal in goals.items() if isinstance(goal, Path)}
+        made = manifest(run, paths, files)
+        path = beside(goals.get("release"))
+        if path is not None:
+            replaced = force or is_manifest(path)
+            with files.open(path, force=replaced, inputs=[*paths.values()], tells=True) as stream:
+                stream.write(written(made).encode())
+        for file, text in texts(made).items():
+            used = [*inputs, *paths.values()]
+            with files.open(file, force=force, inputs=used, tells=True) as stream:
+                stream.write(text.encode())
+    return path
 
 
 def is_manifest(path: Path) -> bool:

@@ -50,8 +50,11 @@ def test_what_is_brought_is_what_was_written(spark, tmp_path):
     assert counted(release.here.frame, ["age", "zip", "note"]).equals(
         counted(written, ["age", "zip", "note"])
     )
+    assert release.original is None
     kept = ["age", "zip", "note"]
-    assert counted(release.original, kept).equals(counted(frame.select(kept), kept))
+    beside = release.beside(to_spark(spark, frame))
+    assert counted(beside.original, kept).equals(counted(frame.select(kept), kept))
+    assert beside.risk().before.prosecutor_highest == 1
     assert release.risk().after.prosecutor_highest <= 1 / 20
     release.report(tmp_path / "report.html", audience="public")
     assert (tmp_path / "report.html").stat().st_size > 10_000

@@ -43,16 +43,28 @@ def anonymize_on_spark(
     progress: Progress | None,
 ) -> Release[Any]:
     """Carry a plan out on Spark, where the table stays."""
+    return anonymize_and_bring(data, plan, hierarchies, extra, engine, progress)[0]
+
+
+def anonymize_and_bring(
+    data: Any,
+    plan: Plan,
+    hierarchies: Hierarchies | None,
+    extra: tuple[Rule, ...],
+    engine: Spark | None,
+    progress: Progress | None,
+) -> tuple[Release[Any], pl.DataFrame | None]:
+    """Return the release, and the table that it was made from if the engine is to bring both."""
     clock = Clock(progress or (lambda stage: None))
     run, tables, here = _on_spark(data, plan.final(), hierarchies, extra, engine or Spark(), clock)
     run = replace(run, marks=marks(digest_of(data), None, plan, {}, "spark"))
     if here is None:
-        return Release(None, run, Native(), tables)
+        return Release(None, run, Native(), tables), None
     opened, original = here
     exposed = exposure(opened.published, opened.sensitive, ())
     said = [exposed.describe()] if exposed is not None and exposed.warns else []
     run = replace(run, exposure=exposed, warnings=(*run.warnings, *said))
-    return Release(opened, run, Native(), tables, original)
+    return Release(opened, run, Native(), tables), original
 
 
 def _on_spark(

@@ -41,7 +41,7 @@ from shoal.ext.spark.looking import (
 from shoal.releases.check_counts import COUNT, class_stats, examine, values_of
 from shoal.releases.generalized.coverage import covers
 from shoal.releases.published import published_columns, read
-from shoal.releases.verdict import Uncovered
+from shoal.releases.verdict import Original, Uncovered
 from shoal.tables.schema import Schema
 
 AT_ONCE = 500_000
@@ -183,7 +183,8 @@ def _all_covered(
     source = pairs.select(pl.first().alias(name))
     released = pairs.select(pl.col(x).alias(published[x]) for x in pairs.columns[1:])
     trees = {name: job.taxonomies[name]} if name in job.taxonomies else {}
-    return not covers(source, read(released, [name]), np.arange(pairs.height), alone, trees)
+    original = Original(source, alone, np.arange(pairs.height), trees)
+    return not covers(original, read(released, [name]))
 
 
 def _classes(

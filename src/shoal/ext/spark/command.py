@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +61,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     """
     from shoal.cli.background import stoppable
     from shoal.cli.output import check_apart, check_named, show_run
-    from shoal.ext.spark.anonymize import anonymize_on_spark
+    from shoal.ext.spark.anonymize import anonymize_and_bring
     from shoal.ext.spark.settings import DRIVER_TUPLES, Spark
 
     check_apart([order.out], check_named(order.extras, order.force, []))
@@ -82,11 +82,12 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
 
     with stoppable(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the release carries them; shown below
-        release = anonymize_on_spark(str(order.data), plan, None, (), engine, progress)
+        asked = (str(order.data), plan, None, (), engine, progress)
+        release, original = anonymize_and_bring(*asked)
         release.made.seconds["total"] = time.perf_counter() - started
         if here:
             progress("report")
-        files = _write_figures(order, release)
+        files = _write_figures(order, replace(release, original=original))
     for text in release.warnings:
         console.warning(text)
     show_run(release.made)
@@ -98,33 +99,30 @@ def _write_figures(order: Order, release: Release[Any]) -> list[str]:
 
     Return the names of all that is there now.
     """
-    from shoal.base.atomic import atomic_files
     from shoal.ext.spark.files import Files
     from shoal.ext.spark.settings import address
-    from shoal.verbs.manifest import figures, leave, written
+    from shoal.verbs.manifest import figures, write_with_manifest, written
 
-    run, file, shown = release.made, None, b""
+    run = release.made
+    shown: list[bytes] = []
+
+    def texts(made: Mapping[str, Any]) -> dict[Path, str]:
+        told = {"--json": written(release.to_dict() | {"manifest": figures(run, made)})}
+        if order.audience is not None:
+            from shoal.report.evidence import filled
+            from shoal.verbs.provenance import digest_of
+
+            read = digest_of(order.data)
+            page = reporting.of_release(release, order.data, read, order.audience, "Release")
+            told["--report"] = filled(page, made["files"])
+        shown.extend(told[flag].encode() for flag, path in order.extras.items() if path == DASH)
+        return {path: told[flag] for flag, path in order.extras.items() if path != DASH}
+
+    goals = {"release": order.out} if order.out.exists() else {}
     try:
-        made: dict[str, Any] = {}
-        with atomic_files() as files:
-            if order.out.exists():
-                made, file = leave(run, {"release": Path(order.out)}, files, force=order.force)
-            texts = {"--json": written(release.to_dict() | {"manifest": figures(run, made)})}
-            if order.audience is not None:
-                from shoal.report.evidence import filled
-                from shoal.verbs.provenance import digest_of
-
-                read = digest_of(order.data)
-                page = reporting.of_release(release, order.data, read, order.audience, "Release")
-                texts["--report"] = filled(page, made.get("files", {}))
-            for flag, path in order.extras.items():
-                if path == DASH:
-                    shown = texts[flag].encode()
-                    continue
-                with files.open(path, force=order.force, tells=True) as stream:
-                    stream.write(texts[flag].encode())
-            if shown:
-                put(shown)
+        file = write_with_manifest({}, run, goals, force=order.force, texts=texts)
+        if shown:
+            put(shown[-1])
     except BaseException:
         # Both or neither; what was replaced with --force is gone already.
         if not order.force:

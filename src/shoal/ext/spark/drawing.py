@@ -7,7 +7,7 @@ draws of one row would share little but the true value.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ from shoal.measures.losses.ncp import Loss
 from shoal.privacy import Rule
 from shoal.releases.check_counts import Findings, Values
 from shoal.releases.dummies import make as dummies
-from shoal.releases.dummies.check import verify_sets
+from shoal.releases.dummies.check import check
+from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original
 from shoal.tables.open_table import resolve
 from shoal.tables.schema import Schema
@@ -179,6 +180,11 @@ def _looked(
     columns = {layout.inside(name): name for name in layout.names}
     passed = {inner: name for inner, name in columns.items() if name not in domains}
 
+    declared = tuple(
+        replace(own, domain=tuple(domains[own.name])) if own.name in domains else own
+        for own in schema.columns
+    )
+
     def look(batches: Iterator[Any]) -> Iterator[Any]:
         for frame in map(to_polars, batches):
             if not frame.height:
@@ -189,7 +195,7 @@ def _looked(
                 *(pl.col(inner).alias(name) for inner, name in passed.items()),
             )
             source = Original(truth, schema, np.arange(frame.height))
-            verdict = verify_sets(released, schema.quasi, rules, source, domains)
+            verdict = check(Opened({"release": released}, declared), rules, source)
             results = [asdict(result) for result in verdict.rules]
             yield told([results, list(verdict.faults), frame.height])
 

@@ -22,7 +22,7 @@ from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, ex
 from shoal.releases.generalized.coverage import covers
 from shoal.releases.opened import Opened
 from shoal.releases.published import read
-from shoal.releases.verdict import Uncovered
+from shoal.releases.verdict import Original, Uncovered
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
 
@@ -55,9 +55,8 @@ def uncovered(
         for piece in _pieces(batches):
             source = piece.select(pl.col(x).alias(name) for x, name in original.items())
             released = piece.select(pl.col(x).alias(name) for x, name in published.items())
-            faults = covers(
-                source, read(released, quasi.quasi), np.arange(piece.height), quasi, trees
-            )
+            beside = Original(source, quasi, np.arange(piece.height), trees)
+            faults = covers(beside, read(released, quasi.quasi))
             yield told([asdict(fault) for fault in faults])
 
     pairs = staged.select(*original, *published)

@@ -37,9 +37,9 @@ class Spark:
     force
         Replace an existing ``out``.
     here
-        Also take the release and its table to this machine, where it can then be asked as any
-        other: ``release.report(...)``, ``.risk()``, ``.attack()``. Refused when the table has more
-        rows than ``driver_tuples`` or ``driver_bytes`` allow.
+        Also take the release to this machine, where it can then be asked as any other:
+        ``release.report(...)``, ``.risk()``, and after ``release.beside(frame)`` ``.attack()``.
+        Refused when the table has more rows than ``driver_tuples`` or ``driver_bytes`` allow.
     """
 
     master: str | None = None

@@ -13,51 +13,26 @@ from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule
 from shoal.releases.anatomy import COUNT, GROUP
 from shoal.releases.exact import check as exact
-from shoal.releases.exact.check import compare, judge, kept, some, truth
+from shoal.releases.exact.check import compare, judge, kept, truth
 from shoal.releases.opened import Opened
-from shoal.releases.published import Published, read
-from shoal.releases.verdict import Original, Verdict
+from shoal.releases.verdict import Original, Verdict, required
 from shoal.tables.cells import as_text, blank, natural
 from shoal.tables.domain import STAR
 
 
 def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
-    """Check an opened release; with its source, also that it says nothing wrong."""
-    table = opened.tables["st"]
+    """Check an opened release: what the second table says of every group of the first.
+
+    With the source, the first must have the quasi-identifiers as they were, and the second count
+    the true values of every group.
+    """
+    released, table, wanted = opened.frame, opened.tables["st"], required(rules)
     held = [name for name in table.columns if name not in (GROUP, COUNT)]
     if unknown := [name for name in opened.sensitive if name not in held]:
         raise SchemaError(
             f"The second table has no sensitive column {unknown[0]!r}; it has {listed(held)}."
         )
-    ordered = source if source is not None and source.order is not None else None
-    faults = opened.forbidden()
-    if source is not None and ordered is None:
-        faults += plausible(opened.frame, table, source.frame, kept(opened, source), held[0])
-    said = [opened.column(name) for name in opened.sensitive]
-    table = table.with_columns(blank(table[column.name], column.missing) for column in said)
-    return verify_tables(
-        opened.frame, table, opened.quasi, rules, ordered, published=opened.published, faults=faults
-    )
-
-
-def verify_tables(
-    released: pl.DataFrame,
-    table: pl.DataFrame,
-    quasi: Sequence[str],
-    rules: Sequence[Rule],
-    source: Original | None = None,
-    *,
-    published: Published | None = None,
-    faults: Sequence[str] = (),
-) -> Verdict:
-    """Check Anatomy's two tables: what the second one says of every group of the first.
-
-    With the source, the first must have the quasi-identifiers as they were, and the second count
-    the true values of every group.
-    """
-    wanted = some(rules)
-    columns = [name for name in table.columns if name not in (GROUP, COUNT)]
-    if GROUP not in released.columns or len(columns) != 1 or not {GROUP, COUNT} <= {*table.columns}:
+    if GROUP not in released.columns or len(held) != 1 or not {GROUP, COUNT} <= {*table.columns}:
         raise InputError(
             f"Anatomy publishes a table with the column {GROUP!r} and a second one with {GROUP!r}, "
             f"one sensitive column and {COUNT!r}. Got {listed(released.columns)} and "
@@ -69,14 +44,17 @@ def verify_tables(
             f"{released[GROUP].dtype} in the first and {table[GROUP].dtype} in the second. Write "
             "the numbers of groups alike in both."
         )
-    published = published or read(released, quasi)
-    name = columns[0]
+    (name,) = held
+    told = opened.forbidden()
+    if source is not None and source.order is None:
+        told += plausible(released, table, source.frame, kept(opened, source), name)
+    void = opened.column(name).missing if name in opened.sensitive else ()
     listing = table.select(
         pl.col(GROUP),
-        as_text(blank(table[name], (STAR,))).alias(name),
+        as_text(blank(blank(table[name], void), (STAR,))).alias(name),
         pl.col(COUNT).cast(pl.Int64),
     )
-    told = [*faults, *_table_faults(released, listing)]
+    told += _table_faults(released, listing)
     groups = listing[GROUP].unique().sort()
     sizes = listing.group_by(GROUP).agg(pl.col(COUNT).sum()).sort(GROUP)[COUNT].to_numpy()
     at = groups.search_sorted(listing[GROUP]).to_numpy()
@@ -85,11 +63,12 @@ def verify_tables(
         at[known], listing[name].filter(known), listing[COUNT].filter(known), sizes.size
     )
     hist = replace(hist, whole_gaps=int(listing[COUNT].filter(~known).sum()))
-    stats = {None: GroupStats(published.sizes, {}), name: GroupStats(sizes, {name: hist})}
-    if source is not None:
+    classes = opened.published.sizes
+    stats = {None: GroupStats(classes, {}), name: GroupStats(sizes, {name: hist})}
+    if source is not None and source.order is not None:
         told += compare(released, source, own=[GROUP])
         told += _true_counts(released, listing, name, source)
-    return judge(wanted, stats, told, released.height, published.sizes.size)
+    return judge(wanted, stats, told, released.height, classes.size)
 
 
 def plausible(

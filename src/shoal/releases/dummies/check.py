@@ -12,30 +12,66 @@ from shoal.base.errors import InputError, listed
 from shoal.base.partition import Bools, GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule
 from shoal.releases.dummies.domain import declared_domain, domain_faults
-from shoal.releases.exact.check import compare, judge, kept, plausible, some, truth
+from shoal.releases.exact.check import compare, judge, kept, plausible, truth
 from shoal.releases.opened import Opened
-from shoal.releases.published import Published, read
-from shoal.releases.verdict import Original, Verdict
+from shoal.releases.verdict import Original, Verdict, required
 from shoal.tables.cells import as_text, natural
 from shoal.tables.domain import STAR
 from shoal.tables.set_cells import read_sets
 
 
 def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
-    """Check an opened release; with its source, also that it says nothing wrong."""
-    ordered = source if source is not None and source.order is not None else None
-    faults = opened.forbidden()
-    if source is not None and ordered is None:
-        columns = kept(opened, source)
-        faults += plausible(opened.frame, source.frame, columns, opened.sensitive)
-    domains = {}
+    """Check an opened release; with its source, also that it says nothing wrong.
+
+    Every row is a group of its own whose values are those of its set, each once. With the source,
+    every set must hold the true value, be sorted, and everything else be as it was.
+
+    Notes
+    -----
+    A cell without a set (a missing value that the plan keeps missing) promises nothing and is not
+    asked about.
+    """
+    released, wanted = opened.frame, required(rules)
+    told = opened.forbidden()
+    if source is not None and source.order is None:
+        told += plausible(released, source.frame, kept(opened, source), opened.sensitive)
     for name in opened.sensitive:
-        faults += domain_faults(opened, name)
-        if (values := declared_domain(opened, name)) is not None:
-            domains[name] = values
-    matter = opened.frame, opened.quasi, rules, ordered, domains
-    void = {name: opened.column(name).missing for name in opened.sensitive}
-    return verify_sets(*matter, published=opened.published, void=void, faults=faults)
+        told += domain_faults(opened, name)
+    sets: dict[str, _Sets] = {}
+    for name in dict.fromkeys(rule.column for rule in wanted if rule.column is not None):
+        lists = read_sets(released[name]) if name in released.columns else None
+        if lists is None:
+            raise InputError(
+                f"Column {name!r} holds no sets of values: a cell of a release with dummy values "
+                'is a list such as ["asthma", "flu"]. Its columns are '
+                f"{listed(released.columns)}."
+            )
+        sets[name] = _Sets.read(lists, declared_domain(opened, name))
+    stats: dict[str | None, GroupStats] = {None: GroupStats(opened.published.sizes, {})}
+    for name, drawn in sets.items():
+        void = opened.column(name).missing if name in opened.sensitive else ()
+        stats[name] = GroupStats(drawn.lengths, {name: drawn.histogram(void)})
+        if drawn.unsorted:
+            told.append(
+                f"{drawn.unsorted:,} sets of column {name!r} are not sorted, or hold a value twice."
+            )
+        if drawn.strange:
+            told.append(
+                f"The sets of column {name!r} hold {drawn.strange:,} values that its domain lacks: "
+                "every value of a set must come from it."
+            )
+        if (different := np.unique(drawn.lengths)).size > 1:
+            told.append(
+                f"The sets of column {name!r} have {different.size} different lengths "
+                f"({listed(different.tolist(), 5)}): dummy values make sets of one length."
+            )
+    if source is not None and source.order is not None:
+        told += compare(released, source)
+        for name, drawn in sets.items():
+            if lacking := drawn.lacking(truth(name, source)):
+                told.append(f"{lacking:,} sets of column {name!r} lack the true value.")
+        told += _narrowed(released, sets, source)
+    return judge(wanted, stats, told, released.height, opened.published.sizes.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,78 +134,6 @@ class _Sets:
         has[owner[self.codes == wanted[owner]]] = True
         known = truth.is_not_null().to_numpy()
         return int((~has & known[self.kept]).sum() + (known & ~self.kept).sum())
-
-
-def verify_sets(
-    released: pl.DataFrame,
-    quasi: Sequence[str],
-    rules: Sequence[Rule],
-    source: Original | None = None,
-    domains: Mapping[str, pl.Series] | None = None,
-    *,
-    published: Published | None = None,
-    void: Mapping[str, Sequence[str]] | None = None,
-    faults: Sequence[str] = (),
-) -> Verdict:
-    """Check a table with dummy values.
-
-    Every row is a group of its own whose values are those of its set, each once. With the source,
-    every set must hold the true value, be sorted, and everything else be as it was.
-
-    Parameters
-    ----------
-    domains
-        The values that a sensitive column can have, where they are known: every set must come from
-        them.
-    published
-        The classes of its rows, if they were grouped before.
-    void
-        Texts that mean missing, by sensitive column.
-    faults
-        What was found elsewhere.
-
-    Notes
-    -----
-    A cell without a set (a missing value that the plan keeps missing) promises nothing and is not
-    asked about.
-    """
-    published = published or read(released, quasi)
-    wanted = some(rules)
-    sets: dict[str, _Sets] = {}
-    told = list(faults)
-    for name in dict.fromkeys(rule.column for rule in wanted if rule.column is not None):
-        lists = read_sets(released[name]) if name in released.columns else None
-        if lists is None:
-            raise InputError(
-                f"Column {name!r} holds no sets of values: a cell of a release with dummy values "
-                'is a list such as ["asthma", "flu"]. Its columns are '
-                f"{listed(released.columns)}."
-            )
-        sets[name] = _Sets.read(lists, (domains or {}).get(name))
-    stats: dict[str | None, GroupStats] = {None: GroupStats(published.sizes, {})}
-    for name, drawn in sets.items():
-        stats[name] = GroupStats(drawn.lengths, {name: drawn.histogram((void or {}).get(name, ()))})
-        if drawn.unsorted:
-            told.append(
-                f"{drawn.unsorted:,} sets of column {name!r} are not sorted, or hold a value twice."
-            )
-        if drawn.strange:
-            told.append(
-                f"The sets of column {name!r} hold {drawn.strange:,} values that its domain lacks: "
-                "every value of a set must come from it."
-            )
-        if (different := np.unique(drawn.lengths)).size > 1:
-            told.append(
-                f"The sets of column {name!r} have {different.size} different lengths "
-                f"({listed(different.tolist(), 5)}): dummy values make sets of one length."
-            )
-    if source is not None:
-        told += compare(released, source)
-        for name, drawn in sets.items():
-            if lacking := drawn.lacking(truth(name, source)):
-                told.append(f"{lacking:,} sets of column {name!r} lack the true value.")
-        told += _narrowed(released, sets, source)
-    return judge(wanted, stats, told, released.height, published.sizes.size)
 
 
 def _narrowed(released: pl.DataFrame, sets: Mapping[str, _Sets], source: Original) -> list[str]:

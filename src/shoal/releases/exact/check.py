@@ -6,66 +6,41 @@ and groups are read and counted afresh, and the rules are asked about those.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import InputError, ParameterError, listed
+from shoal.base.errors import InputError, listed
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
-from shoal.privacy.base import Rule, flatten, promised, weakest
+from shoal.privacy.base import Rule
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original, RuleResult, Verdict
+from shoal.releases.verdict import Original, Verdict, ask, assemble, broken
 from shoal.tables.cells import as_text, blank
-
-
-def some(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Return the rules one by one; without any there is nothing to check."""
-    wanted = flatten(rules)
-    if not wanted:
-        raise ParameterError(
-            "verify needs at least one rule, got none: without a promise there is nothing to "
-            "check. Give for instance LDiversity(l=3, column=...)."
-        )
-    return wanted
 
 
 def judge(
     rules: Sequence[Rule],
-    stats: dict[str | None, GroupStats],
-    faults: list[str],
+    stats: Mapping[str | None, GroupStats],
+    faults: Sequence[str],
     rows: int,
     classes: int,
 ) -> Verdict:
     """Ask every rule about the groups of its column, ``None`` for the classes of rows."""
-    results = []
+    results, told = [], list(faults)
     for rule in rules:
         if rule.column not in stats:
             raise InputError(f"The release has no sensitive column {rule.column!r}.")
         own = stats[rule.column]
-        passes = np.asarray(rule.holds(own), np.bool_)
-        failing = int((~passes).sum())
-        holds = failing == 0 and passes.size > 0
-        promise = promised(rule, own.unit)
-        results.append(RuleResult(rule.name, promise, holds, failing, rule.achieved(own)))
-        if not holds:
-            what = "classes" if rule.column is None else "groups or sets"
-            faults.append(
-                f"{failing:,} of {passes.size:,} {what} break the promise that {rule.describe()}."
+        many = own.sizes.size
+        _, result = ask(rule, [(np.arange(many), own)])
+        results.append(result)
+        if not result.holds:
+            told.append(
+                broken(result, many, "classes" if rule.column is None else "groups or sets")
             )
-    if not rows:
-        faults.append("The release has no rows: an empty table keeps no promise.")
-    return Verdict(
-        holds=not faults,
-        rules=tuple(results),
-        achieved=weakest(
-            (rule, result.achieved) for rule, result in zip(rules, results, strict=True)
-        ),
-        rows=rows,
-        classes=classes,
-        faults=tuple(faults),
-    )
+    return assemble(rules, results, told, rows, classes)
 
 
 def compare(released: pl.DataFrame, source: Original, own: Sequence[str] = ()) -> list[str]:

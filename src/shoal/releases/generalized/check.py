@@ -9,70 +9,87 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from shoal.base.errors import ParameterError, SchemaError, nearest
+from shoal.base.errors import SchemaError, nearest
 from shoal.base.partition import Bools, GroupStats, Histogram, Ints
-from shoal.privacy.base import Rule, flatten, promised, weakest
+from shoal.privacy.base import Rule
 from shoal.releases.counterfeits import COUNTERFEITS, false_rows
-from shoal.releases.ends import all_ends
 from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.generalized.limits import limit_faults, strata_labels, strata_of
 from shoal.releases.linked import linked_faults
 from shoal.releases.opened import Opened
-from shoal.releases.published import Published, published_columns, read
+from shoal.releases.published import Published
 from shoal.releases.verdict import (
     Original,
-    RuleResult,
-    Uncovered,
     Verdict,
     WorstGroup,
-    held_back,
-    undeclared,
+    ask,
+    assemble,
+    broken,
+    required,
 )
 from shoal.tables.cells import as_text, blank, natural
-from shoal.tables.domain import STAR, Taxonomy
+from shoal.tables.domain import STAR
 from shoal.tables.schema import Schema
 
 _CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"
 
 
-def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:
-    """Check an opened release; with its source, also that every cell covers it."""
-    table = opened.tables.get(COUNTERFEITS)
-    false, wrong = false_rows(opened.published, table)
-    common: dict[str, Any] = {
-        "missing": {name: opened.column(name).missing for name in opened.sensitive},
-        "sensitive": opened.sensitive,
-        "published": opened.published,
-        "persons": opened.persons if source is None else source.persons,
-        "pseudonym": opened.pseudonym,
-        "false": None if table is None else false,
-        "strata": strata_labels(opened, strata_of(opened)),
-    }
-    if source is not None:
-        verdict = verify(
-            opened.frame,
-            opened.quasi,
-            rules,
-            original=source.frame,
-            schema=source.schema,
-            taxonomies=source.taxonomies,
-            order=source.order,
-            **common,
-        )
-        forbidden = []
-    else:
-        verdict = verify(opened.frame, opened.quasi, rules, **common)
-        forbidden = opened.forbidden()
-    linked = linked_faults(opened, common["persons"], source)
-    limits = limit_faults(opened, source)
-    faults = (*verdict.faults, *forbidden, *linked, *_sets(opened), *limits, *wrong)
-    return replace(verdict, holds=verdict.holds and not faults, faults=faults)
+def check(
+    opened: Opened, rules: Sequence[Rule], source: Original | None = None, *, worst: int = 5
+) -> Verdict:
+    """Check an opened release; with its source, also that every cell covers it.
+
+    ``worst``: how many failing classes to show.
+
+    Notes
+    -----
+    A class is a set of rows equal in every published quasi-identifier, where null is a value like
+    any other. Missing sensitive values add no diversity. A class has as many people as there are
+    different ones in it, and a person counts once for a value, however many rows repeat it. Rows
+    that are told to be counterfeits look like the others, but are nobody's: they make up no crowd,
+    and the original has no row for them.
+    """
+    wanted, published = required(rules), opened.published
+    _check_sensitive(opened.frame, wanted, opened.sensitive)
+    false, wrong = false_rows(published, opened.tables.get(COUNTERFEITS))
+    persons = opened.persons if source is None else source.persons
+    schema = None if source is None else source.schema
+    spoken = [rule.column for rule in wanted if rule.column is not None]
+    hidden = {n: _values(opened, schema, n) for n in dict.fromkeys([*spoken, *opened.sensitive])}
+    stats = _stats(published, hidden, persons, false)
+    counted = apart = [(np.arange(published.sizes.size), stats)]
+    strata = strata_labels(opened, strata_of(opened))
+    far = [] if strata is None else [rule for rule in wanted if not rule.judged_alone]
+    if strata is not None and far:
+        apart = _by_stratum(published, strata, hidden, persons)
+    judged = [ask(rule, apart if rule in far else counted) for rule in wanted]
+    passed, results = zip(*judged, strict=True)
+    classes = published.sizes.size
+    faults = [broken(result, classes) for result in results if result.failing]
+    faults += opened.forbidden(schema)
+    uncovered = None
+    if source is not None and source.order is not None:
+        uncovered = covers(source, published)
+        faults += [entry.describe() for entry in uncovered]
+    elif source is not None:
+        faults += plausible(source, published, false)
+    faults += [*linked_faults(opened, persons, source), *_sets(opened)]
+    faults += [*limit_faults(opened, source), *wrong]
+    return assemble(
+        wanted,
+        results,
+        faults,
+        opened.frame.height,
+        classes,
+        worst=_worst(published, stats, wanted, passed, worst),
+        uncovered=uncovered,
+        people=None if persons is None else persons.n_unique(),
+        stats=stats,
+    )
 
 
 def _sets(opened: Opened) -> list[str]:
@@ -91,116 +108,6 @@ def _sets(opened: Opened) -> list[str]:
                     "plan says sets = 'never'. Release it again, or say sets = 'allowed'."
                 )
     return faults
-
-
-def verify(
-    released: pl.DataFrame,
-    quasi: Sequence[str],
-    rules: Sequence[Rule],
-    *,
-    original: pl.DataFrame | None = None,
-    schema: Schema | None = None,
-    taxonomies: Mapping[str, Taxonomy] | None = None,
-    order: npt.NDArray[np.integer] | None = None,
-    missing: Sequence[str] | Mapping[str, Sequence[str]] = (),
-    sensitive: Sequence[str] = (),
-    worst: int = 5,
-    published: Published | None = None,
-    persons: pl.Series | None = None,
-    pseudonym: str | None = None,
-    false: Ints | None = None,
-    strata: Ints | None = None,
-) -> Verdict:
-    """Check a release against its rules, and against its source when that is given.
-
-    Parameters
-    ----------
-    released
-        The published table. A quasi-identifier ``x`` may stand there as ``x_lo`` and ``x_hi``.
-    quasi
-        Names of the quasi-identifiers.
-    rules
-        The promises to check; at least one.
-    original
-        The table that was released. Then every released cell must cover its source.
-    schema
-        Declared columns and their kinds: needed with ``original``. When given, a published column
-        that it does not declare, or declares an identifier, is a fault.
-    taxonomies
-        Taxonomies by column, for the columns of kind taxonomy.
-    order
-        The input row of every released row, when known: cells are then compared one by one
-        (:func:`shoal.releases.generalized.coverage.covers`); otherwise the weaker check of
-        :func:`shoal.releases.generalized.coverage.plausible` is made.
-    missing
-        Texts that mean missing in the sensitive columns, or by column, besides null, NaN, the
-        empty text and those that the schema lists for the column.
-    sensitive
-        Sensitive columns to count although no rule speaks of them.
-    worst
-        How many failing classes to show.
-    published
-        The classes of its rows, if they were grouped before.
-    persons
-        Whose row every released row is: then people are counted, not rows.
-    pseudonym
-        The published column of pseudonyms.
-    false
-        How many rows of every class are told to be counterfeits: they look like the others, but
-        are nobody's, so they make up no crowd, and the original has no row for them.
-    strata
-        The stratum of every class of ``published``: inside each the rules must hold.
-
-    Notes
-    -----
-    A class is a set of rows equal in every published quasi-identifier, where null is a value like
-    any other. Missing sensitive values add no diversity. A class has as many people as there are
-    different ones in it, and a person counts once for a value, however many rows repeat it.
-    """
-    wanted = flatten(rules)
-    if not wanted:
-        raise ParameterError(
-            "verify needs at least one rule, got none: without a promise there is nothing to "
-            "check. Give for instance KAnonymity(k=10)."
-        )
-    published = published or read(released, quasi)
-    _check_sensitive(released, wanted, sensitive)
-    stats = _stats(published, wanted, sensitive, schema, missing, persons, false)
-    counted = apart = [(np.arange(published.sizes.size), stats)]
-    far = [] if strata is None else [rule for rule in wanted if not rule.judged_alone]
-    if strata is not None and far:
-        apart = _by_stratum(published, strata, far, sensitive, schema, missing, persons)
-    judged = [_judged(rule, apart if rule in far else counted) for rule in wanted]
-    passed = [passes for passes, _ in judged]
-    results = tuple(result for _, result in judged)
-    classes = published.sizes.size
-    faults = [
-        f"{result.failing:,} of {classes:,} classes break the promise that {result.promise}."
-        for result in results
-        if result.failing
-    ]
-    if not classes:
-        faults.append("The release has no rows: an empty table keeps no promise.")
-    if schema is not None:
-        faults.extend(_undeclared(released, schema, pseudonym))
-    uncovered = None
-    if original is not None:
-        uncovered, more = _compare(published, original, schema, taxonomies or {}, order, false)
-        faults.extend(more)
-    return Verdict(
-        holds=not faults and all(result.holds for result in results),
-        rules=results,
-        achieved=weakest(
-            (rule, result.achieved) for rule, result in zip(wanted, results, strict=True)
-        ),
-        rows=released.height,
-        classes=classes,
-        worst=_worst(published, stats, wanted, passed, worst),
-        uncovered=uncovered,
-        faults=tuple(faults),
-        people=None if persons is None else persons.n_unique(),
-        stats=stats,
-    )
 
 
 def _check_sensitive(
@@ -223,26 +130,24 @@ def _check_sensitive(
         raise SchemaError(faults)
 
 
+def _values(opened: Opened, schema: Schema | None, name: str) -> pl.Series:
+    """Return a sensitive column with null for everything that means missing."""
+    column = opened.frame[name]
+    if schema is not None and name in schema:
+        column = schema[name].clean(column)
+    texts = opened.column(name).missing if name in opened.sensitive else ()
+    return blank(column, ("", STAR, *texts))
+
+
 def _stats(
     published: Published,
-    rules: Sequence[Rule],
-    sensitive: Sequence[str],
-    schema: Schema | None,
-    missing: Sequence[str] | Mapping[str, Sequence[str]],
+    hidden: Mapping[str, pl.Series],
     persons: pl.Series | None,
-    false: Ints | None = None,
+    false: Ints | int = 0,
 ) -> GroupStats:
-    spoken = [rule.column for rule in rules if rule.column is not None]
-    histograms = {}
-    for name in dict.fromkeys([*spoken, *sensitive]):
-        column = published.frame[name]
-        if schema is not None and name in schema:
-            column = schema[name].clean(column)
-        texts = missing.get(name, ()) if isinstance(missing, Mapping) else missing
-        histograms[name] = _histogram(published, blank(column, ("", STAR, *texts)), persons)
+    histograms = {name: _histogram(published, cells, persons) for name, cells in hidden.items()}
     if persons is None:
-        real = published.sizes if false is None else published.sizes - false
-        return GroupStats(real, histograms)
+        return GroupStats(published.sizes - false, histograms)
     return GroupStats(published.different(persons), histograms, unit="people")
 
 
@@ -288,13 +193,7 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
 
 
 def _by_stratum(
-    published: Published,
-    strata: Ints,
-    rules: Sequence[Rule],
-    sensitive: Sequence[str],
-    schema: Schema | None,
-    missing: Sequence[str] | Mapping[str, Sequence[str]],
-    persons: pl.Series | None,
+    published: Published, strata: Ints, hidden: Mapping[str, pl.Series], persons: pl.Series | None
 ) -> list[tuple[Ints, GroupStats]]:
     """Return the classes of every stratum, counted as if nothing else had been published."""
     counted = []
@@ -312,57 +211,9 @@ def _by_stratum(
             sizes=published.sizes[classes],
         )
         whose = None if persons is None else persons.filter(rows)
-        counted.append((classes, _stats(own, rules, sensitive, schema, missing, whose)))
+        values = {name: cells.filter(rows) for name, cells in hidden.items()}
+        counted.append((classes, _stats(own, values, whose)))
     return counted
-
-
-def _judged(rule: Rule, counted: Sequence[tuple[Ints, GroupStats]]) -> tuple[Bools, RuleResult]:
-    """Ask a rule about classes, stratum by stratum if there are several."""
-    passes = np.ones(sum(classes.size for classes, _ in counted), np.bool_)
-    for classes, stats in counted:
-        passes[classes] = rule.holds(stats)
-    failing = int((~passes).sum())
-    inside = " inside each stratum" if len(counted) > 1 else ""
-    promise = promised(rule, counted[0][1].unit) + inside
-    achieved = weakest((rule, rule.achieved(stats)) for _, stats in counted)
-    return passes, RuleResult(
-        rule.name, promise, not failing and passes.size > 0, failing, achieved
-    )
-
-
-def _undeclared(released: pl.DataFrame, schema: Schema, pseudonym: str | None) -> list[str]:
-    """Name the published columns that should not be there."""
-    pairs = all_ends(released, [name for name in schema.quasi if name not in released.columns])
-    faults = []
-    for name in released.columns:
-        if name == pseudonym:
-            continue
-        if name in schema and not schema[name].role.published:
-            faults.append(held_back(name, schema[name].role))
-        elif name not in schema and name not in pairs:
-            faults.append(undeclared(name))
-    return faults
-
-
-def _compare(
-    published: Published,
-    original: pl.DataFrame,
-    schema: Schema | None,
-    taxonomies: Mapping[str, Taxonomy],
-    order: npt.NDArray[np.integer] | None,
-    false: Ints | None = None,
-) -> tuple[tuple[Uncovered, ...] | None, list[str]]:
-    if schema is None:
-        raise SchemaError(
-            "Comparing a release with its original needs the role and kind of every column, got no "
-            "schema: give it (on the command line, the plan)."
-        )
-    if published_columns(published.frame, schema.quasi) != published.columns:
-        published = read(published.frame, schema.quasi)
-    if order is None:
-        return None, list(plausible(original, published, schema, taxonomies, false))
-    uncovered = covers(original, published, order, schema, taxonomies)
-    return uncovered, [entry.describe() for entry in uncovered]
 
 
 def _worst(

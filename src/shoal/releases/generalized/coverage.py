@@ -6,7 +6,6 @@ report of a check may travel further than the original does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +16,10 @@ from shoal.base.errors import SchemaError, ShoalError, listed
 from shoal.base.partition import Bools, Ints
 from shoal.base.roles import Role
 from shoal.base.threads import share
-from shoal.releases.published import Published
+from shoal.releases.published import Published, published_columns, read
 from shoal.releases.readback import Sides, match
-from shoal.releases.verdict import Uncovered
+from shoal.releases.verdict import Original, Uncovered
 from shoal.tables.cells import as_text, blank
-from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Column, Schema
 
 # Pairs of an original and a class that a check from files alone may compare in one direction.
@@ -30,27 +28,23 @@ _CHUNK = 1 << 22  # and so many at once, which a processor holds close
 _COUNT, _COUNT_BEFORE = "\x00count", "\x00count\x00before"
 
 
-def covers(
-    original: pl.DataFrame,
-    published: Published,
-    order: npt.NDArray[np.integer],
-    schema: Schema,
-    taxonomies: Mapping[str, Taxonomy],
-) -> tuple[Uncovered, ...]:
+def covers(source: Original, published: Published) -> tuple[Uncovered, ...]:
     """Compare cell by cell: released row ``i`` comes from the original's row ``order[i]``.
 
     A cell covers its source when the source is that value, lies in the interval, is in the set or
     under the node; ``*`` covers everything, and nothing else covers a missing value. Sensitive and
     other columns must be unchanged.
     """
-    rows = np.asarray(order, np.int64)
+    original, schema = source.frame, source.schema
+    rows = np.asarray(source.order, np.int64)
+    published = _grouped(published, schema)
     _check_order(rows, published.frame.height, original.height)
     _check_columns(original, schema)
 
     def one(column: Column) -> Uncovered | None:
         if column.role is Role.QUASI:
             # Matched before it is put in order: distinct values are then met once, not by row.
-            sides = match(original[column.name], published.cells, column, taxonomies)
+            sides = match(original[column.name], published.cells, column, source.taxonomies)
             cells = sides.cells[published.labels]
             wrong = ~sides.covered(sides.values[rows], cells)
             if wrong.any():
@@ -65,13 +59,14 @@ def covers(
     return tuple(entry for entry in share(one, schema.columns) if entry is not None)
 
 
-def plausible(
-    original: pl.DataFrame,
-    published: Published,
-    schema: Schema,
-    taxonomies: Mapping[str, Taxonomy],
-    false: Ints | None = None,
-) -> tuple[str, ...]:
+def _grouped(published: Published, schema: Schema) -> Published:
+    """Return the classes by the quasi-identifiers of the original."""
+    if published_columns(published.frame, schema.quasi) == published.columns:
+        return published
+    return read(published.frame, schema.quasi)
+
+
+def plausible(source: Original, published: Published, false: Ints | int = 0) -> list[str]:
     """Compare two tables whose rows stand in unrelated orders, and return the faults found.
 
     Checked is what must be true of every honest release and can be decided without knowing which
@@ -91,10 +86,12 @@ def plausible(
     ``false``: how many rows of every class are told to be counterfeits. They are left out of 1 and
     3; in 2 that many rows may have any values besides those of the original.
     """
+    original, schema = source.frame, source.schema
     _check_columns(original, schema)
+    published = _grouped(published, schema)
     faults = []
-    sizes = published.sizes if false is None else published.sizes - false
-    rows, more = int(sizes.sum()), 0 if false is None else int(false.sum())
+    sizes = published.sizes - false
+    rows, more = int(sizes.sum()), int(np.sum(false))
     if rows > original.height:
         told = f" and {more:,} counterfeits" if more else ""
         faults.append(
@@ -102,10 +99,10 @@ def plausible(
         )
     faults.extend(_passed_through(original, published.frame, schema, more))
     quasi = [column for column in schema.columns if column.role is Role.QUASI]
-    both = [match(original[c.name], published.cells, c, taxonomies) for c in quasi]
+    both = [match(original[c.name], published.cells, c, source.taxonomies) for c in quasi]
     if both and rows and original.height:
         faults.extend(_cover_counts(both, sizes, original.height))
-    return tuple(faults)
+    return faults
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,14 @@
-"""A run in a few lines of HTML, for notebooks."""
+"""A release in a few lines of HTML, for notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from typing import Any
 
 from shoal.privacy.base import reached
 from shoal.releases.verdict import Verdict
-from shoal.show.charts.paper import Chart
 from shoal.show.charts.style import CSS, FIGURE_CSS
-from shoal.show.charts.words import escape
+from shoal.show.charts.words import escape, say
+from shoal.show.figures.plots import Plots
 
 _CSS = """
 .shoal-summary { font-family: "Inter", "Segoe UI", "Helvetica Neue", Arial, sans-serif;
@@ -21,8 +21,22 @@ _CSS = """
 """
 
 
-def summary(verdict: Verdict, figures: Mapping[str, str], charts: Sequence[Chart]) -> str:
-    """Return the verdict, some figures and some charts as one piece of HTML."""
+def summary(verdict: Verdict, run: Any, plots: Plots | None) -> str:
+    """Return a release as one piece of HTML: its verdict, some figures and charts, no row.
+
+    ``run``: how it was made, None if it was opened. ``plots``: None if its tables are elsewhere.
+    """
+    figures = {"rows": f"{verdict.rows:,}", "classes": f"{verdict.classes:,}"}
+    charts = [] if plots is None else [plots.classes()]
+    if run is not None:
+        figures = {
+            "method": run.method,
+            "rows": f"{run.rows_in:,} in, {run.rows_out:,} out",
+            "classes": f"{run.groups:,}",
+            "information lost": say(run.loss.rate, "share"),
+            "seconds": f"{run.seconds.get('total', 0.0):.2f}",
+        }
+        charts = [plots.loss(), *charts] if plots is not None else []
     head = "✓ The release keeps its promise" if verdict.holds else f"✗ {verdict.headline[:-1]}"
     rules = "".join(
         f"<li>{escape(rule.promise)} — reached: {escape(reached(rule.achieved))}</li>"
