@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -73,16 +74,9 @@ def attack(
     ``*`` or empty: the attacker is taken to know of the gap. A released row whose cell is empty is
     a candidate for everybody.
     """
-    if original is None:
-        raise ParameterError(
-            "An attack needs the original, the truth about the people it is tried on. Put the "
-            "release beside it: release.beside(table).attack(...), or give original=..."
-        )
+    original = _there(original)
     before = dated(against, against_original)
-    checked = (noise, gaps, rule_out, belief)
-    noise, gaps, rule_out, belief = (
-        param.check(value, "attack") for param, value in zip(_PARAMS, checked, strict=True)
-    )
+    noise, gaps, rule_out, belief = _checked(noise, gaps, rule_out, belief)
     names, hidden = tuple(opened.quasi), tuple(opened.sensitive)
     if not names:
         raise SchemaError(
@@ -141,6 +135,20 @@ def attack(
 
 
 # Checks
+
+
+def _checked(*shares: Any) -> list[Any]:
+    return [param.check(own, "attack") for param, own in zip(_PARAMS, shares, strict=True)]
+
+
+def _there(original: pl.DataFrame | None) -> pl.DataFrame:
+    """Return the original, or say that there is none."""
+    if original is None:
+        raise ParameterError(
+            "An attack needs the original, the truth about the people it is tried on. Put the "
+            "release beside it: release.beside(table).attack(...), or give original=..."
+        )
+    return original
 
 
 def _wanted(
