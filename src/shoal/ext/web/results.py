@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import polars as pl
 
 from shoal.api.release import Release
-from shoal.base.atomic import atomic_file
 from shoal.base.errors import MissingExtra, ShoalError
 from shoal.base.to_json import plain
 from shoal.ext.web.profiles import clip
@@ -26,7 +25,7 @@ from shoal.report.page import Provenance
 from shoal.show.charts.paper import Chart
 from shoal.show.figures.plots import attacks_chart
 from shoal.tables.write_files import write_table
-from shoal.verbs.manifest import figures, manifest, written
+from shoal.verbs.manifest import figures, write_with_manifest, written
 
 _EXAMPLES = 6
 _DRAWN = 16  # columns whose distribution is drawn
@@ -190,41 +189,35 @@ def write(
     earlier: Sequence[str] = (),
 ) -> None:
     """Write release, manifest, plan, hierarchies, figures and reports into a folder."""
-    files: dict[str, Path] = {}
-    for name, table in release.here.tables.items():
-        stem = "release" if name == "release" else f"release.{name}"
-        safe = release.plan.release.csv_safe
-        files[name] = folder / f"{stem}.csv"
-        write_table(table, files[name], csv_safe=safe)
-        write_table(table, folder / f"{stem}.parquet")
+    tables, csv_safe = release.here.tables, release.plan.release.csv_safe
+    stems = {name: "release" if name == "release" else f"release.{name}" for name in tables}
+    goals = {name: folder / f"{stem}.csv" for name, stem in stems.items()}
+    for name, table in tables.items():
+        write_table(table, goals[name].with_suffix(".parquet"))
         try:
-            write_table(table, folder / f"{stem}.xlsx")
+            write_table(table, goals[name].with_suffix(".xlsx"))
         except MissingExtra:  # then Excel is not offered
             pass
         except ShoalError as error:  # a workbook does not hold every table
             shown["skipped"].append(str(error))
-    made = manifest(release.made, files)
     title = f"Release of {origin.source}"
-    texts = {
-        # Whoever takes the release away may pass on what lies beside it: no seed.
-        "plan.toml": asked.model_copy(update={"seed": None}).to_toml(),
-        "release.csv.manifest.json": written(made),
-        "result.json": written(release.to_dict() | {"manifest": figures(release.made, made)}),
-        "command.txt": origin.command + "\n",
-        "repeat.py": script(
-            asked, shown_path, origin.source, earlier, prove=release.proof is not None
-        ),
-        "report.html": filled(
-            release.page(
-                attacks=attacks or False, origin=origin, title=title, warnings=shown["skipped"]
-            ),
-            made["files"],
-        ),
-        "report.public.html": release.page(audience="public", title=title),
-    }
-    for name, text in texts.items():
-        with atomic_file(folder / name) as stream:
-            stream.write(text.encode())
+
+    def texts(made: Mapping[str, Any]) -> dict[Path, str]:
+        told = {"title": title, "origin": origin, "warnings": shown["skipped"]}
+        own = release.to_dict() | {"manifest": figures(release.made, made)}
+        proved = release.proof is not None
+        named = {
+            # Whoever takes the release away may pass on what lies beside it: no seed.
+            "plan.toml": asked.model_copy(update={"seed": None}).to_toml(),
+            "result.json": written(own),
+            "command.txt": origin.command + "\n",
+            "repeat.py": script(asked, shown_path, origin.source, earlier, prove=proved),
+            "report.html": filled(release.page(attacks=attacks or False, **told), made["files"]),
+            "report.public.html": release.page(audience="public", title=title),
+        }
+        return {folder / name: text for name, text in named.items()}
+
+    write_with_manifest(tables, release.made, goals, csv_safe=csv_safe, texts=texts)
     used = [column.hierarchy for column in asked.columns.values() if column.hierarchy]
     if used:
         (folder / "hierarchies").mkdir(mode=0o700)
