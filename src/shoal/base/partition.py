@@ -28,6 +28,11 @@ _DENSE = 8
 """Counts are made in a full table while it has at most so many cells per value counted."""
 
 
+def ragged(starts: Ints, counts: Ints) -> Ints:
+    """Return the positions of runs that begin at ``starts`` and are ``counts`` long, in a row."""
+    return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+
+
 @dataclass(frozen=True, eq=False)
 class Cover:
     """What groups are published as, where that is more than the join of their members.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.base.errors import ParameterError
-from shoal.base.partition import Partition
+from shoal.base.partition import Partition, ragged
 from shoal.base.random_words import below, order, words
 from shoal.coding.encode import Encoded
 from shoal.kernels.anatomy import largest_buckets
@@ -53,8 +53,7 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partiti
     flat = taken.ravel()
     by_bucket = np.argsort(flat, kind="stable")
     used = np.bincount(flat, minlength=names.size)
-    turn = np.arange(flat.size) - np.repeat(np.cumsum(used) - used, used)
-    labels[rows[first[flat[by_bucket]] + turn]] = by_bucket // l
+    labels[rows[ragged(first[:-1], used)]] = by_bucket // l
     number = order(rng, groups)
     left = np.flatnonzero((labels < 0) & (codes >= 0))
     for row in left:  # fewer than l of them

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import InputError
-from shoal.base.partition import Ints
+from shoal.base.partition import Ints, ragged
 from shoal.base.roles import Kind
 from shoal.catalog import METHODS
 from shoal.releases import notation
@@ -155,8 +155,7 @@ def _rows(told: Mapping[str, Told], classes: Ints, wide: npt.NDArray[np.bool_]) 
         own = classes[wide[j, classes]]
         cells = column.which[own]
         counts = column.counts[cells]
-        shift = np.repeat(column.starts[cells] - (np.cumsum(counts) - counts), counts)
-        values = column.values.gather(shift + np.arange(counts.sum()))
+        values = column.values.gather(ragged(column.starts[cells], counts))
         spread = np.repeat(own, counts)
         rest = {
             other: each.values.gather(each.starts[each.which[spread]])

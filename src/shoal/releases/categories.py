@@ -11,7 +11,7 @@ import polars as pl
 from shoal.base.errors import ParameterError, SchemaError, listed, nearest
 from shoal.base.partition import Bools, Ints
 from shoal.releases.base import By
-from shoal.tables.cells import as_text, natural, typed
+from shoal.tables.cells import as_text, find, natural, typed
 
 MISSING = "(missing)"
 MOST = 100_000  # combinations that a table of estimates may have
@@ -31,13 +31,8 @@ class Coded:
         if isinstance(column.dtype, pl.Categorical):
             column = column.cast(pl.String)
         known = natural(column)
-        places = pl.Series(np.arange(len(known), dtype=np.int64))
-        if known.is_empty():
-            codes = np.zeros(len(column), np.int64)
-        else:
-            ranks = column.replace_strict(known, places, default=None, return_dtype=pl.Int64)
-            codes = ranks.fill_null(len(known)).to_numpy()
-        return cls(column.name, known, codes)
+        codes = find(column, known)
+        return cls(column.name, known, np.where(codes < 0, len(known), codes))
 
     @property
     def texts(self) -> pl.Series:

@@ -19,7 +19,7 @@ from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule, weakest
 from shoal.releases.published import read
 from shoal.releases.verdict import Verdict, assemble, broken, result_of
-from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
 from shoal.tables.schema import Schema
 
@@ -49,12 +49,7 @@ def values_of(published: pl.Series, counts: Ints, schema: Schema | None = None) 
         column = schema[column.name].clean(column)
     column = blank(column, (STAR,))
     known = natural(column)
-    places = pl.Series(np.arange(len(known), dtype=np.int64))
-    if len(known):
-        ranks = column.replace_strict(known, places, default=None, return_dtype=pl.Int64)
-        codes = ranks.fill_null(-1).to_numpy()
-    else:
-        codes = np.full(len(column), -1, np.int64)
+    codes = find(column, known)
     total = np.zeros(max(len(known), 1), np.int64)
     np.add.at(total, codes[codes >= 0], counts[codes >= 0])
     gaps = int(counts[codes < 0].sum())

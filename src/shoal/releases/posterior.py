@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import Floats, Ints
+from shoal.base.partition import Floats, Ints, ragged
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,7 @@ class Posterior:
         """Return the probabilities of some rows, ``[rows, values]``."""
         wanted = self.labels[np.asarray(rows, np.int64)]
         counts = (self.starts[1:] - self.starts[:-1])[wanted]
-        positions = np.repeat(self.starts[:-1][wanted] - (np.cumsum(counts) - counts), counts)
-        positions += np.arange(counts.sum())
+        positions = ragged(self.starts[:-1][wanted], counts)
         full = np.zeros((wanted.size, self.size))
         full[np.repeat(np.arange(wanted.size), counts), self.values[positions]] = self.share[
             positions

@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import SchemaError
-from shoal.base.partition import Bools, Floats, Ints
+from shoal.base.partition import Bools, Floats, Ints, ragged
 from shoal.base.roles import Kind
 from shoal.releases import notation
-from shoal.tables.cells import as_text, blank, typed, zoned
+from shoal.tables.cells import as_text, blank, find, typed, zoned
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
 
@@ -79,8 +79,7 @@ class Sides:
             row_of = np.full(self.span, -1)
             row_of[values[values >= 0]] = np.flatnonzero(values >= 0)
             counts = np.diff(self.starts)[cells]
-            shift = np.repeat(self.starts[cells] - (np.cumsum(counts) - counts), counts)
-            rows = row_of[self.members[shift + np.arange(counts.sum())]]
+            rows = row_of[self.members[ragged(self.starts[cells], counts)]]
             columns = np.repeat(np.arange(cells.size), counts)
             inside[rows[rows >= 0], columns[rows >= 0]] = True
         return np.asarray(inside)
@@ -134,15 +133,6 @@ def match(
         lo, hi = _place(known, ends["lo"], ends["hi"])
         return _starred(Sides(values, numbers, lo, hi, None, None, len(known) + 1, shown, known))
     return _sets(as_text(source), numbers, shown)
-
-
-def find(texts: pl.Series, among: pl.Series) -> Ints:
-    """Return where each text first stands among others, -1 when nowhere."""
-    index = pl.DataFrame({"text": among, "at": np.arange(len(among), dtype=np.int64)})
-    index = index.unique("text", keep="first")
-    wanted = pl.DataFrame({"text": texts})
-    joined = wanted.join(index, on="text", how="left", maintain_order="left", nulls_equal=True)
-    return joined["at"].fill_null(-1).to_numpy(writable=True)
 
 
 def _missing_last(values: Ints, source: pl.Series, size: int) -> Ints:

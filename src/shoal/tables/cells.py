@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from shoal.base.partition import Bools
+from shoal.base.partition import Bools, Ints
 
 # Zeros in front carry meaning (zip codes, account numbers); more than 15 digits would be rounded.
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?$"
@@ -283,6 +283,15 @@ def natural(series: pl.Series) -> pl.Series:
     if not sizes.is_finite().fill_null(False).all():
         return known.sort()
     return pl.DataFrame({"size": sizes, "value": known}).sort("size", "value")["value"]
+
+
+def find(values: pl.Series, among: pl.Series) -> Ints:
+    """Return where each value first stands among others, -1 when nowhere."""
+    index = pl.DataFrame({"value": among, "at": np.arange(len(among), dtype=np.int64)})
+    index = index.unique("value", keep="first")
+    wanted = pl.DataFrame({"value": values})
+    joined = wanted.join(index, on="value", how="left", maintain_order="left", nulls_equal=True)
+    return joined["at"].fill_null(-1).to_numpy(writable=True)
 
 
 def holds_numbers(series: pl.Series) -> tuple[str, str] | None:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.base.partition import Bools, Floats, Ints
+from shoal.base.partition import Bools, Floats, Ints, ragged
 from shoal.base.roles import Kind
 from shoal.measures.readoff import tight
 from shoal.measures.risks.matching import Index, blocks, distinct
@@ -202,8 +202,7 @@ class Guesses:
             wide[number] = allowed.size > 1
             filled.append(_even(*_fill(share, allowed, told[cell], size), size))
         starts = np.cumsum([0, *pairs[:-1, 1]])
-        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return cls(np.concatenate(filled)[np.repeat(starts[which], sizes) + within], wide[which])
+        return cls(np.concatenate(filled)[ragged(starts[which], sizes)], wide[which])
 
 
 def _allowed(side: Sides, cell: int) -> Ints:
@@ -251,7 +250,7 @@ def _occurring(chance: Floats, allowed: Ints, fact: Fact, size: int) -> list[int
 def _even(values: Ints, counts: Ints, size: int) -> Ints:
     """Lay values out evenly, rare ones first."""
     which = np.repeat(np.arange(values.size), counts)
-    rank = np.arange(size) - np.repeat(np.cumsum(counts) - counts, counts)
+    rank = ragged(np.zeros_like(counts), counts)
     return values[which[np.lexsort((counts[which], rank / counts[which]))]]
 
 

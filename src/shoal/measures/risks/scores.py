@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.base.partition import Bools, Floats, Ints
+from shoal.base.partition import Bools, Floats, Ints, ragged
 from shoal.measures.risks.matching import ANY, Bits, Index, Items, blocks, distinct, pairs
 from shoal.releases.estimates.bayes import tally
 from shoal.releases.posterior import Posterior
@@ -280,8 +280,7 @@ def _mixed(belief: Belief, seen: Pairs, rows: int) -> Floats:
     posterior, item = belief.posterior, seen.item
     size = belief.prior.size
     runs = np.diff(posterior.starts)[item]
-    first = np.repeat(posterior.starts[:-1][item] - (np.cumsum(runs) - runs), runs)
-    at = first + np.arange(runs.sum())
+    at = ragged(posterior.starts[:-1][item], runs)
     weight = np.repeat(posterior.mass[item] * seen.weight, runs) * posterior.share[at]
     keys = np.repeat(seen.row, runs) * size + posterior.values[at]
     mixed = tally(keys, weight, rows * size).reshape(rows, size)

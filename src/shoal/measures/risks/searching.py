@@ -14,8 +14,7 @@ from shoal.measures.risks.matching import Items, sides, widths
 from shoal.measures.risks.scores import Belief, Target
 from shoal.releases.base import Query, View
 from shoal.releases.opened import Opened
-from shoal.releases.readback import find
-from shoal.tables.cells import as_text, blank, typed
+from shoal.tables.cells import as_text, blank, find, typed
 from shoal.tables.schema import Column
 
 

@@ -16,7 +16,7 @@ from shoal.releases.exact import check as exact
 from shoal.releases.exact.check import compare, judge, kept, truth
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict, required
-from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
 
 
@@ -97,12 +97,8 @@ def plausible(
 
 def _histogram(groups: Ints, values: pl.Series, counts: pl.Series, size: int) -> Histogram:
     names = natural(values)
-    code = np.asarray(names.cast(pl.String).search_sorted(values), np.int64)
-    if not names.is_sorted():  # numbers by size are not sorted as texts
-        places = pl.Series(np.arange(len(names), dtype=np.int64))
-        code = values.replace_strict(names, places, return_dtype=pl.Int64).to_numpy()
     frame = (
-        pl.DataFrame({"group": groups, "value": code, "count": counts})
+        pl.DataFrame({"group": groups, "value": find(values, names), "count": counts})
         .group_by("group", "value")
         .agg(pl.col("count").sum())
         .sort("group", "value")

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import InputError, SchemaError, listed, nearest
-from shoal.base.partition import Floats, Ints
+from shoal.base.partition import Floats, Ints, ragged
 from shoal.releases.anatomy import COUNT, GROUP
 from shoal.releases.base import By, Counts, Query
 from shoal.releases.categories import Coded
@@ -21,7 +21,7 @@ from shoal.releases.exact import view as exact
 from shoal.releases.exact.view import Exact
 from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
-from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
 
 
@@ -37,16 +37,15 @@ class AnatomyView(Exact):
     def _groups(self) -> tuple[Ints, Ints, Ints, Ints, Ints, tuple[str, ...]]:
         """Per row its group; per group its size; runs: group starts, values, counts; names."""
         ids = self.table[GROUP].unique().sort()
-        number = pl.Series(np.arange(len(ids), dtype=np.int64))
-        own = self.frame[GROUP].replace_strict(ids, number, default=None, return_dtype=pl.Int64)
-        if own.null_count():
+        own = find(self.frame[GROUP], ids)
+        if lost := int((own < 0).sum()):
             raise InputError(
-                f"{own.null_count():,} rows of the release have a {GROUP} that the second table "
+                f"{lost:,} rows of the release have a {GROUP} that the second table "
                 "does not list. Give the two tables of one release."
             )
         names = as_text(natural(self.table[self.of]))
         runs = self.table.select(
-            group=pl.col(GROUP).replace_strict(ids, number, return_dtype=pl.Int64),
+            group=find(self.table[GROUP], ids),
             value=Coded.of(as_text(self.table[self.of])).codes,
             count=pl.col(COUNT).cast(pl.Int64),
         ).sort("group", "value")
@@ -56,7 +55,7 @@ class AnatomyView(Exact):
         starts = np.searchsorted(known["group"].to_numpy(), np.arange(len(ids) + 1))
         assert len(names) == len(texts)
         return (
-            own.to_numpy(),
+            own,
             size,
             starts.astype(np.int64),
             known["value"].to_numpy(),
@@ -87,7 +86,7 @@ class AnatomyView(Exact):
         cells, many = np.unique(labels[kept] * size.size + own[kept], return_counts=True)
         group, category = cells % size.size, cells // size.size
         runs = np.diff(starts)[group]
-        at = np.repeat(starts[:-1][group] - (np.cumsum(runs) - runs), runs) + np.arange(runs.sum())
+        at = ragged(starts[:-1][group], runs)
         m = np.repeat(many, runs).astype(np.float64)
         n = np.repeat(size[group], runs).astype(np.float64)
         h = counts[at].astype(np.float64)
@@ -111,7 +110,7 @@ class AnatomyView(Exact):
         known = np.bincount(np.repeat(np.arange(runs.size), runs), counts, runs.size)
         share = counts / np.repeat(known, runs)
         many = runs[own]
-        at = np.repeat(starts[:-1][own] - (np.cumsum(many) - many), many) + np.arange(many.sum())
+        at = ragged(starts[:-1][own], many)
         rows = np.repeat(np.arange(own.size), many)
         return Posterior.of(self.classes, rows, values[at], share[at], len(names))
 

@@ -15,7 +15,7 @@ from shoal.releases.dummies.domain import declared_domain, domain_faults
 from shoal.releases.exact.check import compare, judge, kept, plausible, truth
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Original, Verdict, required
-from shoal.tables.cells import as_text, natural
+from shoal.tables.cells import as_text, find, natural
 from shoal.tables.domain import STAR
 from shoal.tables.set_cells import read_sets
 
@@ -126,9 +126,7 @@ class _Sets:
 
     def lacking(self, truth: pl.Series) -> int:
         """Count the rows whose true value is known and not in their set."""
-        places = pl.Series(np.arange(len(self.names), dtype=np.int64))
-        code = truth.replace_strict(self.names, places, default=-1, return_dtype=pl.Int64)
-        wanted = code.to_numpy()[self.kept]
+        wanted = find(truth, self.names)[self.kept]
         has = np.zeros(self.lengths.size, np.bool_)
         owner = self.owner
         has[owner[self.codes == wanted[owner]]] = True

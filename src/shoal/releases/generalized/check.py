@@ -31,7 +31,7 @@ from shoal.releases.verdict import (
     broken,
     required,
 )
-from shoal.tables.cells import as_text, blank, natural
+from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
 from shoal.tables.schema import Schema
 
@@ -156,12 +156,11 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
     if isinstance(column.dtype, pl.Categorical):
         column = column.cast(pl.String)
     values = natural(column)
-    number = pl.DataFrame({"value": values, "code": np.arange(len(values), dtype=np.int64)})
     blank_cells = column.is_null()
-    known = pl.DataFrame({"group": published.labels, "value": column})
+    known = pl.DataFrame({"group": published.labels, "code": find(column, values)})
+    known = known.filter(pl.col("code") >= 0)
     if persons is not None:
-        known = known.with_columns(persons.alias("person")).unique()
-    known = known.drop_nulls("value").join(number, on="value")
+        known = known.with_columns(persons.filter(~blank_cells).alias("person")).unique()
     # One number per class and value: sorting those is much faster than grouping by the pair.
     keys = np.sort(known["group"].to_numpy() * len(values) + known["code"].to_numpy())
     edges = np.flatnonzero(np.diff(keys, prepend=-1))
