@@ -14,8 +14,9 @@ from shoal.releases.anatomy import check as anatomy
 from shoal.releases.dummies import check as dummies
 from shoal.releases.generalized.check import check
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original, Verdict
+from shoal.releases.verdict import Verdict
 from shoal.tables.domain import Taxonomy
+from shoal.tables.original import Original
 from shoal.tables.schema import Column, Schema
 
 _WHOSE = "whose row it is"

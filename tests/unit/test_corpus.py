@@ -19,8 +19,9 @@ from shoal.releases.generalized.coverage import covers
 from shoal.releases.opened import Opened
 from shoal.releases.published import published_columns, read
 from shoal.releases.reading import declared_columns
-from shoal.releases.verdict import Original, Verdict
+from shoal.releases.verdict import Verdict
 from shoal.tables.open_table import resolve
+from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 from shoal.verbs.audit import audit
 from tests.corpus.cases import TREES, Case, generalized_cases

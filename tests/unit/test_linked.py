@@ -11,7 +11,7 @@ from shoal.plan.plan import Plan
 from shoal.releases.linked import linked_faults
 from shoal.releases.opened import Opened
 from shoal.releases.reading import declared_columns
-from shoal.releases.verdict import Original
+from shoal.tables.original import Original
 from shoal.tables.schema import declare
 
 ONE, TWO, THREE = (f"{number:032x}" for number in (10, 11, 12))

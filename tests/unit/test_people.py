@@ -196,7 +196,7 @@ def test_slack_is_refused_where_people_are_counted():
 def test_unions_of_sets_count_nobody_twice():
     from shoal.groupers.repair import unions
 
-    table = shoal.open(ROWS, quasi=["age"], sensitive=["ill"], person="who").taken
+    table = shoal.open(ROWS, quasi=["age"], sensitive=["ill"], person="who").settled
     from shoal.coding.encode import encode
 
     data = encode(table.frame, table.schema)

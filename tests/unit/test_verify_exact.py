@@ -12,7 +12,7 @@ from shoal.privacy import FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.releases.anatomy.check import check as check_tables
 from shoal.releases.anatomy.check import plausible as plausible_tables
 from shoal.releases.exact.check import plausible
-from shoal.releases.verdict import Original
+from shoal.tables.original import Original
 from shoal.tables.schema import declare
 from tests.checking import verify_sets, verify_tables
 

@@ -94,7 +94,7 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
         )
     opened = look(data, **declared)
     if opened.plan.columns:
-        _ = opened.taken  # whatever is wrong with the roles is said now
+        _ = opened.settled  # whatever is wrong with the roles is said now
     return opened
 
 
@@ -212,7 +212,7 @@ def open_release(
     within, coarsest, finest, top, bottom, suppress
         Limits that its cells and rows are to keep, as :func:`shoal.anonymize` takes them.
     """
-    declared = getattr(original, "taken", None)
+    declared = getattr(original, "settled", None)
     if plan is None and declared is not None:
         plan = declared.plan
     late = {key: more.pop(key) for key in LIMITS if key in more}

@@ -175,7 +175,7 @@ class Release(Generic[FrameT]):
 
     def rows_of(self, data: Any) -> pl.DataFrame:
         """Return the rows of a table, read as the plan says; those of a Spark frame come here."""
-        if hasattr(data, "taken"):
+        if hasattr(data, "settled"):
             return cast(pl.DataFrame, data.frame)
         return load(data.toArrow() if is_spark_frame(data) else data, self.plan)
 

@@ -38,12 +38,12 @@ from shoal.tables.find_hierarchies import is_path
 from shoal.tables.guessing.whose import EACH_ONCE
 from shoal.tables.native import Native
 from shoal.tables.open_table import (
-    Taken,
     extra_rules,
     load,
     planned,
     take,
 )
+from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 from shoal.verbs.provenance import marks
 
@@ -92,28 +92,28 @@ class Table(Generic[FrameT]):
         return self.frame.height
 
     @cached_property
-    def _settled(self) -> tuple[Taken, tuple[str, ...]]:
+    def _settling(self) -> tuple[Original, tuple[str, ...]]:
         """The table with every role and kind settled, and the warnings that this took."""
         from shoal.verbs.anonymize import heard
 
         with heard() as said:
-            taken = take(self.frame, self.plan, self.taxonomies)
-        return taken, tuple(dict.fromkeys(said))
+            settled = take(self.frame, self.plan, self.taxonomies)
+        return settled, tuple(dict.fromkeys(said))
 
     @property
-    def taken(self) -> Taken:
+    def settled(self) -> Original:
         """The table with every role and kind settled; roles are guessed if none is declared."""
-        return self._settled[0]
+        return self._settling[0]
 
     @property
     def schema(self) -> Schema:
         """The role and kind of every column."""
-        return self.taken.schema
+        return self.settled.schema
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the reader should know of how it was taken in."""
-        return self._settled[1]
+        return self._settling[1]
 
     @signed(Asked)
     def anonymize(
@@ -215,15 +215,15 @@ class Table(Generic[FrameT]):
         from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if
 
         start = time.perf_counter()
-        taken, said = self._settled
-        plan = plan.final(taken.plan)
+        settled, said = self._settling
+        plan = plan.final(settled.plan)
         with heard() as warned:
-            caution(taken, plan, extra, strict=strict)
+            caution(settled, plan, extra, strict=strict)
         series = history_of(history, plan)
         check_named_once(several(against))
         if series is not None:
             series.check_released({str(one): _published(one) for one in several(against)})
-        made = execute(taken, plan, clock, extra, key=key, prove=prove, history=series)
+        made = execute(settled, plan, clock, extra, key=key, prove=prove, history=series)
         said = tuple(text for text in said if series is None or not text.startswith(EACH_ONCE))
         clock.seconds["read"] += self.seconds
         clock.seconds["total"] = time.perf_counter() - start + self.seconds
@@ -343,9 +343,9 @@ class Table(Generic[FrameT]):
         asked, how = parted(weighed, ReleaseArguments)
         plan = planned(self.plan, rules=rules, seed=seed, **asked)
         table = replace(self, plan=plan) if plan.release.as_in_paper else self
-        taken, said = table._settled
+        settled, said = table._settling
         comparison = compare(
-            taken,
+            settled,
             plan,
             extra_rules(rules),
             methods=None if methods is None else several(methods),

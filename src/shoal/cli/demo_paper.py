@@ -100,7 +100,7 @@ def _loss(example: Example, table: Table[Any]) -> float:
     labels = np.empty(table.rows, np.int64)
     for number, rows in enumerate(example.groups):
         labels[[row - 1 for row in rows]] = number
-    taken, flat = table.taken, METHODS[example.method].flat_sets
+    taken, flat = table.settled, METHODS[example.method].flat_sets
     data = encode(taken.frame, taken.schema, taken.taxonomies, flat_sets=flat)
     return iloss(data, Partition.from_labels(labels)).rate
 

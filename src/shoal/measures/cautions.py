@@ -6,8 +6,7 @@ columns and counts, never a value that only the table has: it also stands in the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
@@ -17,10 +16,12 @@ from shoal.measures.outliers import idle_grids, outlier_warnings
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.tables.cells import as_text
-from shoal.tables.domain import Taxonomy
+from shoal.tables.original import Original
 from shoal.tables.rare import rare_below
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import TEXTS, formulas
+
+Rules = Sequence[Rule]
 
 NEARLY_ALL = 0.9  # of the known cells differ: the column is as good as a name
 FEW_ROWS = 20  # in a smaller table most columns are nearly unique
@@ -30,32 +31,21 @@ PLACEHOLDERS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Matter:
-    """What a run is about: the table, what the plan says of it, and the rules."""
-
-    frame: pl.DataFrame
-    schema: Schema
-    plan: Plan
-    taxonomies: Mapping[str, Taxonomy]
-    rules: tuple[Rule, ...]
+def cautions(table: Original, rules: Rules) -> tuple[str, ...]:
+    """Return what the keeper of the table should know before it is released."""
+    return tuple(text for look in CAUTIONS for text in look(table, rules))
 
 
-def cautions(matter: Matter) -> tuple[str, ...]:
-    """Return what the keeper of the table should know before a release leaves the house."""
-    return tuple(text for look in CAUTIONS for text in look(matter))
-
-
-def planned(schema: Schema, plan: Plan, rules: tuple[Rule, ...]) -> tuple[str, ...]:
+def planned(schema: Schema, plan: Plan, rules: Rules) -> tuple[str, ...]:
     """Return what can be told of a table that is not at hand."""
-    matter = Matter(pl.DataFrame(), schema, plan, {}, rules)
-    return tuple(text for look in PLANNED for text in look(matter))
+    table = Original(pl.DataFrame(), schema, plan=plan)
+    return tuple(text for look in PLANNED for text in look(table, rules))
 
 
-def _unique_others(matter: Matter) -> Iterator[str]:
+def _unique_others(table: Original, _rules: Rules) -> Iterator[str]:
     """Columns passed through that tell nearly every row from all others."""
-    for name in matter.schema.names(Role.KEEP):
-        known = matter.frame[name].drop_nulls()
+    for name in table.schema.names(Role.KEEP):
+        known = table.frame[name].drop_nulls()
         if len(known) < FEW_ROWS or known.dtype.is_nested():
             continue
         different = known.n_unique()
@@ -67,8 +57,8 @@ def _unique_others(matter: Matter) -> Iterator[str]:
             )
 
 
-def _kept_order(matter: Matter) -> Iterator[str]:
-    if not matter.plan.release.shuffle:
+def _kept_order(table: Original, _rules: Rules) -> Iterator[str]:
+    if not table.plan.release.shuffle:
         yield (
             "The rows are released in the order of the input (shuffle = false): anyone who knows "
             "that order, for instance by date or by name, finds rows by their place. Leave "
@@ -76,10 +66,10 @@ def _kept_order(matter: Matter) -> Iterator[str]:
         )
 
 
-def _bare_sensitive(matter: Matter) -> Iterator[str]:
+def _bare_sensitive(table: Original, rules: Rules) -> Iterator[str]:
     """Sensitive columns without a rule beside others that have one."""
-    ruled = {rule.column for rule in matter.rules if rule.column is not None}
-    for name in matter.schema.sensitive:
+    ruled = {rule.column for rule in rules if rule.column is not None}
+    for name in table.schema.sensitive:
         if ruled and name not in ruled:
             yield (
                 f"The sensitive column {name!r} has no rule of its own, others have: everybody in "
@@ -87,12 +77,12 @@ def _bare_sensitive(matter: Matter) -> Iterator[str]:
             )
 
 
-def _doubtful(matter: Matter) -> Iterator[str]:
+def _doubtful(table: Original, rules: Rules) -> Iterator[str]:
     """Sensitive values that a rule counts as different and that may be none, or one."""
-    ruled = dict.fromkeys(rule.column for rule in matter.rules if rule.column is not None)
+    ruled = dict.fromkeys(rule.column for rule in rules if rule.column is not None)
     for name in ruled:
-        if name in matter.schema and name in matter.frame.columns:
-            yield from doubtful(name, as_text(matter.schema[name].clean(matter.frame[name])))
+        if name in table.schema and name in table.frame.columns:
+            yield from doubtful(name, as_text(table.schema[name].clean(table.frame[name])))
 
 
 def doubtful(name: str, texts: pl.Series) -> Iterator[str]:
@@ -126,15 +116,15 @@ def _spelled(values: pl.Series) -> pl.Series:
     return as_text(sizes).zip_with(exact, plain)
 
 
-def _formulas(matter: Matter) -> Iterator[str]:
+def _formulas(table: Original, _rules: Rules) -> Iterator[str]:
     """Columns whose texts, or names, a spreadsheet would take for a formula and run."""
-    if matter.plan.release.csv_safe:
+    if table.plan.release.csv_safe:
         return
-    names = [column.name for column in matter.schema.columns if column.role.published]
+    names = [column.name for column in table.schema.columns if column.role.published]
     for name in names:
-        if matter.frame[name].dtype not in TEXTS:
+        if table.frame[name].dtype not in TEXTS:
             continue
-        cells = int(formulas(matter.frame[name].cast(pl.String)).sum())
+        cells = int(formulas(table.frame[name].cast(pl.String)).sum())
         if cells:
             yield f"{cells:,} cells of column {name!r} {_RUN}"
     if run := [name for name in names if formulas(pl.Series([name])).item()]:
@@ -148,12 +138,12 @@ _RUN = (
 )
 
 
-def _unread(matter: Matter) -> Iterator[str]:
+def _unread(table: Original, _rules: Rules) -> Iterator[str]:
     """Dates and decimals in a notation that is not read: their sets hold the values themselves."""
-    for column in matter.schema.columns:
+    for column in table.schema.columns:
         if column.role is not Role.QUASI or column.kind is not Kind.SET:
             continue
-        series = column.clean(matter.frame[column.name])
+        series = column.clean(table.frame[column.name])
         if series.dtype != pl.String:
             continue
         values = series.drop_nulls().unique()
@@ -173,16 +163,16 @@ _UNREAD = (
 )
 
 
-def _outliers(matter: Matter) -> Iterator[str]:
-    few = rare_below(part.spec for part in matter.plan.rules)
-    yield from outlier_warnings(matter.frame, matter.schema, few, matter.taxonomies)
-    yield from idle_grids(matter.frame, matter.schema)
+def _outliers(table: Original, _rules: Rules) -> Iterator[str]:
+    few = rare_below(part.spec for part in table.plan.rules)
+    yield from outlier_warnings(table.frame, table.schema, few, table.taxonomies)
+    yield from idle_grids(table.frame, table.schema)
 
 
-PLANNED: tuple[Callable[[Matter], Iterator[str]], ...] = (_kept_order, _bare_sensitive)
+PLANNED: tuple[Callable[[Original, Rules], Iterator[str]], ...] = (_kept_order, _bare_sensitive)
 """What can be told from the plan alone, wherever the table lies."""
 
-CAUTIONS: tuple[Callable[[Matter], Iterator[str]], ...] = (
+CAUTIONS: tuple[Callable[[Original, Rules], Iterator[str]], ...] = (
     _unique_others,
     *PLANNED,
     _doubtful,

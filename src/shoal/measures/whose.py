@@ -11,8 +11,8 @@ from shoal.base.partition import Ints
 from shoal.base.roles import Role
 from shoal.measures.risks.matching import Index, Items, blocks, distinct, pairs, sides
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original
 from shoal.tables.cells import as_text, blank
+from shoal.tables.original import Original
 
 _MOST = 50_000_000  # pairs of a row and a class that fits it
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original
+from shoal.tables.original import Original
 
 _FORM = "^[0-9a-f]{32}$"
 

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from shoal.base.errors import ParameterError
 from shoal.base.partition import Bools, GroupStats, Ints
 from shoal.base.roles import Role
 from shoal.base.to_json import as_json, plain, table_html
 from shoal.privacy.base import Rule, flatten, promised, reached, weakest
-from shoal.tables.domain import Taxonomy
-from shoal.tables.schema import Schema
-
-
-@dataclass(frozen=True, eq=False)
-class Original:
-    """The table that was released.
-
-    ``order``: the input row of every released row, known inside a run only. ``whose``: the person
-    of every released row, where that could be told without it.
-    """
-
-    frame: pl.DataFrame
-    schema: Schema
-    order: Ints | None = None
-    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
-    whose: pl.Series | None = None
-
-    @property
-    def persons(self) -> pl.Series | None:
-        """Whose row each released row is, when that was declared and is known."""
-        if self.schema.person is None or self.order is None:
-            return self.whose
-        return self.schema.whose(self.frame).gather(self.order)
 
 
 @dataclass(frozen=True)

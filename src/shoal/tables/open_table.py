@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.whose import check_persons, not_people
 from shoal.tables.limits import on_grid
 from shoal.tables.native import from_native
+from shoal.tables.original import Original
 from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
 from shoal.tables.source import Source, place
 
@@ -34,19 +35,6 @@ Domains = Mapping[str, Sequence[Any] | str | Path]
 Names = Sequence[str] | str
 
 _GUESSED = (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)
-
-
-@dataclass(frozen=True, eq=False)
-class Taken:
-    """A table taken in, for one run or many: every role and kind is settled.
-
-    ``plan`` has roles and kinds written out.
-    """
-
-    frame: pl.DataFrame
-    plan: Plan
-    schema: Schema
-    taxonomies: Mapping[str, Taxonomy]
 
 
 def planned(plan: Plan | str | Path | None, *, trust: bool = False, **given: Any) -> Plan:
@@ -90,7 +78,7 @@ def one_or_more(rules: Sequence[Rule] | Rule) -> Sequence[Rule]:
     return rules if isinstance(rules, Sequence) else [rules]
 
 
-def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Taken:
+def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Original:
     """Read the table and settle what the plan leaves open.
 
     ``hierarchies``: the call's own; a folder of them stands in the plan already.
@@ -99,7 +87,7 @@ def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Ta
     return take(frame, plan, gather(plan, frame.columns, hierarchies))
 
 
-def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Taken:
+def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Original:
     """Settle what the plan leaves open of a table that was read before."""
     if plan.paper and plan.paper.top:
         taxonomies = {name: tree.with_top(plan.paper.top) for name, tree in taxonomies.items()}
@@ -108,7 +96,7 @@ def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) ->
     warn_undecided(schema)
     if repeated := not_people(schema, frame):
         warn(repeated)
-    return Taken(frame, plan, schema, taxonomies)
+    return Original(frame, schema, taxonomies=taxonomies, plan=plan)
 
 
 def with_reasons(schema: Schema, frame: pl.DataFrame) -> Schema:

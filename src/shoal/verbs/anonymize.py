@@ -31,7 +31,7 @@ from shoal.groupers.bounded import Bounds, grouped, is_limited
 from shoal.groupers.lasting import Lasting
 from shoal.groupers.slack import loosened
 from shoal.groupers.together import check_constant, together
-from shoal.measures.cautions import Matter, cautions
+from shoal.measures.cautions import cautions
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
 from shoal.measures.named import check_labels, named_values
@@ -42,9 +42,9 @@ from shoal.releases.check_bytes import foreign
 from shoal.releases.fresh import fresh
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original, Verdict
+from shoal.releases.verdict import Verdict
 from shoal.tables.compatibility import refuse
-from shoal.tables.open_table import Taken
+from shoal.tables.original import Original
 from shoal.tables.request import Request
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
@@ -114,7 +114,7 @@ class Made:
 
 
 def execute(
-    taken: Taken,
+    table: Original,
     plan: Plan,
     clock: Clock,
     extra: tuple[Rule, ...] = (),
@@ -130,19 +130,19 @@ def execute(
     of the pseudonyms, if there are to be any. ``prove``: say how far it is from the best possible.
     ``history``: of the releases before this one; it is checked, and handed over as it becomes.
     """
-    frame, schema, entry = taken.frame, taken.schema, find_method(plan.method.name)
+    frame, schema, entry = table.frame, table.schema, find_method(plan.method.name)
     shape = entry.shape
     options = check_options(plan.method.options, entry.params, entry.name)
     specs = [promise.spec for promise in plan.rules]
     rules = (*build_rules(specs, schema.sensitive), *extra)
     asked = {"key": key is not None, "prove": prove, "history": history is not None}
     refuse(request := Request(plan, entry, rules, schema, **asked))
-    series = course(history, rules, entry, taken)
+    series = course(history, rules, entry, table)
     refuse(replace(request, lasting=series is not None))
     with heard() as said:
         grouping, shuffling = generators(plan, entry)
         with clock.stage("encode"):
-            data = encoded or encode(frame, schema, taken.taxonomies, flat_sets=entry.flat_sets)
+            data = encoded or encode(frame, schema, table.taxonomies, flat_sets=entry.flat_sets)
             rule: Rule = rules[0] if len(rules) == 1 else All(rules)
             if obstacle := rule.obstacle(data.whole(domains=shape.domains)):
                 raise Infeasible(obstacle)
@@ -165,9 +165,9 @@ def execute(
             beside = {} if series is None else series.beside(release.frame, release.order)
             tables = {name: fresh(own) for name, own in (release.tables() | beside).items()}
         with clock.stage("verify"):
-            about = schema.columns, taken.taxonomies
+            about = schema.columns, table.taxonomies
             opened = Opened(tables, *about, shape=shape, plan=plan.unseeded())
-            source = Original(frame, schema, release.order, taken.taxonomies)
+            source = replace(table, frame=frame, order=release.order)
             pending, more = told_over_time(series, data, made, opened, source)
             verdict = check(opened, rules, source, more)
             warn_each(named_values(opened, bare, plan))
@@ -180,7 +180,7 @@ def execute(
         method=entry.name,
         plan=opened.plan,
         schema=schema,
-        rows_in=taken.frame.height,
+        rows_in=table.frame.height,
         rows_out=release.frame.height,
         groups=getattr(parts, "groups", frame.height),
         notes={**getattr(parts, "notes", {}), **quoted},
@@ -292,11 +292,10 @@ def check(
     return verdict
 
 
-def caution(taken: Taken, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) -> None:
+def caution(table: Original, plan: Plan, extra: tuple[Rule, ...], *, strict: bool) -> None:
     """Warn of what is allowed and still a risk, before any work."""
-    rules = build_rules([promise.spec for promise in plan.rules], taken.schema.sensitive)
-    matter = Matter(taken.frame, taken.schema, plan, taken.taxonomies, (*rules, *extra))
-    texts = cautions(matter)
+    rules = build_rules([promise.spec for promise in plan.rules], table.schema.sensitive)
+    texts = cautions(replace(table, plan=plan), (*rules, *extra))
     refuse_if(texts if strict else ())
     warn_each(texts)
 

@@ -29,8 +29,8 @@ from shoal.measures.risks.searching import answers_of, belief_of, searched
 from shoal.measures.risks.summary import certain, likely, summarize
 from shoal.measures.whose import whose
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original
 from shoal.tables.open_table import check_columns, quasi_schema
+from shoal.tables.original import Original
 from shoal.tables.schema import Column, Schema
 from shoal.verbs.intersect import Dated, Knowing, dated, intersect
 

@@ -34,9 +34,10 @@ from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.history.check import check_history
 from shoal.releases.history.store import History
 from shoal.releases.opened import Opened, uncounted
-from shoal.releases.verdict import Original, RuleResult, Verdict, achieved_by
+from shoal.releases.verdict import RuleResult, Verdict, achieved_by
 from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.open_table import resolve
+from shoal.tables.original import Original
 from shoal.tables.set_cells import read_sets
 from shoal.verbs.run import Run
 

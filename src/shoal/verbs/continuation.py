@@ -16,8 +16,8 @@ from shoal.groupers.lasting import Grouping
 from shoal.privacy import Rule
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original, Verdict
-from shoal.tables.open_table import Taken
+from shoal.releases.verdict import Verdict
+from shoal.tables.original import Original
 
 
 class Course(Protocol):
@@ -57,7 +57,7 @@ def course(
     history: History | None,
     rules: Sequence[Rule],
     entry: Method,
-    taken: Taken,
+    table: Original,
 ) -> Course | None:
     """Return what ties a release to earlier ones, None for one by itself."""
     if history is None:
@@ -65,10 +65,10 @@ def course(
     if entry.shape.domains:
         from shoal.verbs.dummies_over_time import KeptSets
 
-        return KeptSets.of(history, rules, taken.frame, taken.schema)
+        return KeptSets.of(history, rules, table.frame, table.schema)
     from shoal.verbs.m_invariant_series import Series
 
-    return Series.of(history, rules, entry, taken.frame, taken.schema)
+    return Series.of(history, rules, entry, table.frame, table.schema)
 
 
 def shown_of(

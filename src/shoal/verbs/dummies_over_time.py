@@ -23,7 +23,7 @@ from shoal.releases.dummies.make import Sets
 from shoal.releases.history.check import SETS_KEPT, set_faults
 from shoal.releases.history.store import CLASSES, RECORDS, History, Pending, digest
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original
+from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 
 

@@ -20,8 +20,8 @@ from shoal.releases.history.check import invariance_faults
 from shoal.releases.history.store import CLASSES, RECORDS, History, Pending, digest
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
-from shoal.releases.verdict import Original
 from shoal.tables.cells import typed
+from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 
 _FALSE = "\x00counterfeit "

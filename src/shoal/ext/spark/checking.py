@@ -41,7 +41,8 @@ from shoal.ext.spark.looking import (
 from shoal.releases.check_counts import COUNT, class_stats, examine, values_of
 from shoal.releases.generalized.coverage import covers
 from shoal.releases.published import published_columns, read
-from shoal.releases.verdict import Original, Uncovered
+from shoal.releases.verdict import Uncovered
+from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 
 AT_ONCE = 500_000

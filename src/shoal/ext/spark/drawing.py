@@ -28,8 +28,8 @@ from shoal.releases.check_counts import Findings, Values
 from shoal.releases.dummies import make as dummies
 from shoal.releases.dummies.check import check
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original
 from shoal.tables.open_table import resolve
+from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 
 

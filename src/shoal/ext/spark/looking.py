@@ -22,8 +22,9 @@ from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, ex
 from shoal.releases.generalized.coverage import covers
 from shoal.releases.opened import Opened
 from shoal.releases.published import read
-from shoal.releases.verdict import Original, Uncovered
+from shoal.releases.verdict import Uncovered
 from shoal.tables.domain import Taxonomy
+from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 
 _CLASSES = 2_000_000

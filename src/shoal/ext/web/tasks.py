@@ -243,7 +243,7 @@ def run(
     attacks, why = try_attacks(release.here, opened.frame)
     tell("measure")
     view = results.view(release, attacks, why)
-    view["picked"] = [] if view["exact"] else classes.pick(made, opened.taken.frame)
+    view["picked"] = [] if view["exact"] else classes.pick(made, opened.settled.frame)
     tell("write")
     hidden = Path(f"{target}.part")
     shutil.rmtree(hidden, ignore_errors=True)

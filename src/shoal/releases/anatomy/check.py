@@ -15,9 +15,10 @@ from shoal.releases.anatomy import COUNT, GROUP
 from shoal.releases.exact import check as exact
 from shoal.releases.exact.check import compare, judge, kept, truth
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original, Verdict, required
+from shoal.releases.verdict import Verdict, required
 from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
+from shoal.tables.original import Original
 
 
 def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None) -> Verdict:

@@ -14,9 +14,10 @@ from shoal.privacy.base import Rule
 from shoal.releases.dummies.domain import declared_domain, domain_faults
 from shoal.releases.exact.check import compare, judge, kept, plausible, truth
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original, Verdict, required
+from shoal.releases.verdict import Verdict, required
 from shoal.tables.cells import as_text, find, natural
 from shoal.tables.domain import STAR
+from shoal.tables.original import Original
 from shoal.tables.set_cells import read_sets
 
 

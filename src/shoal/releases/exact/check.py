@@ -16,8 +16,9 @@ from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.privacy.base import Rule
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original, Verdict, ask, assemble, broken
+from shoal.releases.verdict import Verdict, ask, assemble, broken
 from shoal.tables.cells import as_text, blank
+from shoal.tables.original import Original
 
 
 def judge(

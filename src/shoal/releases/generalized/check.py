@@ -22,17 +22,10 @@ from shoal.releases.generalized.limits import limit_faults, strata_labels, strat
 from shoal.releases.linked import linked_faults
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published
-from shoal.releases.verdict import (
-    Original,
-    Verdict,
-    WorstGroup,
-    ask,
-    assemble,
-    broken,
-    required,
-)
+from shoal.releases.verdict import Verdict, WorstGroup, ask, assemble, broken, required
 from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
+from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 
 _CLASS, _BROKEN, _SIZE = "\x00class", "\x00broken", "\x00size"

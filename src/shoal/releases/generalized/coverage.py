@@ -18,8 +18,9 @@ from shoal.base.roles import Role
 from shoal.base.threads import share
 from shoal.releases.published import Published, published_columns, read
 from shoal.releases.readback import Sides, match
-from shoal.releases.verdict import Original, Uncovered
+from shoal.releases.verdict import Uncovered
 from shoal.tables.cells import as_text, blank
+from shoal.tables.original import Original
 from shoal.tables.schema import Column, Schema
 
 # Pairs of an original and a class that a check from files alone may compare in one direction.

@@ -18,10 +18,10 @@ from shoal.plan.setting import limit_of
 from shoal.releases.ends import cell_texts
 from shoal.releases.notation import read_labels, read_ordered
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Original
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.grid import SPANS
+from shoal.tables.original import Original
 
 _ROUND = 1e-9
 """Widths within this of their limit are on it."""

@@ -21,7 +21,7 @@ from shoal.measures.value_disclosure import telling
 from shoal.releases.base import Query, View
 from shoal.tables.cells import natural
 from shoal.tables.domain import Taxonomy
-from shoal.tables.open_table import Taken
+from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 from shoal.verbs.anonymize import Made
 
@@ -176,7 +176,7 @@ class Yardstick:
 
 
 def make_yardstick(
-    taken: Taken,
+    table: Original,
     *,
     threshold: float,
     queries: int,
@@ -189,10 +189,10 @@ def make_yardstick(
     ``queries``: how many, 0 for none. ``classify``: True insists on the classifier, None takes it
     if its library is there, False does without.
     """
-    schema = taken.schema
-    declared = [column for column in schema.columns if column.name in taken.frame.columns]
-    original = taken.frame.with_columns(
-        column.clean(taken.frame[column.name]) for column in declared
+    schema = table.schema
+    declared = [column for column in schema.columns if column.name in table.frame.columns]
+    original = table.frame.with_columns(
+        column.clean(table.frame[column.name]) for column in declared
     )
     notes: list[str] = []
     asked, truth = _questions(original, schema, queries, seed, notes)
@@ -202,10 +202,10 @@ def make_yardstick(
         require("learning")
         from shoal.ext.learning import classifier
 
-        learnt = classifier.on_original(task, original, schema, taken.taxonomies)
+        learnt = classifier.on_original(task, original, schema, table.taxonomies)
         baselines = {"original": learnt, "majority": classifier.majority(task)}
     return Yardstick(
-        original, schema, taken.taxonomies, threshold, asked, truth, task, baselines, tuple(notes)
+        original, schema, table.taxonomies, threshold, asked, truth, task, baselines, tuple(notes)
     )
 
 

@@ -17,7 +17,7 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
 from shoal.tables.compatibility import refuse
-from shoal.tables.open_table import Taken
+from shoal.tables.original import Original
 from shoal.tables.request import Request
 from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard
 from shoal.verbs.compare.choices import Choice, choices
@@ -33,7 +33,7 @@ BELIEF = Param("belief", "largest belief allowed", float, low=0, high=1, open_lo
 
 
 def compare(
-    taken: Taken,
+    table: Original,
     plan: Plan,
     extra: tuple[Rule, ...] = (),
     *,
@@ -66,16 +66,16 @@ def compare(
     wanted = methods, rule_values or {}
     tell = progress or (lambda label: None)
     with heard() as said:
-        full = [_settled(choice, taken) for choice in choices(plan, *wanted)]
+        full = [_settled(choice, table) for choice in choices(plan, *wanted)]
         yardstick = make_yardstick(
-            taken,
+            table,
             threshold=threshold,
             queries=queries,
             classify=classifier,
             target=target,
             seed=plan.seed or 0,
         )
-        runner = _Runner(taken, yardstick, extra, repeats, keep, tell)
+        runner = _Runner(table, yardstick, extra, repeats, keep, tell)
         settings = []
         for choice in full:
             if tell(choice.label) is True or (done := runner.run(choice)) is None:
@@ -87,9 +87,9 @@ def compare(
     return Comparison(
         settings=tuple(settings),
         axes=_axes(settings, full, yardstick, risk, cost, threshold, belief),
-        rows=taken.frame.height,
-        quasi=taken.schema.quasi,
-        sensitive=taken.schema.sensitive,
+        rows=table.frame.height,
+        quasi=table.schema.quasi,
+        sensitive=table.schema.sensitive,
         threshold=threshold,
         target=yardstick.task.target if yardstick.task else None,
         baselines={
@@ -104,10 +104,10 @@ def compare(
     )
 
 
-def _settled(choice: Choice, taken: Taken) -> Choice:
+def _settled(choice: Choice, table: Original) -> Choice:
     """Write the defaults out, and refuse rules that no method could keep on this table."""
-    plan = choice.plan.final(taken.plan)
-    build_rules([rule.spec for rule in plan.rules], taken.schema.sensitive)
+    plan = choice.plan.final(table.plan)
+    build_rules([rule.spec for rule in plan.rules], table.schema.sensitive)
     return replace(choice, plan=plan)
 
 
@@ -116,14 +116,14 @@ class _Runner:
 
     def __init__(
         self,
-        taken: Taken,
+        table: Original,
         yardstick: Yardstick,
         extra: tuple[Rule, ...],
         repeats: int,
         keep: Callable[[Made], Any] | None,
         tell: Callable[[str], object],
     ) -> None:
-        self.taken = taken
+        self.table = table
         self.yardstick = yardstick
         self.extra = extra
         self.repeats = repeats
@@ -168,9 +168,9 @@ class _Runner:
         for setting in settings:
             entry = find_method(setting.plan.method.name)
             specs = [rule.spec for rule in setting.plan.rules]
-            rules = (*build_rules(specs, self.taken.schema.sensitive), *self.extra)
+            rules = (*build_rules(specs, self.table.schema.sensitive), *self.extra)
             try:
-                refuse(Request(setting.plan, entry, rules, self.taken.schema, prove=True))
+                refuse(Request(setting.plan, entry, rules, self.table.schema, prove=True))
             except ParameterError as error:
                 notes.append(f"Nothing is proved of {setting.label}. {error}")
                 done.append(setting)
@@ -212,9 +212,9 @@ class _Runner:
         form = find_method(plan.method.name).flat_sets
         if form not in self.encoded:
             self.encoded[form] = encode(
-                self.taken.frame, self.taken.schema, self.taken.taxonomies, flat_sets=form
+                self.table.frame, self.table.schema, self.table.taxonomies, flat_sets=form
             )
-        made = execute(self.taken, plan, clock, self.extra, self.encoded[form])
+        made = execute(self.table, plan, clock, self.extra, self.encoded[form])
         if cut:  # its groups are not what they would have become
             return None
         spent = sum(clock.seconds[stage] for stage in ("group", "recode", "verify"))
