@@ -119,7 +119,7 @@ def test_an_opened_release_is_asked_like_a_made_one(
     assert json.loads(opened.to_json())["shape"] == "generalized"
     opened.report(tmp_path / "x.html")
     assert "Attacks that were tried" in (tmp_path / "x.html").read_text()
-    with pytest.raises(ShoalError, match="was opened, not made here"):
+    with pytest.raises(ShoalError, match="is not known: it was opened"):
         _ = opened.loss
 
 
