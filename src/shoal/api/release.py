@@ -250,7 +250,6 @@ class Release(Generic[FrameT]):
         opened = self.here if known is None else self.here.known_by(listed_names(known))
         earlier = several(tried.get("against", ()))
         tables = several(tried.get("against_original", ()))
-        # A release that was put beside its table has it at hand.
         tables += [getattr(one, "original", None) for one in earlier[len(tables) :]]
         asked: dict[str, Any] = {**tried, "against": [self.alike(one) for one in earlier]}
         asked["against_original"] = [None if one is None else self.rows_of(one) for one in tables]
