@@ -81,10 +81,18 @@ def test_numbers_and_texts_that_rows_are_alone_with() -> None:
     assert role([1.5, 2.5, 3.5])[0] is Role.UNDECIDED  # three rows say nothing
 
 
-def test_a_harmful_number_that_rows_are_alone_with_is_not_released() -> None:
-    guessed, why = role(np.random.default_rng(3).normal(3000, 900, N).round(2).tolist(), "salary")
-    assert guessed is Role.UNDECIDED
+def test_a_harmful_number_that_rows_are_alone_with_is_not_published_as_it_is() -> None:
+    pay = np.random.default_rng(3).normal(3000, 900, N).round(2)
+    guessed, why = role(pay.tolist(), "salary")
+    assert guessed is Role.QUASI
     assert "publishing it unchanged identifies people" in why
+    assert role([f"{each} EUR" for each in pay], "salary")[0] is Role.UNDECIDED
+
+
+def test_rows_numbered_by_r_are_never_published() -> None:
+    sparse = np.sort(np.random.default_rng(4).choice(9000, N, replace=False))
+    assert role(sparse.tolist(), "rownames")[0] is Role.IDENTIFIER
+    assert role(sparse.tolist(), "visit_id")[0] is Role.IDENTIFIER
 
 
 def test_a_name_beside_first_names() -> None:

@@ -135,8 +135,9 @@ def _protected(evidence: Evidence, word: str | None) -> Guess | None:
     if word is None:
         return None
     if evidence.many and evidence.alone >= ALONE:
+        role = Role.QUASI if evidence.series.dtype.is_numeric() else Role.UNDECIDED
         return (
-            Role.UNDECIDED,
+            role,
             f"the column name suggests {word!r}, which is sensitive, but {evidence.alone:.0%} of "
             "the rows have a unique value, so publishing it unchanged identifies people",
         )
