@@ -52,7 +52,7 @@ def test_opening_a_node_equals_its_twin(seed):
         cost *= rng.uniform(0.3, 1.0)
         chains.look_everywhere(shard, room)
         before, new = group.tolist(), int(shard.state.free[shard.state.live[0] - 1])
-        told = [room.pays[place].tolist() for place in range(3)]
+        told = [pays.tolist() for pays in (room.now, room.away, room.free)]
         near = shard.work.candidates[shard.entry].tolist()
         wanted = (before, cost, K, shard.most, told, near, measure, new, reopen.MARGIN)
         nodes = reopen.NodeRows(np.array([0, rows.size]), rows, np.array([cost]))
@@ -63,7 +63,7 @@ def test_opening_a_node_equals_its_twin(seed):
     assert stayed > 2
     fresh = start_state(boxes, data.codes, renumbered(group))
     assert fresh.cost.sum() == pytest.approx(shard.state.cost.sum())
-    assert not room.counts[:2].any()
+    assert not room.offer.have.any() and not room.offer.fate.any()
     assert not room.going.any()
 
 

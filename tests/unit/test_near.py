@@ -14,7 +14,7 @@ from shoal.groupers.prices import near
 from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.problem import make_problem
 from shoal.groupers.shoal.efforts import EFFORTS
-from shoal.kernels.boxes.candidate_groups import bit_place
+from shoal.kernels.boxes.covered import bit_place
 from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.prices.lists import price_lists
 from shoal.measures.losses.ncp import iloss

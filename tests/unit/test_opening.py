@@ -16,7 +16,7 @@ from shoal.groupers.shoal.efforts import EFFORTS, NodeSearch
 from shoal.groupers.shoal.levels import make_ladders
 from shoal.groupers.shoal.task import make_task
 from shoal.kernels.boxes.classes import new_hashed
-from shoal.kernels.boxes.opening import Listed, new_trial, reopen, reopen_listed
+from shoal.kernels.boxes.opening import Listed, reopen, reopen_listed, start_opening
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from tests.naive.opening import Nodes
@@ -66,19 +66,17 @@ def test_equals_its_twin(seed):
     codes = np.ascontiguousarray(distinct.T)
     open_ = opening.one_node(count, ladders, data.rows // k + 2)
     naive = Nodes(count.tolist(), k, float(weights.sum()), data.rows // k + 2)
-    trial, hashed = new_trial(count.size, open_.size.size), new_hashed(count.size)
+    search, hashed = start_opening(boxes, codes, count, k, open_, 1), new_hashed(count.size)
     patterns = np.array(list(itertools.product(*map(range, ladders.levels))), np.int8)
-    opened, seeded = 0, np.array([1], np.uint64)
+    opened = 0
     for turn, pattern in enumerate(patterns[rng.permutation(len(patterns))]):
         found = [some for some in classes(ladders, pattern, codes) if count[some].sum() >= k]
         if turn % 2 and found:  # the same nodes as lists of entries
             start = np.append(0, np.cumsum([len(some) for some in found]))
             listed = Listed(start, np.concatenate(found), np.full(len(found), -1.0))
-            shape = (boxes, codes, listed, np.arange(len(found)), count, k, 0.0)
-            opened += reopen_listed(*shape, open_, trial, seeded)
+            opened += reopen_listed(search, listed, np.arange(len(found)), 0.0)
         else:
-            shape = (boxes, ladders, pattern[None], codes, count, k, 0.0)
-            opened += reopen(*shape, open_, trial, hashed, seeded)
+            opened += reopen(search, ladders, pattern[None], hashed, 0.0)
         for members in found:
             naive.attempt(members, cost_of(data, members, codes, weights))
         assert open_.of.tolist() == naive.of

@@ -17,7 +17,8 @@ from shoal.groupers.shoal.task import make_task
 from shoal.groupers.shoal.trials import Trials, refined
 from shoal.kernels.boxes import conditions as kernel
 from shoal.kernels.boxes import regrow
-from shoal.kernels.boxes.candidate_groups import YES
+from shoal.kernels.boxes.covered import YES
+from shoal.kernels.boxes.shard import STEP
 from shoal.privacy import (
     All,
     BetaLikeness,
@@ -122,11 +123,11 @@ def test_rows_with_the_same_values_are_asked_about_once_a_step(in_python):
     sens = np.column_stack(list(data.sensitive.values())).astype(np.int32)
     alike = entries(sens)[1]
     work = type("Work", (), {})()
-    work.asked, work.stamps = np.full(alike.max() + 1, -1), np.zeros(5, np.int64)
+    work.asked, work.counters = np.full(alike.max() + 1, -1), np.zeros(4, np.int64)
     hidden = type("Hidden", (), {"sens": sens, "alike": alike})()
     shard = type("Shard", (), {"work": work, "hidden": hidden})()
     for step in range(1, 12):
-        work.stamps[4] = step
+        work.counters[STEP] = step
         (work.hist,) = counted(data.take(np.arange(2 * step)), np.zeros(2 * step, int), 1)
         short = kernel.shortfall(conditions, work.hist)
         for row in range(60):

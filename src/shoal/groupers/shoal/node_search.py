@@ -17,12 +17,10 @@ al. 2004), here one move: a node that opens closes those that it leaves too litt
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import Codes, Ints
+from shoal.base.partition import Ints
 from shoal.base.progress_share import under_way
 from shoal.base.threads import share
 from shoal.coding.tuples import entries
@@ -31,15 +29,14 @@ from shoal.groupers.prices.problem import make_problem
 from shoal.groupers.shoal.task import LISTED, Task
 from shoal.groupers.shoal.trials import random_pattern
 from shoal.kernels.boxes.classes import new_hashed
-from shoal.kernels.boxes.geometry import Boxes, Words
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.opening import (
     Listed,
     Open,
-    look_around,
-    new_trial,
+    Opening,
     reopen,
     reopen_listed,
+    start_opening,
 )
 from shoal.kernels.prices.greedy import Members
 
@@ -63,98 +60,80 @@ HEATS = (0.1, 0.02)
 
 def opened(task: Task, rng: np.random.Generator) -> Ints:
     """Return the group of every row, of k rows or more."""
-    data, k, boxes, ladders, search = task.data, task.k, task.boxes, task.ladders, task.effort.nodes
+    data, k, search = task.data, task.k, task.effort.nodes
     distinct, entry, count = entries(data.codes)
-    codes, nodes, stop = np.ascontiguousarray(distinct.T), data.rows // k + 2, task.stop
-    seed = np.array([rng.integers(1, 2**62)], np.uint64)
+    codes, nodes = np.ascontiguousarray(distinct.T), data.rows // k + 2
+    luck = int(rng.integers(1, 2**62))
+
+    def start(luck: int) -> Opening:
+        return start_opening(
+            task.boxes, codes, count, k, one_node(count, task.ladders, nodes), luck
+        )
+
+    def best(made: list[Opening]) -> Ints:
+        found = min(made, key=lambda one: float(_losses(one).sum())).open.of
+        return np.unique(found[entry], return_inverse=True)[1].astype(np.int64)
+
     listed = task.equal_weights and data.rows <= LISTED
     problem = make_problem(data, k, LOOKS) if listed else None
     if problem is not None and not problem.free.any():
-        open_ = one_node(count, ladders, nodes)
-        own = rng.spawn(1)[0]  # it may be for nothing
-        shape = (codes, count, k, boxes, ladders, open_)
-        _by_pattern(*shape, search.first, 0.0, seed.copy(), own, stop)
-        members = near_nodes(data, problem, boxes, open_.of[entry], search.passes)
+        first = start(luck)
+        _by_pattern(task, first, search.first, 0.0, rng.spawn(1)[0])  # it may be for nothing
+        members = near_nodes(data, problem, task.boxes, first.open.of[entry], search.passes)
         if members is not None:
 
-            def chain(own: np.random.Generator) -> Open:
-                start = one_node(count, ladders, nodes)
-                _listed(codes, count, k, boxes, start, members, search.tries, own, stop)
-                return start
+            def chain(own: np.random.Generator) -> Opening:
+                begun = start(int(own.integers(1, 2**62)))
+                _by_list(task, begun, members, own)
+                return begun
 
-            made = share(chain, rng.spawn(CHAINS))
-            best = min((*made, open_), key=lambda one: float((one.cost[one.of] * count).sum()))
-            return np.unique(best.of[entry], return_inverse=True)[1].astype(np.int64)
+            return best([*share(chain, rng.spawn(CHAINS)), first])
     rounds = max(2, round(search.rounds * min(1.0, USUAL * k / data.rows) ** 0.5))
 
-    def walk(own: np.random.Generator) -> Open:
-        start, luck = one_node(count, ladders, nodes), own.integers(1, 2**62, 1).astype(np.uint64)
-        _by_pattern(codes, count, k, boxes, ladders, start, rounds, search.heat, luck, own, stop)
-        return start
+    def walk(own: np.random.Generator) -> Opening:
+        begun = start(int(own.integers(1, 2**62)))
+        _by_pattern(task, begun, rounds, search.heat, own)
+        return begun
 
-    made = share(walk, rng.spawn(search.starts))
-    best = min(made, key=lambda one: float((one.cost[one.of] * count).sum()))
-    return np.unique(best.of[entry], return_inverse=True)[1].astype(np.int64)
+    return best(share(walk, rng.spawn(search.starts)))
+
+
+def _losses(opening: Opening) -> npt.NDArray[np.float64]:
+    """Return what the rows of every entry lose."""
+    return opening.open.cost[opening.open.of] * opening.rows
 
 
 def _by_pattern(
-    codes: Codes,
-    count: Ints,
-    k: int,
-    boxes: Boxes,
-    ladders: Ladders,
-    open_: Open,
-    rounds: int,
-    heat: float,
-    seed: Words,
-    rng: np.random.Generator,
-    stop: Callable[[], bool] | None,
+    task: Task, opening: Opening, rounds: int, heat: float, rng: np.random.Generator
 ) -> None:
     """Open the classes of patterns, most of them near those of nodes that are open."""
-    n, done = count.size, np.zeros(1)
-    trial, hashed = new_trial(n, open_.size.size), new_hashed(n)
+    hashed, done = new_hashed(opening.rows.size), np.zeros(1)
     with under_way("nodes tried", lambda: done[0] / rounds):
         for now in range(rounds):
-            if stop is not None and stop():
+            if task.stopped():
                 break
-            loss = open_.cost[open_.of] * count
+            loss = _losses(opening)
             warmth = heat * max(0.0, 1.0 - now / (COLD * rounds))
-            warmth *= float(loss.sum()) * k / count.sum()
-            patterns = _near(ladders, open_, loss, rng)
-            shape = (boxes, ladders, patterns, codes, count, k, warmth)
-            reopen(*shape, open_, trial, hashed, seed)
+            warmth *= float(loss.sum()) * task.k / task.data.rows
+            patterns = _near(task.ladders, opening.open, loss, rng)
+            reopen(opening, task.ladders, patterns, hashed, warmth)
             done[0] = now + 1
 
 
-def _listed(
-    codes: Codes,
-    count: Ints,
-    k: int,
-    boxes: Boxes,
-    open_: Open,
-    members: Members,
-    tries: int,
-    rng: np.random.Generator,
-    stop: Callable[[], bool] | None,
-) -> None:
+def _by_list(task: Task, opening: Opening, members: Members, rng: np.random.Generator) -> None:
     """Open nodes that prices name: all of them cold, then any, cooling down."""
-    seed, nodes, done = (
-        np.array([rng.integers(1, 2**62)], np.uint64),
-        members.cost.size,
-        np.zeros(1),
-    )
+    nodes, tries, done = members.cost.size, task.effort.nodes.tries // TURNS, np.zeros(1)
     listed = Listed(members.start, members.entry.astype(np.int64), np.full(nodes, -1.0))
-    trial, hot, cold = new_trial(count.size, open_.size.size), *HEATS
+    hot, cold = HEATS
     with under_way("nodes tried", lambda: done[0] / TURNS):
         for now in range(TURNS + 1):
-            if now and stop is not None and stop():
+            if now and task.stopped():
                 break
-            tried = rng.integers(0, nodes, tries // TURNS) if now else rng.permutation(nodes)
+            tried = rng.integers(0, nodes, tries) if now else rng.permutation(nodes)
             part = (now - 1) / (WARM * TURNS)
             warmth = hot * (cold / hot) ** part if 0.0 <= part < 1.0 else 0.0
-            warmth *= float((open_.cost[open_.of] * count).sum()) * k / count.sum()
-            shape = (boxes, codes, listed, tried, count, k, warmth)
-            reopen_listed(*shape, open_, trial, seed)
+            warmth *= float(_losses(opening).sum()) * task.k / task.data.rows
+            reopen_listed(opening, listed, tried, warmth)
             done[0] = now
 
 
@@ -191,5 +170,4 @@ def one_node(count: Ints, ladders: Ladders, nodes: int) -> Open:
         away=np.zeros(nodes),
     )
     open_.size[0], open_.under[:, 0] = count.sum(), True
-    look_around(count, open_)
     return open_

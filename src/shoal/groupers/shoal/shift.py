@@ -13,7 +13,7 @@ from shoal.base.partition import Codes, Ints, in_order
 from shoal.base.threads import share
 from shoal.coding.tuples import entries
 from shoal.groupers.shoal.task import Measured, Stage, Task
-from shoal.kernels.boxes.candidate_groups import mark_all, new_covered
+from shoal.kernels.boxes.covered import mark_all, new_covered
 from shoal.kernels.boxes.geometry import TABLE, Boxes
 from shoal.kernels.boxes.groups import State, start_state
 from shoal.kernels.boxes.shift import list_over, shift

@@ -19,13 +19,13 @@ from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.conditions import sensitive_of
 from shoal.groupers.shoal.task import FEW, LARGE, Measured, Stage, Task
-from shoal.kernels.boxes.candidate_groups import Hidden, count_all, mark_all, new_covered
 from shoal.kernels.boxes.classes import Classes, by_class, new_hashed, signatures
 from shoal.kernels.boxes.conditions import Conditions, room, stated
+from shoal.kernels.boxes.covered import Hidden, count_all, mark_all, new_covered
 from shoal.kernels.boxes.groups import State, start_state
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.refine import trials
-from shoal.kernels.boxes.shard import WINDOW, Shard, new_work
+from shoal.kernels.boxes.shard import LOOKED, WINDOW, Shard, new_work
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -176,7 +176,7 @@ def refine(
         loss = state.cost.sum()
         if loss < best or heat * warmth > 0.0:
             best, labels = loss, state.chains.group.copy()
-    return renumbered(labels), int(shard.work.stamps[3])
+    return renumbered(labels), int(shard.work.counters[LOOKED])
 
 
 def make_shard(

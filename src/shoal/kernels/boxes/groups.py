@@ -61,26 +61,31 @@ def start_state(boxes: Boxes, codes: Codes, labels: Ints, spare: int = 64) -> St
     return state
 
 
-def new_seen(boxes: Boxes) -> Ints:
-    """Return room for the stamps with which :func:`measure` counts values."""
-    return np.zeros(max(int(boxes.size.max()), 1) + 1, np.int64)
+class Seen(NamedTuple):
+    """Room to count the different values of a set."""
+
+    mark: Ints
+    """Per value: the number of the count that has met it last."""
+    counts: Ints
+    """How many counts there were, in one place."""
+
+
+def new_seen(boxes: Boxes) -> Seen:
+    """Return room for the values of the largest column."""
+    return Seen(np.zeros(max(int(boxes.size.max()), 1) + 1, np.int64), np.zeros(1, np.int64))
 
 
 @kernel
-def _fill(boxes: Boxes, codes: Codes, state: State, seen: Ints) -> None:
+def _fill(boxes: Boxes, codes: Codes, state: State, seen: Seen) -> None:
     chains = state.chains
     for r in range(len(chains.group)):
         link(chains, r, chains.group[r])
-    stamp = 0
     for g in range(len(chains.first) - 1, -1, -1):
         if chains.first[g] < 0:
             state.free[state.live[0]] = g
             state.live[0] += 1
         else:
-            stamp += len(boxes.kind)
-            state.size[g], state.cost[g] = measure(
-                boxes, codes, chains.after, chains.first[g], state.extents, g, seen, stamp
-            )
+            state.size[g], state.cost[g] = measure(boxes, codes, chains, g, state.extents, g, seen)
 
 
 @inner
@@ -108,53 +113,50 @@ def unlink(chains: Chains, r: int) -> None:
 
 @inner
 def measure(
-    boxes: Boxes,
-    codes: Codes,
-    after: Ints,
-    first: int,
-    extents: Extents,
-    g: int,
-    seen: Ints,
-    stamp: int,
+    boxes: Boxes, codes: Codes, chains: Chains, g: int, extents: Extents, to: int, seen: Seen
 ) -> tuple[int, float]:
-    """Size and exact loss of the group that starts at row `first`; its box goes to [g].
+    """Return size and exact loss of group g; its box goes to place ``to`` of ``extents``.
 
-    Set columns too wide for a mask are counted value by value: `seen` holds stamps, of which
-    `stamp - m + 1 .. stamp` are this call's own.
+    Set columns too wide for a mask are counted value by value.
     """
-    clear(boxes, extents, g)
-    z, r = 0, first
+    clear(boxes, extents, to)
+    z, r = 0, chains.first[g]
     while r >= 0:
         z += 1
-        extend(boxes, extents, g, codes, r)
-        r = after[r]
+        extend(boxes, extents, to, codes, r)
+        r = chains.after[r]
     for j in range(len(boxes.kind)):
-        if boxes.kind[j] == SET and boxes.size[j] > 63 and extents.miss[g, j] == 0:
-            extents.lo[g, j], r = 0, first
+        if boxes.kind[j] == SET and boxes.size[j] > 63 and extents.miss[to, j] == 0:
+            seen.counts[0] += 1
+            extents.lo[to, j], r = 0, chains.first[g]
             while r >= 0:
-                if seen[codes[r, j]] != stamp - j:
-                    seen[codes[r, j]] = stamp - j
-                    extents.lo[g, j] += 1
-                r = after[r]
-    return z, loss(boxes, extents, g, z)
+                if seen.mark[codes[r, j]] != seen.counts[0]:
+                    seen.mark[codes[r, j]] = seen.counts[0]
+                    extents.lo[to, j] += 1
+                r = chains.after[r]
+    return z, loss(boxes, extents, to, z)
 
 
 @inner
-def holds(
-    k: int, rule: Conditions | None, sens: Codes, after: Ints, first: int, z: int, hist: Ints
-) -> bool:
-    """Whether the group that starts at row `first` is allowed; `hist` is all 0 before and after."""
-    if z < k:
-        return False
-    if rule is None:
-        return True
-    r = first
-    while r >= 0:
-        add(rule, sens, r, 1, hist)
-        r = after[r]
+def holds(rule: Conditions, sens: Codes, chains: Chains, g: int, more: int, hist: Ints) -> bool:
+    """Whether group g keeps the conditions, with row ``more`` in it; -1 for none.
+
+    ``hist`` is all 0 before and after.
+    """
+    _count(rule, sens, chains, g, more, 1, hist)
     good = shortfall(rule, hist) == 0.0
-    r = first
-    while r >= 0:
-        add(rule, sens, r, -1, hist)
-        r = after[r]
+    _count(rule, sens, chains, g, more, -1, hist)
     return good
+
+
+@inner
+def _count(
+    rule: Conditions, sens: Codes, chains: Chains, g: int, more: int, times: int, hist: Ints
+) -> None:
+    """Count the rows of a group, and one more, into a histogram (1), or out of it (-1)."""
+    r = chains.first[g]
+    while r >= 0:
+        add(rule, sens, r, times, hist)
+        r = chains.after[r]
+    if more >= 0:
+        add(rule, sens, more, times, hist)

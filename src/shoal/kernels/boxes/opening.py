@@ -17,12 +17,12 @@ import numpy.typing as npt
 from shoal.kernels import inner, kernel
 from shoal.kernels.boxes.classes import Hashed, large_classes, signatures
 from shoal.kernels.boxes.geometry import Boxes, Codes, Floats, Ints, Words, width
+from shoal.kernels.boxes.judge import CLOSE, TAKE, Offer, fill_up, forget, new_offer, take_gains
 from shoal.kernels.boxes.lattice import Ladders
-from shoal.kernels.boxes.regrow import draw
+from shoal.kernels.boxes.shard import allowance
 
 NOWHERE = 1e12
 """What a row costs that no other open node covers."""
-TAKE, CLOSE = 1, 2
 
 
 class Listed(NamedTuple):
@@ -56,17 +56,11 @@ class Open(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Room to judge one node: by open node, and by entry."""
+    """Room to judge one node."""
 
-    have: Ints
-    """Rows under the new node, by the node they are in; 0 in between."""
+    offer: Offer
     away: Floats
-    """What those would cost elsewhere."""
-    touched: Ints
-    quota: Ints
-    """Rows that may be taken."""
-    fate: Ints
-    """0, TAKE or CLOSE; 0 in between."""
+    """Per open node: what its rows under the new one would cost elsewhere."""
     order: Ints
     """The entries of large classes, class after class."""
     start: Ints
@@ -74,121 +68,103 @@ class Trial(NamedTuple):
     """Where an entry would go."""
 
 
-def new_trial(entries: int, nodes: int) -> Trial:
-    """Return room for so many entries and nodes."""
-    return Trial(
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-        np.zeros(entries, np.int64),
-        np.zeros(entries + 2, np.int64),
-        np.zeros(entries, np.int64),
-    )
+class Opening(NamedTuple):
+    """A table as its different rows, the nodes that are open, and room to try others."""
+
+    boxes: Boxes
+    codes: Codes
+    """``[m, n]``"""
+    rows: Ints
+    """The rows that every entry stands for."""
+    k: int
+    open: Open
+    trial: Trial
+    seed: Words
+
+
+def start_opening(
+    boxes: Boxes, codes: Codes, rows: Ints, k: int, open_: Open, luck: int
+) -> Opening:
+    """Return what the search begins with; ``luck`` seeds its chances."""
+    nodes, n = open_.size.size, rows.size
+    room = np.zeros(n, np.int64), np.zeros(n + 2, np.int64), np.zeros(n, np.int64)
+    trial, seed = Trial(new_offer(nodes), np.zeros(nodes), *room), np.array([luck], np.uint64)
+    search = Opening(boxes, codes, rows, k, open_, trial, seed)
+    look_around(search)
+    return search
 
 
 @kernel
-def look_around(rows: Ints, open_: Open) -> None:
+def look_around(search: Opening) -> None:
     """Fill in what every entry would cost elsewhere."""
-    for t in range(len(rows)):
-        open_.other[t] = _second(open_, t, open_.of[t])
-    _sum_up(rows, open_)
+    for t in range(len(search.rows)):
+        search.open.other[t] = _cheapest(search, t, search.open.of[t])
+    _sum_up(search)
 
 
 @kernel
 def reopen(
-    boxes: Boxes,
+    search: Opening,
     ladders: Ladders,
     patterns: npt.NDArray[np.int8],
-    codes: Codes,
-    rows: Ints,
-    k: int,
-    heat: float,
-    open_: Open,
-    trial: Trial,
     hashed: Hashed,
-    seed: Words,
+    heat: float,
 ) -> int:
     """Try to open every class of k rows of some patterns; return how many nodes were opened.
 
-    ``codes`` [m, n]; ``rows`` that every entry stands for. A node that makes the loss larger may
-    be opened while there is heat.
+    A node that makes the loss larger may be opened while there is heat.
     """
-    opened, start = 0, trial.start
+    opened, order, start = 0, search.trial.order, search.trial.start
     for q in range(len(patterns)):
-        signatures(ladders, patterns[q], codes, len(rows), hashed.hashes)
-        classes = large_classes(hashed, rows, k, trial.order, trial.start)
+        signatures(ladders, patterns[q], search.codes, len(search.rows), hashed.hashes)
+        classes = large_classes(hashed, search.rows, search.k, order, start)
         for c in range(classes):
-            begin, end = start[c], start[c + 1]
-            cost = _cost(boxes, codes, trial.order, begin, end)
-            new = _attempt(rows, k, heat, cost, open_, trial, trial.order, begin, end, seed)
+            cost = _cost(search, order, start[c], start[c + 1])
+            new = _attempt(search, order, start[c], start[c + 1], cost, heat)
             if new >= 0:
-                for j in range(len(codes)):
-                    open_.level[new, j] = patterns[q, j]
+                for j in range(len(search.codes)):
+                    search.open.level[new, j] = patterns[q, j]
                 opened += 1
     return opened
 
 
 @kernel
-def reopen_listed(
-    boxes: Boxes,
-    codes: Codes,
-    listed: Listed,
-    tried: Ints,
-    rows: Ints,
-    k: int,
-    heat: float,
-    open_: Open,
-    trial: Trial,
-    seed: Words,
-) -> int:
+def reopen_listed(search: Opening, listed: Listed, tried: Ints, heat: float) -> int:
     """Do the same with nodes whose entries are listed; ``tried`` says which, and in which order."""
     opened = 0
     for v in tried:
         begin, end = listed.start[v], listed.start[v + 1]
         cost = listed.cost[v]
         if cost < 0.0:
-            cost = listed.cost[v] = _cost(boxes, codes, listed.entry, begin, end)
-        if _attempt(rows, k, heat, cost, open_, trial, listed.entry, begin, end, seed) >= 0:
+            cost = listed.cost[v] = _cost(search, listed.entry, begin, end)
+        if _attempt(search, listed.entry, begin, end, cost, heat) >= 0:
             opened += 1
     return opened
 
 
 @inner
-def _attempt(
-    rows: Ints,
-    k: int,
-    heat: float,
-    cost: float,
-    open_: Open,
-    trial: Trial,
-    entry: Ints,
-    begin: int,
-    end: int,
-    seed: Words,
-) -> int:
+def _attempt(search: Opening, entry: Ints, begin: int, end: int, cost: float, heat: float) -> int:
     """Open a node over some entries if that may be; return its number, -1 if it was not."""
-    new, allow = -1, -1e-9
-    if heat > 0.0:
-        allow = -heat * np.log((1 + draw(seed, 1 << 30)) / (1 << 30))
-    touched = _under(rows, open_, trial, entry, begin, end)
-    if _judge(k, cost, open_, trial, touched, allow):
-        change, fits = _plan(rows, k, cost, open_, trial, entry, begin, end)
+    offer, size, k, new = search.trial.offer, search.open.size, search.k, -1
+    allow = allowance(search.seed, heat)
+    touched = _under(search, entry, begin, end, cost)
+    taken, change = take_gains(offer, touched, size, k)
+    # Where nothing gains it is at best the same node once more.
+    if taken > 0 and fill_up(offer, touched, size, k, taken, change, allow):
+        change, fits = _plan(search, touched, entry, begin, end, cost)
         if fits and change < allow:
-            new = _open(rows, cost, open_, trial, entry, begin, end)
+            new = _open(search, entry, begin, end, cost)
             if heat == 0.0:
-                _drain(rows, k, open_)
-            _sum_up(rows, open_)
-    for x in range(touched):
-        trial.have[trial.touched[x]] = trial.fate[trial.touched[x]] = 0
+                _drain(search)
+            _sum_up(search)
+    forget(offer, touched)
     return new
 
 
 @inner
-def _cost(boxes: Boxes, codes: Codes, order: Ints, begin: int, end: int) -> float:
+def _cost(search: Opening, order: Ints, begin: int, end: int) -> float:
     """Return what the join of some entries costs a row; next to a gap, everything."""
-    cost = 0.0
+    boxes, codes, cost = search.boxes, search.codes, 0.0
     for j in range(len(codes)):
         low, high = int(boxes.size[j]), -1
         for x in range(begin, end):
@@ -201,79 +177,49 @@ def _cost(boxes: Boxes, codes: Codes, order: Ints, begin: int, end: int) -> floa
 
 
 @inner
-def _under(rows: Ints, open_: Open, trial: Trial, entry: Ints, begin: int, end: int) -> int:
-    """Count the rows of some entries by the node they are in; return how many nodes those are."""
-    touched = 0
+def _under(search: Opening, entry: Ints, begin: int, end: int, cost: float) -> int:
+    """Find what open nodes have for one over some entries; return how many nodes those are."""
+    rows, open_, offer, away, touched = (
+        search.rows,
+        search.open,
+        search.trial.offer,
+        search.trial.away,
+        0,
+    )
     for x in range(begin, end):
         t = entry[x]
         g, h = open_.of[t], open_.other[t]
-        if trial.have[g] == 0:
-            trial.touched[touched] = g
+        if offer.have[g] == 0:
+            offer.touched[touched] = g
             touched += 1
-            trial.away[g] = 0.0
-        trial.have[g] += rows[t]
-        trial.away[g] += rows[t] * (open_.cost[h] if h >= 0 else NOWHERE)
+            away[g] = 0.0
+        offer.have[g] += rows[t]
+        away[g] += rows[t] * (open_.cost[h] if h >= 0 else NOWHERE)
+    for x in range(touched):
+        g = offer.touched[x]
+        left = open_.size[g] - offer.have[g]
+        offer.each[g] = cost - open_.cost[g]
+        offer.closing[g] = open_.away[g] - away[g] - left * open_.cost[g] if left else 0.0
     return touched
 
 
 @inner
-def _closing(open_: Open, trial: Trial, g: int) -> float:
-    """Return what the rows of a node that do not lie under the new one lose if it closes."""
-    left = open_.size[g] - trial.have[g]
-    return open_.away[g] - trial.away[g] - left * open_.cost[g] if left else 0.0
-
-
-@inner
-def _judge(k: int, cost: float, open_: Open, trial: Trial, touched: int, allow: float) -> bool:
-    """Decide node by node what a new one takes; say whether that may be worth it.
-
-    First what gains, then, up to k rows, what loses least.
-    """
-    taken, change = 0, 0.0
-    for x in range(touched):
-        g = trial.touched[x]
-        gain, have = open_.cost[g] - cost, trial.have[g]
-        spare = min(have, open_.size[g] - k)
-        trial.quota[g] = 0
-        if gain <= 0.0:
-            continue
-        closing = _closing(open_, trial, g) - have * gain
-        if have > spare and closing < -spare * gain:
-            trial.fate[g], trial.quota[g] = CLOSE, have
-            change += closing
-        elif spare > 0:
-            trial.fate[g], trial.quota[g] = TAKE, spare
-            change -= spare * gain
-        taken += trial.quota[g]
-    if taken == 0:  # nobody gains: at best the same node once more
-        return False
-    while taken < k and change < allow:
-        best, least, fate, brings = -1, np.inf, TAKE, 0
-        for x in range(touched):
-            g = trial.touched[x]
-            loss, have, quota = cost - open_.cost[g], trial.have[g], trial.quota[g]
-            spare = min(have, open_.size[g] - k)
-            if trial.fate[g] == 0 and spare > 0 and loss < least:
-                best, least, fate, brings = g, loss, TAKE, min(spare, k - taken)
-            if trial.fate[g] != CLOSE and have > quota:
-                each = loss + _closing(open_, trial, g) / (have - quota)
-                if each < least:
-                    best, least, fate, brings = g, each, CLOSE, have - quota
-        if best < 0:
-            return False
-        change += least * brings
-        taken += brings
-        trial.fate[best] = fate
-        trial.quota[best] = trial.have[best] if fate == CLOSE else open_.size[best] - k
-    return change < allow
-
-
-@inner
 def _plan(
-    rows: Ints, k: int, cost: float, open_: Open, trial: Trial, entry: Ints, begin: int, end: int
+    search: Opening, touched: int, entry: Ints, begin: int, end: int, cost: float
 ) -> tuple[float, bool]:
     """Say where every entry would go; return the change of the loss, and whether k rows come."""
-    goes, change, taken = trial.goes, 0.0, 0
+    rows, k, open_, offer, goes = (
+        search.rows,
+        search.k,
+        search.open,
+        search.trial.offer,
+        search.trial.goes,
+    )
+    change, taken = 0.0, 0
+    for x in range(touched):
+        g = offer.touched[x]
+        if offer.fate[g] == TAKE:  # an entry stands for several rows: they may not add up to less
+            offer.gives[g] = open_.size[g] - k
     for t in range(len(rows)):
         goes[t] = -1
     for turn in range(2):  # those that gain first
@@ -281,12 +227,12 @@ def _plan(
             t = entry[x]
             g = open_.of[t]
             gain = open_.cost[g] > cost
-            if gain == (turn == 1) or trial.fate[g] == 0 or goes[t] >= 0:
+            if gain == (turn == 1) or offer.fate[g] == 0 or goes[t] >= 0:
                 continue
-            if trial.fate[g] == TAKE:
-                if rows[t] > trial.quota[g] or (not gain and taken >= k):
+            if offer.fate[g] == TAKE:
+                if rows[t] > offer.gives[g] or (not gain and taken >= k):
                     continue
-                trial.quota[g] -= rows[t]
+                offer.gives[g] -= rows[t]
             goes[t] = len(open_.cost)
             taken += rows[t]
             change += rows[t] * (cost - open_.cost[g])
@@ -294,10 +240,10 @@ def _plan(
         return 0.0, False
     for t in range(len(rows)):
         g = open_.of[t]
-        if trial.fate[g] == CLOSE and goes[t] < 0:
+        if offer.fate[g] == CLOSE and goes[t] < 0:
             h = open_.other[t]
-            if h >= 0 and trial.fate[h] == CLOSE:
-                h = _left_open(open_, trial, t)
+            if h >= 0 and offer.fate[h] == CLOSE:
+                h = _cheapest(search, t, g)
             if h < 0:
                 return 0.0, False
             goes[t] = h
@@ -306,23 +252,13 @@ def _plan(
 
 
 @inner
-def _left_open(open_: Open, trial: Trial, t: int) -> int:
-    """Return the cheapest node over an entry that does not close, -1 for none."""
+def _cheapest(search: Opening, t: int, but: int) -> int:
+    """Return the cheapest node over an entry that does not close, but for one; -1 for none."""
+    open_, fate = search.open, search.trial.offer.fate
     for g in open_.turn:
         if open_.cost[g] == np.inf:
             break
-        if open_.under[t, g] and trial.fate[g] != CLOSE:
-            return g
-    return -1
-
-
-@inner
-def _second(open_: Open, t: int, but: int) -> int:
-    """Return the cheapest node over an entry but for one, -1 for none."""
-    for g in open_.turn:
-        if open_.cost[g] == np.inf:
-            break
-        if open_.under[t, g] and g != but:
+        if open_.under[t, g] and g != but and fate[g] != CLOSE:
             return g
     return -1
 
@@ -342,11 +278,10 @@ def _in_turn(open_: Open) -> None:
 
 
 @inner
-def _open(
-    rows: Ints, cost: float, open_: Open, trial: Trial, entry: Ints, begin: int, end: int
-) -> int:
+def _open(search: Opening, entry: Ints, begin: int, end: int, cost: float) -> int:
     """Carry out what was planned; return the number of the new node."""
-    of, other, size, under, goes = open_.of, open_.other, open_.size, open_.under, trial.goes
+    rows, open_, fate, goes = search.rows, search.open, search.trial.offer.fate, search.trial.goes
+    of, other, size, under = open_.of, open_.other, open_.size, open_.under
     new, nodes = 0, len(size)
     while size[new] > 0:
         new += 1
@@ -356,18 +291,19 @@ def _open(
             size[of[t]] -= rows[t]
             of[t] = new if goes[t] == nodes else goes[t]
             size[of[t]] += rows[t]
-        elif other[t] >= 0 and trial.fate[other[t]] == CLOSE:
-            goes[t] = of[t]  # it stays, and looks around anew
+        elif other[t] >= 0 and fate[other[t]] == CLOSE:
+            goes[t] = of[t]  # it stays, and looks around again
     for g in range(nodes):
-        if trial.fate[g] == CLOSE:
+        if fate[g] == CLOSE:
             open_.cost[g] = np.inf
+            fate[g] = 0
     for x in range(begin, end):
         under[entry[x], new] = True
     open_.cost[new] = cost
     _in_turn(open_)
     for t in range(len(rows)):
         if goes[t] >= 0:
-            other[t] = _second(open_, t, of[t])
+            other[t] = _cheapest(search, t, of[t])
         elif under[t, new]:
             h = other[t]
             if h < 0 or cost < open_.cost[h] or (cost == open_.cost[h] and new < h):
@@ -376,21 +312,23 @@ def _open(
 
 
 @inner
-def _drain(rows: Ints, k: int, open_: Open) -> None:
+def _drain(search: Opening) -> None:
     """Let rows that can be spared go where they cost less."""
+    rows, open_ = search.rows, search.open
     of, other, size = open_.of, open_.other, open_.size
     for t in range(len(rows)):
         g, h = of[t], other[t]
-        if h >= 0 and open_.cost[h] < open_.cost[g] - 1e-12 and size[g] - rows[t] >= k:
+        if h >= 0 and open_.cost[h] < open_.cost[g] - 1e-12 and size[g] - rows[t] >= search.k:
             of[t] = h
             size[g] -= rows[t]
             size[h] += rows[t]
-            other[t] = _second(open_, t, h)
+            other[t] = _cheapest(search, t, h)
 
 
 @inner
-def _sum_up(rows: Ints, open_: Open) -> None:
+def _sum_up(search: Opening) -> None:
     """Add up what the rows of every node would cost elsewhere."""
+    rows, open_ = search.rows, search.open
     for g in range(len(open_.away)):
         open_.away[g] = 0.0
     for t in range(len(rows)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel
-from shoal.kernels.boxes.conditions import Conditions, add, shortfall
+from shoal.kernels import kernel
+from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import Boxes, Codes, Ints, loss_with
-from shoal.kernels.boxes.groups import State, link, measure, unlink
+from shoal.kernels.boxes.groups import Seen, State, holds, link, measure, unlink
 
 
 @kernel
@@ -19,7 +19,7 @@ def place_leftovers(
     sens: Codes,
     state: State,
     rest: int,
-    seen: Ints,
+    seen: Seen,
     hist: Ints,
     alike: Ints,
     refused: npt.NDArray[np.bool_],
@@ -32,18 +32,16 @@ def place_leftovers(
     cannot take one of them.
     """
     chains, size, cost = state.chains, state.size, state.cost
-    after, first = chains.after, chains.first
-    stamp = 0
-    r = first[rest]
+    r = chains.first[rest]
     while r >= 0:
-        following = after[r]
+        following = chains.after[r]
         best, chosen = np.inf, -1
         for g in range(len(size)):
             if size[g] == 0 or g == rest or (len(refused) > 0 and refused[g, alike[r]]):
                 continue
             d = loss_with(boxes, state.extents, g, size[g], codes, r, cost[g] + best)
             if d - cost[g] < best:
-                if _takes(rule, sens, after, first[g], r, hist):
+                if rule is None or holds(rule, sens, chains, g, r, hist):
                     best, chosen = d - cost[g], g
                 elif len(refused) > 0:
                     refused[g, alike[r]] = True
@@ -52,29 +50,7 @@ def place_leftovers(
             link(chains, r, chosen)
             for a in range(refused.shape[1]):
                 refused[chosen, a] = False
-            stamp += len(boxes.kind)
             size[chosen], cost[chosen] = measure(
-                boxes, codes, after, first[chosen], state.extents, chosen, seen, stamp
+                boxes, codes, chains, chosen, state.extents, chosen, seen
             )
         r = following
-
-
-@inner
-def _takes(
-    rule: Conditions | None, sens: Codes, after: Ints, first: int, r: int, hist: Ints
-) -> bool:
-    """Say whether a group still meets every condition with row r in it."""
-    if rule is None:
-        return True
-    s = first
-    while s >= 0:
-        add(rule, sens, s, 1, hist)
-        s = after[s]
-    add(rule, sens, r, 1, hist)
-    good = shortfall(rule, hist) == 0.0
-    add(rule, sens, r, -1, hist)
-    s = first
-    while s >= 0:
-        add(rule, sens, s, -1, hist)
-        s = after[s]
-    return good

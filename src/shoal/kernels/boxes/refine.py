@@ -10,22 +10,24 @@ re-splits and the dissolving of bad groups are all cases of this.
 
 from __future__ import annotations
 
-import numpy as np
-
 from shoal.kernels import inlined, inner, kernel
-from shoal.kernels.boxes.candidate_groups import (
-    KEEP,
-    count_again,
-    find_candidates,
-    mark_again,
-    may_move,
-)
+from shoal.kernels.boxes.candidate_groups import mark_again, renew
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.conditions import Conditions
-from shoal.kernels.boxes.geometry import Extents, Ints, loss_with
-from shoal.kernels.boxes.regrow import Pool, draw, regrow
-from shoal.kernels.boxes.shard import LIFE, TRIES, WINDOW, Shard, Work
-from shoal.kernels.boxes.try_moves import Moves, Touched, try_moves
+from shoal.kernels.boxes.covered import count_again, may_move
+from shoal.kernels.boxes.geometry import Ints, loss_with
+from shoal.kernels.boxes.regrow import Pooled, regrow
+from shoal.kernels.boxes.shard import (
+    KEEP,
+    LOOKED,
+    TRIAL,
+    TRIES,
+    WINDOW,
+    Shard,
+    allowance,
+    draw,
+)
+from shoal.kernels.boxes.try_moves import try_moves
 
 
 @kernel
@@ -37,67 +39,35 @@ def trials(
     Returns the change of the total loss and the number of trials that stayed.
     """
     state, work, most = shard.state, shard.work, shard.most
-    pool, moves, touched = _pool(work), _moves(work), _touched(work)
-    ruined, stamps, gain, stayed = work.rows[6], work.stamps, 0.0, 0
+    gain, stayed = 0.0, 0
     for pick in range(len(picks)):
         here = picks[pick]
-        stamps[2] += 1
+        work.counters[TRIAL] += 1
         a = state.chains.group[shard.classes.rows[here]]
         if state.cost[a] <= 0.0 or state.size[a] > most or state.live[0] < 5:
             continue
-        ruins, freed, old = _free(shard, rule, pool, here, ruined, now)
-        n, gaps = _spare(shard, rule, pool, here, freed)
-        _look_up(shard, rule, pool, freed, now)
+        ruins, freed, old = _free(shard, rule, here, now)
+        pooled = _spare(shard, rule, here, freed)
+        _look_up(shard, rule, freed, now)
         lean = draw(work.seed, 1024) / 1023.0
-        made, new = _grow_anew(shard, rule, pool, freed, n, ruins, lean, gaps, old)
-        count, new, lost = _plan(shard, pool, freed, n, new, new > old, moves)
-        allow = -1e-9
-        if heat > 0.0:
-            allow = -heat * np.log((1 + draw(work.seed, 1 << 30)) / (1 << 30))
+        made, new = _grow_again(shard, rule, pooled, ruins, lean, old)
+        count, new, lost = _plan(shard, pooled, new, new > old)
+        allow = allowance(work.seed, heat)
         if lost or new > 1.1 * old + allow:
             continue  # candidates shared by several rows can still bring 10 % or so
-        n, change = try_moves(shard, rule, moves, count, touched, allow)
+        n, change = try_moves(shard, rule, work.moves, count, allow)
         if n > 0:
             gain += change
             stayed += 1
             state.live[0] -= made
             for i in range(ruins):
-                state.free[state.live[0]] = ruined[i]
+                state.free[state.live[0]] = work.ruined[i]
                 state.live[0] += 1
             for i in range(n):
-                mark_again(shard.boxes, shard.covered, state, touched.group[i], most)
+                mark_again(shard, work.touched.group[i])
                 if rule is not None and len(shard.hidden.tally) > 0:
-                    count_again(rule, shard.hidden, state.chains, touched.group[i])
+                    count_again(rule, shard.hidden, state.chains, work.touched.group[i])
     return gain, stayed
-
-
-@inlined
-def _pool(work: Work) -> Pool:
-    rows, worth, groups = work.rows, work.worth, work.groups
-    return Pool(
-        rows[0],
-        work.codes,
-        rows[1],
-        rows[2],
-        worth[0],
-        groups[0],
-        groups[1],
-        work.box,
-        work.part,
-        worth[1],
-        worth[2],
-    )
-
-
-@inlined
-def _moves(work: Work) -> Moves:
-    return Moves(work.rows[3], work.rows[4], work.rows[5])
-
-
-@inlined
-def _touched(work: Work) -> Touched:
-    changed = Extents(work.boxes[0], work.boxes[1], work.boxes[2])
-    return Touched(work.touch[0], work.touch[1], work.cost, changed, work.groups[2])
 
 
 @inlined
@@ -117,32 +87,30 @@ def _gather(after: Ints, r: int, pool: Ints, n: int) -> int:
 
 
 @inlined
-def _free(
-    shard: Shard, rule: Conditions | None, pool: Pool, here: int, ruined: Ints, now: int
-) -> tuple[int, int, float]:
+def _free(shard: Shard, rule: Conditions | None, here: int, now: int) -> tuple[int, int, float]:
     """Free the rows of a group and of up to two near it: in its class, or candidates of its rows.
 
     Returns how many groups and how many rows that is, and what the groups lose.
     """
-    state, classes, t = shard.state, shard.classes, shard.work.stamps[2]
-    chains, mark = state.chains, pool.mark
+    state, classes, work, t = shard.state, shard.classes, shard.work, shard.work.counters[TRIAL]
+    chains, pool, mark, seed = state.chains, work.pool, work.pool.mark, work.seed
     a = chains.group[classes.rows[here]]
-    wanted = 1 + draw(shard.work.seed, 3)
-    ruined[0], mark[a], ruins, old = a, t, 1, state.cost[a]
+    wanted = 1 + draw(seed, 3)
+    work.ruined[0], mark[a], ruins, old = a, t, 1, state.cost[a]
     freed = _gather(chains.after, chains.first[a], pool.row, 0)
-    near, seed = draw(shard.work.seed, 2) == 0, shard.work.seed
+    near = draw(seed, 2) == 0
     for w in range(2, 2 * WINDOW + 2):
         if ruins == wanted or (near and w == TRIES):
             break
         if near:  # the groups that would take one of these rows at the least cost
             r = pool.row[draw(seed, freed)]
             renew(shard, rule, r, now)
-            g = shard.work.candidates[shard.entry[r], draw(seed, KEEP)]
+            g = work.candidates[shard.entry[r], draw(seed, KEEP)]
         else:
             i = _neighbour(classes, here, w)
             g = chains.group[classes.rows[i]] if i >= 0 else -1
         if g >= 0 and mark[g] != t and state.cost[g] > 0.0 and state.size[g] <= shard.most:
-            ruined[ruins], mark[g] = g, t
+            work.ruined[ruins], mark[g] = g, t
             ruins += 1
             old += state.cost[g]
             freed = _gather(chains.after, chains.first[g], pool.row, freed)
@@ -150,20 +118,15 @@ def _free(
 
 
 @inlined
-def _spare(
-    shard: Shard, rule: Conditions | None, pool: Pool, here: int, freed: int
-) -> tuple[int, int]:
-    """Add rows that other groups of the class can spare.
-
-    Returns how many rows the pool has, and in how many columns one of them misses a value.
-    """
-    state, classes, n = shard.state, shard.classes, freed
+def _spare(shard: Shard, rule: Conditions | None, here: int, freed: int) -> Pooled:
+    """Add rows that other groups of the class can spare; return what is in the pool."""
+    state, classes, pool, n = shard.state, shard.classes, shard.work.pool, freed
     for w in range(2, 2 * WINDOW + 2):
         i = _neighbour(classes, here, w)
         if i < 0:
             continue
         g = state.chains.group[classes.rows[i]]
-        if pool.mark[g] != shard.work.stamps[2] and shard.k < state.size[g] <= shard.most:
+        if pool.mark[g] != shard.work.counters[TRIAL] and shard.k < state.size[g] <= shard.most:
             if rule is not None and not may_move(rule, shard.hidden, classes.rows[i], g, -1):
                 continue
             pool.given[g] = 0
@@ -176,33 +139,18 @@ def _spare(
             pool.codes[j, i] = shard.codes[pool.row[i], j]
             missing |= pool.codes[j, i] == shard.boxes.size[j]
         if missing:
-            pool.box[3, gaps] = j
+            pool.gaps[gaps] = j
             gaps += 1
     for i in range(n):
         pool.into[i] = -1
-    return n, gaps
-
-
-@inner
-def renew(shard: Shard, rule: Conditions | None, r: int, now: int) -> None:
-    """Look for the candidates of a row, and of all rows equal to it, unless they are young."""
-    state, work, e = shard.state, shard.work, shard.entry[r]
-    if now - work.born[e] > LIFE:
-        own = state.chains.group[r]
-        cap = 3.0 * state.cost[own] / state.size[own] + 0.5
-        room = (work.words, work.candidates, work.price)
-        asked = (rule, shard.hidden)
-        work.stamps[3] += find_candidates(
-            shard.boxes, shard.covered, state, shard.codes, r, e, cap, *room, *asked
-        )
-        work.born[e] = now
+    return Pooled(freed, n, gaps)
 
 
 @inlined
-def _look_up(shard: Shard, rule: Conditions | None, pool: Pool, freed: int, now: int) -> None:
+def _look_up(shard: Shard, rule: Conditions | None, freed: int, now: int) -> None:
     """Find the cheapest group elsewhere for every freed row."""
     boxes, codes, state, work = shard.boxes, shard.codes, shard.state, shard.work
-    size, cost = state.size, state.cost
+    size, cost, pool = state.size, state.cost, work.pool
     for i in range(freed):
         r = pool.row[i]
         own = state.chains.group[r]
@@ -210,7 +158,7 @@ def _look_up(shard: Shard, rule: Conditions | None, pool: Pool, freed: int, now:
         pool.away[i], pool.credit[i] = -1, 3.0 * cost[own] / size[own] + 0.5
         for x in range(KEEP):
             h = work.candidates[shard.entry[r], x]
-            if h >= 0 and pool.mark[h] != work.stamps[2] and 0 < size[h] <= shard.most:
+            if h >= 0 and pool.mark[h] != work.counters[TRIAL] and 0 < size[h] <= shard.most:
                 limit = cost[h] + pool.credit[i]
                 d = loss_with(boxes, state.extents, h, size[h], codes, r, limit) - cost[h]
                 if d < pool.credit[i]:
@@ -220,33 +168,25 @@ def _look_up(shard: Shard, rule: Conditions | None, pool: Pool, freed: int, now:
 
 
 @inlined
-def _grow_anew(
-    shard: Shard,
-    rule: Conditions | None,
-    pool: Pool,
-    freed: int,
-    n: int,
-    ruins: int,
-    lean: float,
-    gaps: int,
-    old: float,
+def _grow_again(
+    shard: Shard, rule: Conditions | None, pooled: Pooled, ruins: int, lean: float, old: float
 ) -> tuple[int, float]:
     """Grow new groups while going elsewhere is dearer; return how many, and their loss."""
-    made, left, new = 0, freed, 0.0
+    pool, made, left, new = shard.work.pool, 0, pooled.freed, 0.0
     while left >= 2 and made <= ruins:
-        shard.work.stamps[3] += n
-        z, spent, worth = regrow(shard, rule, pool, freed, n, left, made, lean, gaps)
+        shard.work.counters[LOOKED] += pooled.rows
+        z, spent, worth = regrow(shard, rule, pooled, left, made, lean)
         if z < shard.k or spent >= worth:
-            for i in range(n):
+            for i in range(pooled.rows):
                 if pool.into[i] == made:
                     pool.into[i] = -1
-                    if i >= freed:
+                    if i >= pooled.freed:
                         pool.given[shard.state.chains.group[pool.row[i]]] -= 1
             break
         made += 1
         new += spent
         left = 0
-        for i in range(freed):
+        for i in range(pooled.freed):
             left += pool.into[i] < 0
         if new > old:
             break
@@ -254,18 +194,17 @@ def _grow_anew(
 
 
 @inlined
-def _plan(
-    shard: Shard, pool: Pool, freed: int, n: int, new: float, lost: bool, moves: Moves
-) -> tuple[int, float, bool]:
+def _plan(shard: Shard, pooled: Pooled, new: float, lost: bool) -> tuple[int, float, bool]:
     """List the moves; return how many, what is lost with them, and whether they are hopeless."""
     free, live, count = shard.state.free, shard.state.live[0], 0
-    for i in range(n):
+    pool, moves = shard.work.pool, shard.work.moves
+    for i in range(pooled.rows):
         if pool.into[i] >= 0:
             moves.row[count], moves.to[count] = pool.row[i], free[live - 1 - pool.into[i]]
             count += 1
-            if i >= freed:
+            if i >= pooled.freed:
                 new -= pool.credit[i]
-        elif i < freed:
+        elif i < pooled.freed:
             lost |= pool.away[i] < 0
             new += pool.credit[i]
             moves.row[count], moves.to[count] = pool.row[i], pool.away[i]

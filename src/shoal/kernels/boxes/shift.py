@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
-from shoal.kernels.boxes.candidate_groups import Covered, bit_place, bit_row
+from shoal.kernels.boxes.covered import Covered, bit_place, bit_row
 from shoal.kernels.boxes.geometry import SET, Boxes, Codes, Floats, Ints, Words, cover, width
 from shoal.kernels.boxes.groups import State
 

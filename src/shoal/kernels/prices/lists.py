@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels import inner, kernel
-from shoal.kernels.boxes.candidate_groups import bit_place
+from shoal.kernels.boxes.covered import bit_place
 from shoal.kernels.boxes.geometry import Codes, Ints, Words
 from shoal.kernels.prices.greedy import Members
 

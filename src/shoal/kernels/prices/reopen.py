@@ -13,15 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels import inlined, inner, kernel
-from shoal.kernels.boxes.candidate_groups import KEEP, find_candidates, mark_again
-from shoal.kernels.boxes.geometry import Extents, Floats, Ints, Words, loss_with, star, width
-from shoal.kernels.boxes.regrow import draw
-from shoal.kernels.boxes.shard import Shard
-from shoal.kernels.boxes.try_moves import Moves, Touched, try_moves
+from shoal.kernels.boxes.candidate_groups import find_candidates, mark_again
+from shoal.kernels.boxes.geometry import Floats, Ints, Words, loss_with, star, width
+from shoal.kernels.boxes.judge import CLOSE, Offer, fill_up, forget, new_offer, take_gains
+from shoal.kernels.boxes.shard import KEEP, Moves, Shard, allowance, new_moves
+from shoal.kernels.boxes.try_moves import try_moves
 
 NOWHERE = 1e6
 """What a row costs that no other group would take."""
-TAKE, CLOSE = 1, 2
 MARGIN = 0.05
 """How much more than it may a step may seem to cost, in losses of the new group: its join can be
 narrower than the node."""
@@ -39,29 +38,32 @@ class NodeRows(NamedTuple):
 class Elsewhere(NamedTuple):
     """What rows pay and would pay elsewhere, and room to judge one node."""
 
-    pays: Floats
-    """``[3, rows]``: what a row pays in its group, and in the cheapest one elsewhere; and what its
-    missing cells would cost, which are free."""
-    sums: Floats
-    """``[4, groups]``: what all rows of a group would pay elsewhere; of those under the new node
-    the same, what they pay now, and what their missing cells would cost."""
-    counts: Ints
-    """``[4, groups]``: rows under the new node, the group's fate (both 0 in between), how many rows
-    it gives; and the groups that have any."""
-    moves: Ints
-    """``[3, rows]``: row, to, from."""
+    now: Floats
+    """Per row: what it pays in its group,"""
+    away: Floats
+    """and in the cheapest one elsewhere;"""
+    free: Floats
+    """and what its missing cells would cost, which are free."""
+    total: Floats
+    """Per group: what all its rows would pay elsewhere;"""
+    under_away: Floats
+    """of those under the new node the same,"""
+    under_now: Floats
+    """what they pay now,"""
+    under_free: Floats
+    """and what their missing cells would cost."""
+    offer: Offer
+    moves: Moves
     going: Ints
     """Whether a row goes to the new node; 0 in between."""
 
 
 def new_elsewhere(rows: int, groups: int) -> Elsewhere:
     """Return room for so many rows and group numbers."""
+    row, group, moves = np.zeros((3, rows)), np.zeros((4, groups)), new_moves(rows)
     return Elsewhere(
-        np.zeros((3, rows)),
-        np.zeros((4, groups)),
-        np.zeros((4, groups), np.int64),
-        np.zeros((3, rows), np.int64),
-        np.zeros(rows, np.int64),
+        *(row[0], row[1], row[2], group[0], group[1], group[2], group[3]),
+        *(new_offer(groups), moves, np.zeros(rows, np.int64)),
     )
 
 
@@ -101,23 +103,20 @@ def open_nodes(
     Returns the change of the loss, and how many nodes were opened. With ``heat``, a node may be
     opened that makes the loss larger.
     """
-    state, work, change, opened = shard.state, shard.work, 0.0, 0
+    state, change, opened, offer = shard.state, 0.0, 0, room.offer
     for x in range(len(picks)):
         begin, end = nodes.start[picks[x]], nodes.start[picks[x] + 1]
-        cost, allow = nodes.cost[picks[x]], -1e-9
-        if heat > 0.0:
-            allow = -heat * np.log((1 + draw(work.seed, 1 << 30)) / (1 << 30))
+        cost = nodes.cost[picks[x]]
+        allow = allowance(shard.work.seed, heat)
         touched, gains = _under(shard, nodes.rows, begin, end, cost, room)
         seems = allow + MARGIN * shard.k * cost
-        if gains and state.live[0] > 0 and _judge(shard, room, cost, touched, seems):
+        if gains and state.live[0] > 0 and _judge(shard, offer, touched, seems):
             count = _plan(shard, nodes.rows, begin, end, touched, room)
             if count > 0:
                 brought = _carry_out(shard, room, count, allow)
                 change += brought
                 opened += brought != 0.0
-        for y in range(touched):
-            g = room.counts[3, y]
-            room.counts[0, g] = room.counts[1, g] = 0
+        forget(offer, touched)
     return change, opened
 
 
@@ -132,11 +131,10 @@ def _look_away(shard: Shard, room: Elsewhere, g: int, r: int, words: Words, pric
     """Find the cheapest groups elsewhere for a row of a group, and what it would pay there."""
     state, candidates, e, at = shard.state, shard.work.candidates, shard.entry[r], 0
     cap = 3.0 * state.cost[g] / state.size[g] + 0.5
-    where = (shard.boxes, shard.covered, state, shard.codes, r, e, cap)
-    find_candidates(*where, words, candidates, price, None, shard.hidden)
+    find_candidates(shard, None, r, cap, words, price)
     while at < KEEP - 1 and candidates[e, at] == g:
         at += 1
-    room.pays[1, r] = price[at] if candidates[e, at] not in (-1, g) else NOWHERE
+    room.away[r] = price[at] if candidates[e, at] not in (-1, g) else NOWHERE
 
 
 @inner
@@ -151,117 +149,73 @@ def _add_up(shard: Shard, room: Elsewhere, g: int) -> None:
                 free += star(boxes, j)
             else:
                 pays += width(boxes, j, state.extents.lo[g, j], state.extents.hi[g, j])
-        room.pays[0, r], room.pays[2, r] = pays, free
-        total += room.pays[1, r]
+        room.now[r], room.free[r] = pays, free
+        total += room.away[r]
         r = state.chains.after[r]
-    room.sums[0, g] = total
+    room.total[g] = total
 
 
 @inlined
 def _under(
     shard: Shard, rows: Ints, begin: int, end: int, cost: float, room: Elsewhere
 ) -> tuple[int, bool]:
-    """Add up the rows under a node by group; return how many groups, and whether a row gains."""
-    group, sums, counts = shard.state.chains.group, room.sums, room.counts
+    """Find what groups have for a node; return how many groups, and whether a row gains."""
+    state, offer = shard.state, room.offer
+    away, now, free = room.under_away, room.under_now, room.under_free
     touched, gains = 0, False
     for x in range(begin, end):
         r = rows[x]
-        g = group[r]
-        if counts[0, g] == 0:
-            counts[3, touched] = g
+        g = state.chains.group[r]
+        if offer.have[g] == 0:
+            offer.touched[touched] = g
             touched += 1
-            sums[1, g] = sums[2, g] = sums[3, g] = 0.0
-        counts[0, g] += 1
-        sums[1, g] += room.pays[1, r]
-        sums[2, g] += room.pays[0, r]
-        sums[3, g] += room.pays[2, r]
-        gains |= room.pays[0, r] + room.pays[2, r] > cost
+            away[g] = now[g] = free[g] = 0.0
+        offer.have[g] += 1
+        away[g] += room.away[r]
+        now[g] += room.now[r]
+        free[g] += room.free[r]
+        gains |= room.now[r] + room.free[r] > cost
+    for x in range(touched):
+        g = offer.touched[x]
+        offer.each[g] = cost - (now[g] + free[g]) / offer.have[g]
+        offer.closing[g] = np.inf
+        if _may_close(shard, g):
+            offer.closing[g] = room.total[g] - away[g] - (state.cost[g] - now[g])
     return touched, gains
 
 
 @inlined
-def _each(room: Elsewhere, cost: float, g: int) -> float:
-    """Return what a row of a group under the node would lose, on average, if it went there."""
-    return cost - (room.sums[2, g] + room.sums[3, g]) / room.counts[0, g]
-
-
-@inlined
-def _closing(shard: Shard, room: Elsewhere, g: int) -> float:
-    """Return what the rows of a group that are not under the node lose if it closes."""
-    if not _may_close(shard, g):
-        return np.inf
-    sums = room.sums
-    return sums[0, g] - sums[1, g] - (shard.state.cost[g] - sums[2, g])
-
-
-@inner
-def _judge(shard: Shard, room: Elsewhere, cost: float, touched: int, allow: float) -> bool:
-    """Decide group by group what the node takes; say whether that may be worth it.
-
-    First what gains, then, up to k rows, what loses least.
-    """
-    state, k, counts = shard.state, shard.k, room.counts
-    taken, change = 0, 0.0
-    for x in range(touched):
-        g = counts[3, x]
-        have = counts[0, g]
-        each, spare = _each(room, cost, g), min(have, state.size[g] - k)
-        counts[2, g] = 0
-        if each >= 0.0:
-            continue
-        closing = _closing(shard, room, g) + have * each
-        if have > spare and closing < spare * each:
-            counts[1, g], counts[2, g] = CLOSE, have
-            change += closing
-        elif spare > 0:
-            counts[1, g], counts[2, g] = TAKE, spare
-            change += spare * each
-        taken += counts[2, g]
-    while taken < k and change < allow:
-        best, least, fate, brings = -1, np.inf, TAKE, 0
-        for x in range(touched):
-            g = counts[3, x]
-            have, given = counts[0, g], counts[2, g]
-            each, spare = _each(room, cost, g), min(have, state.size[g] - k)
-            if counts[1, g] == 0 and spare > 0 and each < least:
-                best, least, fate, brings = g, each, TAKE, min(spare, k - taken)
-            if counts[1, g] != CLOSE and have > given:
-                dearer = each + _closing(shard, room, g) / (have - given)
-                if dearer < least:
-                    best, least, fate, brings = g, dearer, CLOSE, have - given
-        if best < 0:
-            return False
-        change += least * brings
-        taken += brings
-        counts[1, best] = fate
-        counts[2, best] = counts[0, best] if fate == CLOSE else brings
-    return taken >= k and change < allow
+def _judge(shard: Shard, offer: Offer, touched: int, allow: float) -> bool:
+    """Decide group by group what the node takes; say whether that may be worth it."""
+    size, k = shard.state.size, shard.k
+    taken, change = take_gains(offer, touched, size, k)
+    return fill_up(offer, touched, size, k, taken, change, allow)
 
 
 @inner
 def _plan(shard: Shard, rows: Ints, begin: int, end: int, touched: int, room: Elsewhere) -> int:
     """List the moves; return how many, or -1 when a row has nowhere to go."""
-    state, counts, moves, count = shard.state, room.counts, room.moves, 0
+    state, offer, moves, count = shard.state, room.offer, room.moves, 0
     new = state.free[state.live[0] - 1]
     for x in range(begin, end):
         g = state.chains.group[rows[x]]
-        if counts[1, g] and counts[2, g] > 0:
-            counts[2, g] -= 1
-            moves[0, count], moves[1, count] = rows[x], new
+        if offer.fate[g] and offer.gives[g] > 0:
+            offer.gives[g] -= 1
+            moves.row[count], moves.to[count] = rows[x], new
             room.going[rows[x]] = 1
             count += 1
     total = count
     for x in range(touched):
-        g = counts[3, x]
-        r = state.chains.first[g] if counts[1, g] == CLOSE else -1
+        g = offer.touched[x]
+        r = state.chains.first[g] if offer.fate[g] == CLOSE else -1
         while r >= 0 and total >= 0:
             if room.going[r] == 0:
                 to = _cheapest_left(shard, room, r)
-                moves[0, total], moves[1, total] = r, to
+                moves.row[total], moves.to[total] = r, to
                 total = total + 1 if to >= 0 else -1
             r = state.chains.after[r]
     for x in range(count):
-        room.going[moves[0, x]] = 0
+        room.going[moves.row[x]] = 0
     return total
 
 
@@ -271,7 +225,7 @@ def _cheapest_left(shard: Shard, room: Elsewhere, r: int) -> int:
     state, best, to = shard.state, NOWHERE, -1
     for c in range(KEEP):
         h = shard.work.candidates[shard.entry[r], c]
-        if h >= 0 and room.counts[1, h] != CLOSE and 0 < state.size[h] <= shard.most:
+        if h >= 0 and room.offer.fate[h] != CLOSE and 0 < state.size[h] <= shard.most:
             limit = state.cost[h] + best
             wide = loss_with(shard.boxes, state.extents, h, state.size[h], shard.codes, r, limit)
             if wide - state.cost[h] < best:
@@ -282,22 +236,19 @@ def _cheapest_left(shard: Shard, room: Elsewhere, r: int) -> int:
 @inner
 def _carry_out(shard: Shard, room: Elsewhere, count: int, allow: float) -> float:
     """Make the moves if they are worth it; return the change of the loss, 0 if they are not."""
-    state, work, most = shard.state, shard.work, shard.most
-    moves = Moves(room.moves[0], room.moves[1], room.moves[2])
-    changed = Extents(work.boxes[0], work.boxes[1], work.boxes[2])
-    touched = Touched(work.touch[0], work.touch[1], work.cost, changed, work.groups[2])
-    n, change = try_moves(shard, None, moves, count, touched, allow)
+    state, work, group = shard.state, shard.work, shard.work.touched.group
+    n, change = try_moves(shard, None, room.moves, count, allow)
     if n == 0:
         return 0.0
     state.live[0] -= 1
     for x in range(n):
-        g = touched.group[x]
-        mark_again(shard.boxes, shard.covered, state, g, most)
+        g = group[x]
+        mark_again(shard, g)
         if state.size[g] == 0:
             state.free[state.live[0]] = g
             state.live[0] += 1
     for x in range(n):
-        g = touched.group[x]
+        g = group[x]
         if state.size[g] > 0:
             r = state.chains.first[g] if _may_close(shard, g) else -1
             while r >= 0:
