@@ -16,7 +16,7 @@ from shoal.groupers.shoal.efforts import EFFORTS, NodeSearch
 from shoal.groupers.shoal.levels import make_ladders
 from shoal.groupers.shoal.task import make_task
 from shoal.kernels.boxes.classes import new_hashed
-from shoal.kernels.boxes.opening import Listed, reopen, reopen_listed, start_opening
+from shoal.kernels.boxes.opening import Listed, reopen, reopen_listed, start_node_trials
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from tests.naive.opening import Nodes
@@ -66,7 +66,7 @@ def test_equals_its_twin(seed):
     codes = np.ascontiguousarray(distinct.T)
     open_ = opening.one_node(count, ladders, data.rows // k + 2)
     naive = Nodes(count.tolist(), k, float(weights.sum()), data.rows // k + 2)
-    search, hashed = start_opening(boxes, codes, count, k, open_, 1), new_hashed(count.size)
+    search, hashed = start_node_trials(boxes, codes, count, k, open_, 1), new_hashed(count.size)
     patterns = np.array(list(itertools.product(*map(range, ladders.levels))), np.int8)
     opened = 0
     for turn, pattern in enumerate(patterns[rng.permutation(len(patterns))]):

@@ -32,11 +32,11 @@ from shoal.kernels.boxes.classes import new_hashed
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.opening import (
     Listed,
+    NodeTrials,
     Open,
-    Opening,
     reopen,
     reopen_listed,
-    start_opening,
+    start_node_trials,
 )
 from shoal.kernels.prices.greedy import Members
 
@@ -65,12 +65,12 @@ def opened(task: Task, rng: np.random.Generator) -> Ints:
     codes, nodes = np.ascontiguousarray(distinct.T), data.rows // k + 2
     luck = int(rng.integers(1, 2**62))
 
-    def start(luck: int) -> Opening:
-        return start_opening(
+    def start(luck: int) -> NodeTrials:
+        return start_node_trials(
             task.boxes, codes, count, k, one_node(count, task.ladders, nodes), luck
         )
 
-    def best(made: list[Opening]) -> Ints:
+    def best(made: list[NodeTrials]) -> Ints:
         found = min(made, key=lambda one: float(_losses(one).sum())).open.of
         return np.unique(found[entry], return_inverse=True)[1].astype(np.int64)
 
@@ -82,7 +82,7 @@ def opened(task: Task, rng: np.random.Generator) -> Ints:
         members = near_nodes(data, problem, task.boxes, first.open.of[entry], search.passes)
         if members is not None:
 
-            def chain(own: np.random.Generator) -> Opening:
+            def chain(own: np.random.Generator) -> NodeTrials:
                 begun = start(int(own.integers(1, 2**62)))
                 _by_list(task, begun, members, own)
                 return begun
@@ -90,7 +90,7 @@ def opened(task: Task, rng: np.random.Generator) -> Ints:
             return best([*share(chain, rng.spawn(CHAINS)), first])
     rounds = max(2, round(search.rounds * min(1.0, USUAL * k / data.rows) ** 0.5))
 
-    def walk(own: np.random.Generator) -> Opening:
+    def walk(own: np.random.Generator) -> NodeTrials:
         begun = start(int(own.integers(1, 2**62)))
         _by_pattern(task, begun, rounds, search.heat, own)
         return begun
@@ -98,13 +98,13 @@ def opened(task: Task, rng: np.random.Generator) -> Ints:
     return best(share(walk, rng.spawn(search.starts)))
 
 
-def _losses(opening: Opening) -> npt.NDArray[np.float64]:
+def _losses(opening: NodeTrials) -> npt.NDArray[np.float64]:
     """Return what the rows of every entry lose."""
     return opening.open.cost[opening.open.of] * opening.rows
 
 
 def _by_pattern(
-    task: Task, opening: Opening, rounds: int, heat: float, rng: np.random.Generator
+    task: Task, opening: NodeTrials, rounds: int, heat: float, rng: np.random.Generator
 ) -> None:
     """Open the classes of patterns, most of them near those of nodes that are open."""
     hashed, done = new_hashed(opening.rows.size), np.zeros(1)
@@ -120,7 +120,7 @@ def _by_pattern(
             done[0] = now + 1
 
 
-def _by_list(task: Task, opening: Opening, members: Members, rng: np.random.Generator) -> None:
+def _by_list(task: Task, opening: NodeTrials, members: Members, rng: np.random.Generator) -> None:
     """Open nodes that prices name: all of them cold, then any, cooling down."""
     nodes, tries, done = members.cost.size, task.effort.nodes.tries // TURNS, np.zeros(1)
     listed = Listed(members.start, members.entry.astype(np.int64), np.full(nodes, -1.0))

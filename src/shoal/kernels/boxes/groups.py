@@ -61,7 +61,7 @@ def start_state(boxes: Boxes, codes: Codes, labels: Ints, spare: int = 64) -> St
     return state
 
 
-class Seen(NamedTuple):
+class SeenValues(NamedTuple):
     """Room to count the different values of a set."""
 
     mark: Ints
@@ -70,13 +70,13 @@ class Seen(NamedTuple):
     """How many counts there were, in one place."""
 
 
-def new_seen(boxes: Boxes) -> Seen:
+def new_seen(boxes: Boxes) -> SeenValues:
     """Return room for the values of the largest column."""
-    return Seen(np.zeros(max(int(boxes.size.max()), 1) + 1, np.int64), np.zeros(1, np.int64))
+    return SeenValues(np.zeros(max(int(boxes.size.max()), 1) + 1, np.int64), np.zeros(1, np.int64))
 
 
 @kernel
-def _fill(boxes: Boxes, codes: Codes, state: State, seen: Seen) -> None:
+def _fill(boxes: Boxes, codes: Codes, state: State, seen: SeenValues) -> None:
     chains = state.chains
     for r in range(len(chains.group)):
         link(chains, r, chains.group[r])
@@ -113,7 +113,7 @@ def unlink(chains: Chains, r: int) -> None:
 
 @inner
 def measure(
-    boxes: Boxes, codes: Codes, chains: Chains, g: int, extents: Extents, to: int, seen: Seen
+    boxes: Boxes, codes: Codes, chains: Chains, g: int, extents: Extents, to: int, seen: SeenValues
 ) -> tuple[int, float]:
     """Return size and exact loss of group g; its box goes to place ``to`` of ``extents``.
 

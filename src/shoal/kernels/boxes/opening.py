@@ -68,7 +68,7 @@ class Trial(NamedTuple):
     """Where an entry would go."""
 
 
-class Opening(NamedTuple):
+class NodeTrials(NamedTuple):
     """A table as its different rows, the nodes that are open, and room to try others."""
 
     boxes: Boxes
@@ -82,20 +82,20 @@ class Opening(NamedTuple):
     seed: Words
 
 
-def start_opening(
+def start_node_trials(
     boxes: Boxes, codes: Codes, rows: Ints, k: int, open_: Open, luck: int
-) -> Opening:
+) -> NodeTrials:
     """Return what the search begins with; ``luck`` seeds its chances."""
     nodes, n = open_.size.size, rows.size
     room = np.zeros(n, np.int64), np.zeros(n + 2, np.int64), np.zeros(n, np.int64)
     trial, seed = Trial(new_offer(nodes), np.zeros(nodes), *room), np.array([luck], np.uint64)
-    search = Opening(boxes, codes, rows, k, open_, trial, seed)
+    search = NodeTrials(boxes, codes, rows, k, open_, trial, seed)
     look_around(search)
     return search
 
 
 @kernel
-def look_around(search: Opening) -> None:
+def look_around(search: NodeTrials) -> None:
     """Fill in what every entry would cost elsewhere."""
     for t in range(len(search.rows)):
         search.open.other[t] = _cheapest(search, t, search.open.of[t])
@@ -104,7 +104,7 @@ def look_around(search: Opening) -> None:
 
 @kernel
 def reopen(
-    search: Opening,
+    search: NodeTrials,
     ladders: Ladders,
     patterns: npt.NDArray[np.int8],
     hashed: Hashed,
@@ -129,7 +129,7 @@ def reopen(
 
 
 @kernel
-def reopen_listed(search: Opening, listed: Listed, tried: Ints, heat: float) -> int:
+def reopen_listed(search: NodeTrials, listed: Listed, tried: Ints, heat: float) -> int:
     """Do the same with nodes whose entries are listed; ``tried`` says which, and in which order."""
     opened = 0
     for v in tried:
@@ -143,7 +143,9 @@ def reopen_listed(search: Opening, listed: Listed, tried: Ints, heat: float) -> 
 
 
 @inner
-def _attempt(search: Opening, entry: Ints, begin: int, end: int, cost: float, heat: float) -> int:
+def _attempt(
+    search: NodeTrials, entry: Ints, begin: int, end: int, cost: float, heat: float
+) -> int:
     """Open a node over some entries if that may be; return its number, -1 if it was not."""
     offer, size, k, new = search.trial.offer, search.open.size, search.k, -1
     allow = allowance(search.seed, heat)
@@ -162,7 +164,7 @@ def _attempt(search: Opening, entry: Ints, begin: int, end: int, cost: float, he
 
 
 @inner
-def _cost(search: Opening, order: Ints, begin: int, end: int) -> float:
+def _cost(search: NodeTrials, order: Ints, begin: int, end: int) -> float:
     """Return what the join of some entries costs a row; next to a gap, everything."""
     boxes, codes, cost = search.boxes, search.codes, 0.0
     for j in range(len(codes)):
@@ -177,7 +179,7 @@ def _cost(search: Opening, order: Ints, begin: int, end: int) -> float:
 
 
 @inner
-def _under(search: Opening, entry: Ints, begin: int, end: int, cost: float) -> int:
+def _under(search: NodeTrials, entry: Ints, begin: int, end: int, cost: float) -> int:
     """Find what open nodes have for one over some entries; return how many nodes those are."""
     rows, open_, offer, away, touched = (
         search.rows,
@@ -205,7 +207,7 @@ def _under(search: Opening, entry: Ints, begin: int, end: int, cost: float) -> i
 
 @inner
 def _plan(
-    search: Opening, touched: int, entry: Ints, begin: int, end: int, cost: float
+    search: NodeTrials, touched: int, entry: Ints, begin: int, end: int, cost: float
 ) -> tuple[float, bool]:
     """Say where every entry would go; return the change of the loss, and whether k rows come."""
     rows, k, open_, offer, goes = (
@@ -252,7 +254,7 @@ def _plan(
 
 
 @inner
-def _cheapest(search: Opening, t: int, but: int) -> int:
+def _cheapest(search: NodeTrials, t: int, but: int) -> int:
     """Return the cheapest node over an entry that does not close, but for one; -1 for none."""
     open_, fate = search.open, search.trial.offer.fate
     for g in open_.turn:
@@ -278,7 +280,7 @@ def _in_turn(open_: Open) -> None:
 
 
 @inner
-def _open(search: Opening, entry: Ints, begin: int, end: int, cost: float) -> int:
+def _open(search: NodeTrials, entry: Ints, begin: int, end: int, cost: float) -> int:
     """Carry out what was planned; return the number of the new node."""
     rows, open_, fate, goes = search.rows, search.open, search.trial.offer.fate, search.trial.goes
     of, other, size, under = open_.of, open_.other, open_.size, open_.under
@@ -312,7 +314,7 @@ def _open(search: Opening, entry: Ints, begin: int, end: int, cost: float) -> in
 
 
 @inner
-def _drain(search: Opening) -> None:
+def _drain(search: NodeTrials) -> None:
     """Let rows that can be spared go where they cost less."""
     rows, open_ = search.rows, search.open
     of, other, size = open_.of, open_.other, open_.size
@@ -326,7 +328,7 @@ def _drain(search: Opening) -> None:
 
 
 @inner
-def _sum_up(search: Opening) -> None:
+def _sum_up(search: NodeTrials) -> None:
     """Add up what the rows of every node would cost elsewhere."""
     rows, open_ = search.rows, search.open
     for g in range(len(open_.away)):

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from shoal.kernels import kernel
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import Boxes, Codes, Ints, loss_with
-from shoal.kernels.boxes.groups import Seen, State, holds, link, measure, unlink
+from shoal.kernels.boxes.groups import SeenValues, State, holds, link, measure, unlink
 
 
 @kernel
@@ -19,7 +19,7 @@ def place_leftovers(
     sens: Codes,
     state: State,
     rest: int,
-    seen: Seen,
+    seen: SeenValues,
     hist: Ints,
     alike: Ints,
     refused: npt.NDArray[np.bool_],

@@ -10,7 +10,7 @@ from shoal.kernels import inner
 from shoal.kernels.boxes.classes import Classes
 from shoal.kernels.boxes.covered import Covered, Hidden
 from shoal.kernels.boxes.geometry import Boxes, Codes, Extents, Floats, Ints, Words
-from shoal.kernels.boxes.groups import Seen, State, new_seen
+from shoal.kernels.boxes.groups import SeenValues, State, new_seen
 
 KEEP = 4
 """Candidates remembered per entry (of equal rows): one of them may be the row's own group."""
@@ -102,7 +102,7 @@ class Work(NamedTuple):
     """The round in which an entry's candidates were looked up."""
     price: Floats
     words: Words
-    seen: Seen
+    seen: SeenValues
     hist: Ints
     asked: Ints
     """Per combination of sensitive values: the last step in which it was asked about, and what the
