@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal.base.errors import ParameterError
 from shoal.catalog import METHODS
-from shoal.cli.output import show_run
+from shoal.cli import console
 from shoal.plan.plan import Plan
 from shoal.privacy import (
     AlphaK,
@@ -106,9 +106,9 @@ def test_the_command_line_tells_what_a_method_found(capsys):
     outcome = shoal.anonymize(
         frame, quasi=["age", "town"], method="incognito", rules=[KAnonymity(5)], seed=3
     )
-    show_run(outcome.made)
+    console.show(outcome.made.pieces())
     levels = outcome.made.notes["levels"]
     said = f"Found: levels age {levels['age']}, town {levels['town']}; minimal "
     assert said in capsys.readouterr().out
-    show_run(replace(outcome.made, notes={}))
+    console.show(replace(outcome.made, notes={}).pieces())
     assert "Found" not in capsys.readouterr().out

@@ -43,8 +43,9 @@ def table_html(
     )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     told = f"<p>{escape(note)}</p>" if note else ""
+    headed = f"<p><strong>{escape(title)}</strong></p>" if title else ""
     return (
-        f"<div><p><strong>{escape(title)}</strong></p><table><thead><tr>{head}</tr></thead>"
+        f"<div>{headed}<table><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>{told}</div>"
     )
 

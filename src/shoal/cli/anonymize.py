@@ -232,7 +232,6 @@ def _release(
     """Carry the plan out in the background, then write the release and say what came out."""
     from shoal.api.opening import read
     from shoal.cli.background import ahead, stoppable, watch
-    from shoal.cli.output import show_run
     from shoal.verbs.anonymize import STAGES, refuse_if
 
     again = goal.again(plan.method.name)
@@ -263,7 +262,7 @@ def _release(
         console.warning(text)
     with stoppable():
         goal.write(release, started, page)
-    show_run(release.made)
+    console.show(release.made.pieces())
     console.line(f"Wrote {goal}.")
     console.detail(
         "Seconds: "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,9 +11,6 @@ from shoal.cli import console, streams
 from shoal.cli import options as opt
 from shoal.cli.settings import RELEASED, Given, with_settings
 from shoal.tables.source import Place, place
-
-if TYPE_CHECKING:
-    from shoal.measures.risks.results import Attacks
 
 
 @with_settings(*(name for name in RELEASED if name != "quasi"))
@@ -139,54 +136,5 @@ def command(
             against_original=tables,
             seed=seed,
         )
-        report(found)
+        console.show(found.pieces())
     keep(json, found.to_json(), force, inputs)
-
-
-def report(attacks: Attacks) -> None:
-    """Show every attack in a line, then in words."""
-    from shoal.measures.risks.results import percent
-
-    wrong = "".join(
-        f"; {percent(share)} of that {what}"
-        for share, what in ((attacks.noise, "wrong"), (attacks.gaps, "unknown"))
-        if share
-    )
-    console.line(
-        f"{attacks.rows:,} rows, {attacks.shape}. The attacker knows {', '.join(attacks.known)} of "
-        f"{attacks.targets:,} people{wrong}"
-    )
-    console.table(
-        ("attack", "on", "success", "95 % interval", "guess", "control"),
-        [
-            (
-                attack.name,
-                attack.column or "the row",
-                percent(attack.success),
-                f"{percent(attack.low)} to {percent(attack.high)}",
-                percent(attack.baseline),
-                "" if attack.control is None else percent(attack.control),
-            )
-            for attack in attacks.results
-        ],
-    )
-    for attack in attacks.results:
-        console.line(f"{attack.name}: {attack.question}")
-        console.line(f"  {attack.verdict}")
-        if attack.warning:
-            console.line(f"  Note: {attack.warning}")
-    if attacks.unmatched:
-        console.line(
-            f"{attacks.unmatched:,} targets match no published row; they count as not found."
-        )
-    console.line({"others": _OTHERS, "outsiders": _OUTSIDERS, "none": ""}[attacks.control])
-
-
-_OTHERS = (
-    "Control: the same attack with the values of another person. With --control and a table of "
-    "people who are not in the release, it shows what is true of all similar people."
-)
-_OUTSIDERS = (
-    "Control: the same attack on people who are not in the release (for linkage: with the values "
-    "of another person)."
-)

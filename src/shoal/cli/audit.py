@@ -205,7 +205,7 @@ def command(
         tried = reporting.tried(release, earlier, tables) if tables else True
         asked = (to, "Audit", verdict, tried)
         texts["--report"] = reporting.of_release(release, released, digest, *asked)
-    show_verdict(verdict, detailed=read_off)
+    console.show(verdict.pieces(detailed=read_off))
     if remade is not None and not remade.faults:
         console.line("Made again: the same bytes.")
     for flag, file in extras.items():
@@ -274,94 +274,3 @@ def _check_attacked(tables: Sequence[Place], original: Place | None, to: str | N
             "beside the original. Give --original and --report, or leave it out; 'shoal attack' "
             "tries it without a report."
         )
-
-
-def show_verdict(verdict: Verdict, *, detailed: bool = False) -> None:
-    """Show what was found, the worst classes first; ``detailed``: also all deduced values."""
-    from shoal.privacy.base import reached
-
-    people = "" if verdict.people is None else f" of {verdict.people:,} people"
-    console.line(f"{verdict.rows:,} rows{people} in {verdict.classes:,} classes")
-    rows = "rows  " if "uncounted" in verdict.models else "holds "
-    for result in verdict.rules:
-        mark = rows if result.holds else "BROKEN"
-        console.line(f"{mark}   {result.promise}; reached: {reached(result.achieved)}")
-    _models(verdict)
-    if exposed := verdict.models.get("exposure"):
-        (console.warning if exposed["warning"] else console.line)(exposed["sentence"])
-    told = verdict.models.get("read_off")
-    if told and (detailed or told["warning"]):
-        (console.warning if told["warning"] else console.line)(told["sentence"])
-    if told and detailed:
-        console.line(
-            f"{told['cells']:,} original values and {told['known']:,} complete records "
-            f"{'may be' if told['assumed'] else 'can be'} deduced; {told['exact']:,} rows are "
-            "published unchanged, in classes of equal rows."
-        )
-    _earlier(verdict)
-    for text in verdict.models.get("cautions", ()):
-        console.warning(text)
-    for fault in verdict.faults:
-        console.line(f"Fault    {fault}")
-    by_reason: dict[str, list[str]] = {}
-    for field, why in verdict.models.get("not_checked", {}).items():
-        by_reason.setdefault(why, []).append(field)
-    for why, fields in by_reason.items():
-        console.line(f"Not checked in the manifest: {', '.join(fields)} ({why})")
-    if verdict.worst:
-        cells = list(verdict.worst[0].cells)
-        console.line("\nThe classes that break the rules most:")
-        console.table(
-            ("rows" if verdict.people is None else "people", "breaks", *cells),
-            [
-                (group.size, ", ".join(group.breaks), *(group.cells[name] for name in cells))
-                for group in verdict.worst
-            ],
-        )
-    words = verdict.headline.replace("The promise is kept", "The file keeps its promise")
-    console.line(words.replace("The promise is broken", "The file breaks its promise"))
-
-
-def _earlier(verdict: Verdict) -> None:
-    """Show what earlier releases leave of the sensitive columns."""
-    for name, figures in verdict.models.get("earlier", {}).items():
-        console.line(
-            f"\nWith {figures['releases']} earlier release{'s' * (figures['releases'] > 1)}:"
-        )
-        console.line(figures["sentence"])
-        unit = figures["unit"]
-        console.table(
-            (f"values of {name} left", f"{unit} in all of them", f"{unit} in some of them"),
-            [
-                (left, *(f"{figures[who]['left'].get(left, 0):,}" for who in ("all", "some")))
-                for left in figures["counts"][:10]
-            ],
-        )
-        if figures["beyond"]:
-            console.line(figures["beyond"])
-
-
-def _models(verdict: Verdict) -> None:
-    """Show what every privacy model says of the sensitive columns."""
-    from shoal.measures.models import shown
-    from shoal.privacy.base import reached, said
-
-    for name, figures in verdict.models.get("reached", {}).items():
-        console.line(f"The values published instead of {name!r} reach: {reached(figures)}")
-    for name, figures in verdict.models.get("posterior", {}).items():
-        worst, mean = figures["worst_posterior"], figures["mean_posterior"]
-        console.line(
-            f"Someone who knows all quasi-identifiers of a person guesses {name!r} correctly with "
-            f"probability {console.percent(mean)} on average, {console.percent(worst)} at worst."
-        )
-    if verdict.models.get("seeded"):
-        console.warning("The plan has a seed: anyone who knows the seed can undo this release.")
-    columns = verdict.models.get("columns", {})
-    if not columns:
-        return
-    console.line("\nAll privacy models, measured in the weakest class:")
-    figures = shown()
-    console.table(
-        ("sensitive", *figures.values()),
-        [(name, *(said(own[key]) for key in figures)) for name, own in columns.items()],
-    )

@@ -179,7 +179,7 @@ def command(
 
 def _show_or_leave(comparison: Comparison, settings: int) -> None:
     """Show it, and end without a file if it was stopped, or if no setting is possible."""
-    show_comparison(comparison)
+    console.show(comparison.pieces())
     if comparison.stopped:
         shown = f"{len(comparison.settings)} of {settings} settings are shown"
         console.note(f"Stopped: {shown}, no file was written.")
@@ -204,126 +204,6 @@ def _write(
             console.line(f"Wrote {path}.")
         else:
             keep(path, texts[flag](), force, inputs)
-
-
-# The figures of the table next to losses: name, heading, how it is written.
-_SHOWN = (
-    ("above_best", "above best", ".1%"),
-    ("risk_highest", "risk", ".1%"),
-    ("risk_mean", "mean risk", ".1%"),
-    ("risk_above", "at risk", ".1%"),
-    ("belief_worst", "belief", ".1%"),
-    ("share_ratio", "max gain", ".2f"),
-    ("read_off", "deduced", ".1%"),
-    ("left_out", "removed", ",.0f"),
-    ("classes", "classes", ",.0f"),
-    ("query_median", "query error", ".1%"),
-    ("accuracy", "accuracy", ".1%"),
-    ("seconds", "seconds", ".2f"),
-)
-# Columns that a narrow terminal does without, the first one first.
-_SPARE = (
-    *("seconds", "mean risk", "at risk", "deduced", "classes", "removed", "above best"),
-    *("max gain", "query error", "accuracy"),
-)
-
-
-def show_comparison(comparison: Comparison) -> None:
-    """Show the table, what is not possible, and what is recommended."""
-    for text in comparison.warnings:
-        console.warning(text)
-    console.line(
-        f"{comparison.rows:,} rows, {len(comparison.quasi)} quasi-identifiers, "
-        f"{len(comparison.settings)} settings"
-        f"{f', {comparison.repeats} runs each' if comparison.repeats > 1 else ''}"
-    )
-    if comparison.verified:
-        _table(comparison)
-    impossible: dict[str, list[str]] = {}
-    for setting in comparison.settings:
-        if not setting.verified:
-            impossible.setdefault(setting.detail, []).append(setting.label)
-    for detail, labels in impossible.items():
-        console.line(f"Not possible: {', '.join(labels)}. {detail}")
-    for note in comparison.notes:
-        console.note(note)
-    chosen = comparison.recommended
-    console.line(f"\nRecommended: {chosen.label if chosen else 'none'}")
-    console.line(comparison.why)
-
-
-def _table(comparison: Comparison) -> None:
-    from shoal.verbs.compare.measuring import figures_of_settings
-
-    better = figures_of_settings()
-    measured = {name for setting in comparison.verified for name in setting.figures}
-    some_left = any(setting.figures.get("left_out") for setting in comparison.verified)
-    losses = [(n, n.replace("_", " "), entry.form) for n, entry in LOSSES.items() if entry.shown]
-    shown = [
-        (name, head, form)
-        for name, head, form in (*losses, *_SHOWN)
-        if name in measured and (name != "left_out" or some_left)
-    ]
-    rows, strong = [], set()
-    best = {}
-    for name, _, form in shown:
-        values = [
-            setting.figures[name] for setting in comparison.verified if name in setting.figures
-        ]
-        # What looks alike in the table is marked alike, and not at all when all are alike.
-        if len(values) < 2 or len({_written(value, form) for value in values}) > 1:
-            best[name] = _written((max if better[name] else min)(values), form)
-    for at, setting in enumerate(comparison.verified):
-        mark = "+" if setting in comparison.frontier else ""
-        mark = ">" if setting is comparison.recommended else mark
-        row = [mark, setting.method, *(_flag(setting, flag) for flag in comparison.flags)]
-        for name, _, form in shown:
-            value = setting.figures.get(name)
-            text = "-" if value is None else _written(value, form)
-            if text == best.get(name):
-                strong.add((at, len(row)))
-                text += "*"
-            row.append(text)
-        rows.append(row)
-    heads = ["", "method", *comparison.flags, *(head for _, head, _ in shown)]
-    left = console.table(heads, rows, strong=strong, spare=_SPARE)
-    console.line("> recommended   + also on the frontier   * best of its column")
-    for head, meaning in _legend(comparison).items():
-        if head in heads and head not in left:
-            console.line(f"{head}: {meaning}")
-    if left:
-        console.line(f"Not shown here: {', '.join(reversed(left))} (see --json, --csv, --report).")
-
-
-def _written(value: float, form: str) -> str:
-    return f"{value:{form}}".replace("%", " %")
-
-
-def _legend(comparison: Comparison) -> dict[str, str]:
-    """Return what each heading means."""
-    limit = console.percent(comparison.threshold, 0)
-    scores = {n: console.percent(score["accuracy"]) for n, score in comparison.baselines.items()}
-    return {
-        "loss": "information loss",
-        "above best": "how much more than the best possible release it loses at most",
-        "risk": "highest re-identification risk of a row",
-        "mean risk": "mean re-identification risk",
-        "at risk": f"rows with a risk above {limit}",
-        "belief": "highest probability of a person's most likely sensitive value",
-        "max gain": "largest increase of a sensitive value's share within a class; limited by "
-        "alpha, beta and t",
-        "deduced": "original records that can be deduced from the release",
-        "query error": "median error of counts estimated from the release",
-        "accuracy": f"of a classifier for {comparison.target} trained on the release; trained on "
-        f"the original {scores.get('original', '-')}, always guessing the most frequent value "
-        f"{scores.get('majority', '-')}",
-    }
-
-
-def _flag(setting: ComparedSetting, flag: str) -> str:
-    from shoal.verbs.compare.choices import say as written
-
-    return written(setting.values[flag]) if flag in setting.values else ""
 
 
 def _again(setting: ComparedSetting, given: Mapping[str, Any], places: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
+from shoal.base.results import Caution, Piece
 from shoal.cli.progress import BAR
 
 if TYPE_CHECKING:
@@ -146,6 +147,22 @@ def table(
     return left
 
 
+def show(pieces: Iterable[Piece]) -> None:
+    """Show what was found: sentences, warnings and tables."""
+    for piece in pieces:
+        if isinstance(piece, Caution):
+            warning(piece.text)
+        elif isinstance(piece, str):
+            line(piece)
+        else:
+            left = table(piece.heads, piece.rows, piece.title, piece.strong, piece.spare)
+            for head, text in piece.meanings.items():
+                if not head or (head in piece.heads and head not in left):
+                    line(f"{head}: {text}" if head else text)
+            if left and piece.meanings:
+                line(f"Not shown here: {', '.join(reversed(left))} (see --json, --csv, --report).")
+
+
 def _stacked(
     headers: Sequence[str], rows: Iterable[Sequence[str]], title: str, screen: Console
 ) -> None:
@@ -198,8 +215,3 @@ def visible(text: str, keep: str = "") -> str:
         char if char.isprintable() or char in keep else char.encode("unicode_escape").decode()
         for char in text
     )
-
-
-def percent(share: float, digits: int = 1) -> str:
-    """Return a share as the tables show it."""
-    return f"{100 * share:.{digits}f} %"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.base.results import percent
 from shoal.cli import console, demo_paper
 from shoal.cli import options as opt
 
@@ -51,7 +52,6 @@ def command(
     from shoal.base.seeds import SHORT_SEED
     from shoal.catalog import DEFAULT_METHOD
     from shoal.cli.background import ahead, watch
-    from shoal.cli.output import show_run
     from shoal.tables import demo
     from shoal.verbs.anonymize import STAGES
 
@@ -69,8 +69,8 @@ def command(
     frame, profile = table.frame, table.inspect()
     console.line(
         f"{frame.height:,} synthetic patients. By their quasi-identifiers, "
-        f"{console.percent(profile.unique / frame.height)} of the rows are unique; "
-        f"{console.percent(profile.vmr)} of these values are missing.\n"
+        f"{percent(profile.unique / frame.height)} of the rows are unique; "
+        f"{percent(profile.vmr)} of these values are missing.\n"
     )
     with warnings.catch_warnings():
         # The patients are made up, and everybody is to see the same: a short seed does no harm.
@@ -82,10 +82,10 @@ def command(
         )
     _show("Before", frame)
     _show(f"After: everyone looks like at least {K - 1} others", _crowd(release.frame))
-    show_run(release.made)
+    console.show(release.made.pieces())
     console.table(
         ("column", "information loss"),
-        [(name, console.percent(rate)) for name, rate in release.loss.by_column.items()],
+        [(name, percent(rate)) for name, rate in release.loss.by_column.items()],
     )
     if out is None:
         console.line("Keep the files with: shoal demo --out demo")

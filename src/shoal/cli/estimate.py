@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,9 +11,6 @@ from shoal.catalog import ESTIMATORS
 from shoal.cli import console
 from shoal.cli import options as opt
 from shoal.cli.settings import Given, with_settings
-
-if TYPE_CHECKING:
-    from shoal.verbs.estimate import Estimates
 
 
 @with_settings("Input", "hierarchies", "domain", "quasi")
@@ -93,38 +90,8 @@ def command(
     split = opt.split_names(by, (), "by") or ()
     how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
     estimates = release.estimate(of, split, estimator=estimator, **how)
-    report(estimates, values)
+    console.show(estimates.pieces(values))
     keep(json, estimates.to_json(), force, [released])
     if plot is not None:
         estimates_chart(estimates.counts).save(plot, force=force)
         console.line(f"Wrote {plot}.")
-
-
-def report(estimates: Estimates, top: int) -> None:
-    """Show the likeliest values of every combination."""
-    import numpy as np
-
-    counts = estimates.counts
-    console.line(
-        f"{estimates.shape} release, {counts.rows.sum():,.0f} rows, estimated by "
-        f"{estimates.estimator}; intervals of {100 * estimates.level:g} %"
-    )
-    rows = []
-    for group, labels in enumerate(counts.labels):
-        size = float(counts.rows[group])
-        if size <= 0:
-            continue
-        for j in np.argsort(-counts.count[group], kind="stable")[:top]:
-            count, low, high = (
-                float(numbers[group, j]) for numbers in (counts.count, counts.low, counts.high)
-            )
-            share = console.percent(count / size)
-            rows.append(
-                (*labels, counts.values[j], f"{count:,.1f}", f"{low:,.1f} to {high:,.1f}", share)
-            )
-    console.table((*counts.by, counts.of, "count", "interval", "share"), rows)
-    hidden = len(counts.values) - top
-    if hidden > 0:
-        console.line(
-            f"{hidden:,} rarer values a combination are not shown; see --values and --json."
-        )

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from shoal.api.release import Release
     from shoal.plan.plan import Plan
     from shoal.releases.history.store import History
-    from shoal.verbs.run import Run
 
 
 @dataclass(frozen=True)
@@ -308,55 +307,9 @@ def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
         named[file.resolve()] = flag
 
 
-def show_run(run: Run) -> None:
-    """Show the result of a run in a few lines."""
-    from shoal.catalog import find_method
-    from shoal.privacy.base import reached
-    from shoal.show.charts.words import say
-
-    loss = run.loss
-    left = run.rows_in - run.rows_out
-    removed = "no rows removed" if left <= 0 else f"{left:,} rows removed"
-    more = f", {-left:,} counterfeit rows added" if left < 0 else ""
-    console.line(
-        f"Method {run.method}: {run.rows_in:,} rows in, {run.rows_out:,} rows out{more}, "
-        f"{run.groups:,} classes"
-    )
-    if run.plan.paper is not None:
-        citation = find_method(run.plan.method.name).citation
-        console.line(f"As in {citation}: {run.plan.paper.describe()}")
-    if run.verdict.people is not None:
-        console.line(f"{run.verdict.people:,} different people, counted by {run.schema.person!r}")
-    parts = "all by generalization"
-    if loss.removal:
-        parts = f"{say(loss.generalization, 'share')} by generalization"
-        parts += f", {say(loss.removal, 'share')} by removal"
-    console.line(f"Information loss {say(loss.rate, 'share')}, {parts}; {removed}")
-    if run.proof is not None:
-        console.line(f"Proved: {run.proof.describe().partition('. ')[2]}")
-    if run.notes:
-        notes = (f"{name} {_figures(value)}" for name, value in run.notes.items())
-        console.line(f"Found: {'; '.join(notes)}")
-    if run.exposure is not None and not run.exposure.warns:
-        console.line(f"Note: {run.exposure.describe()}")
-    if run.read_off is not None and run.read_off.known and not run.read_off.warns:
-        console.line(f"Note: {run.read_off.describe()}")
-    for result in run.verdict.rules:
-        console.line(f"Verified: {result.promise}; reached: {reached(result.achieved)}")
-
-
 def _filled(page: str, manifest: Mapping[str, Any]) -> str:
     if not page:
         return page
     from shoal.report.evidence import filled
 
     return filled(page, manifest["files"])
-
-
-def _figures(value: Any) -> str:
-    """Write a note of a method in short: of many things how many there are."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_figures(item)}" for name, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return f"{len(value):,}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -26,15 +26,7 @@ from shoal.catalog import RULES, RuleEntry
 from shoal.privacy import RecursiveLDiversity, Rule
 from shoal.privacy.base import safer, worse
 from shoal.privacy.closeness import gains
-
-_DELTA = "delta"  # delta-disclosure is measured and cannot be promised: no rule stands behind it
-
-
-def shown() -> dict[str, str]:
-    """Return the figures of a sensitive column that tables show, with what they are called."""
-    measuring = [entry for entry in RULES.values() if entry.sensitive]
-    names = [reading.name for entry in measuring for reading in entry.readings if reading.shown]
-    return {name: name.replace("_", " ") for name in [*names, _DELTA]}
+from shoal.releases.verdict import DELTA
 
 
 def models(
@@ -75,8 +67,8 @@ def models(
                     columns[rule.column][reading.name] = rule.achieved(stats)[figure]
     for name in names:
         gain, _ = gains(stats.read(with_missing(name)))
-        columns[name][_DELTA] = float(np.abs(np.log1p(gain)).max(initial=0.0))
-    deltas = [figures[_DELTA] for figures in columns.values()]
+        columns[name][DELTA] = float(np.abs(np.log1p(gain)).max(initial=0.0))
+    deltas = [figures[DELTA] for figures in columns.values()]
     return {
         "data": {"quasi-identifiers": list(quasi), "sensitive attributes": names},
         **summary,

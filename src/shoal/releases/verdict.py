@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -10,9 +10,14 @@ import numpy as np
 
 from shoal.base.errors import ParameterError
 from shoal.base.partition import Bools, GroupStats, Ints
+from shoal.base.results import Caution, Piece, Result, ResultTable, percent
 from shoal.base.roles import Role
-from shoal.base.to_json import as_json, plain, table_html
-from shoal.privacy.base import Rule, flatten, promised, reached, weakest
+from shoal.base.to_json import plain
+from shoal.catalog import RULES
+from shoal.privacy.base import Rule, flatten, promised, reached, said, weakest
+
+DELTA = "delta"
+"""The figure of delta-disclosure."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class WorstGroup:
 
 
 @dataclass(frozen=True, repr=False)
-class Verdict:
+class Verdict(Result):
     """What was found.
 
     Parameters
@@ -110,13 +115,46 @@ class Verdict:
         told = f"{kept}; {self.rows:,} rows, {self.classes:,} classes"
         return f"Verdict({told}; reached: {reached(self.achieved)})"
 
-    def _repr_html_(self) -> str:
-        """Show it in a notebook: every rule, and every fault."""
-        rows = [
-            ("holds" if rule.holds else "BROKEN", rule.promise, reached(rule.achieved))
-            for rule in self.rules
-        ]
-        return table_html(self.headline, ("", "promise", "reached"), rows, " ".join(self.faults))
+    def pieces(self, *, detailed: bool = False) -> Iterator[Piece]:
+        """Yield what was found, the worst classes first; ``detailed``: also all deduced values."""
+        people = "" if self.people is None else f" of {self.people:,} people"
+        yield f"{self.rows:,} rows{people} in {self.classes:,} classes"
+        rows = "rows  " if "uncounted" in self.models else "holds "
+        for result in self.rules:
+            mark = rows if result.holds else "BROKEN"
+            yield f"{mark}   {result.promise}; reached: {reached(result.achieved)}"
+        yield from _models(self.models)
+        if exposed := self.models.get("exposure"):
+            yield Caution(exposed["sentence"]) if exposed["warning"] else exposed["sentence"]
+        told = self.models.get("read_off")
+        if told and (detailed or told["warning"]):
+            yield Caution(told["sentence"]) if told["warning"] else told["sentence"]
+        if told and detailed:
+            yield (
+                f"{told['cells']:,} original values and {told['known']:,} complete records "
+                f"{'may be' if told['assumed'] else 'can be'} deduced; {told['exact']:,} rows are "
+                "published unchanged, in classes of equal rows."
+            )
+        yield from _earlier(self.models)
+        yield from map(Caution, self.models.get("cautions", ()))
+        yield from (f"Fault    {fault}" for fault in self.faults)
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.models.get("not_checked", {}).items():
+            by_reason.setdefault(why, []).append(name)
+        for why, names in by_reason.items():
+            yield f"Not checked in the manifest: {', '.join(names)} ({why})"
+        if self.worst:
+            cells = list(self.worst[0].cells)
+            yield "\nThe classes that break the rules most:"
+            yield ResultTable(
+                ("rows" if self.people is None else "people", "breaks", *cells),
+                [
+                    (group.size, ", ".join(group.breaks), *(group.cells[name] for name in cells))
+                    for group in self.worst
+                ],
+            )
+        words = self.headline.replace("The promise is kept", "The file keeps its promise")
+        yield words.replace("The promise is broken", "The file breaks its promise")
 
     @property
     def headline(self) -> str:
@@ -148,7 +186,49 @@ class Verdict:
         told: dict[str, Any] = plain({**self.models, "verdict": verdict})
         return told
 
-    to_json = as_json
+
+def _models(models: Mapping[str, Any]) -> Iterator[Piece]:
+    """Yield what every privacy model says of the sensitive columns."""
+    for name, figures in models.get("reached", {}).items():
+        yield f"The values published instead of {name!r} reach: {reached(figures)}"
+    for name, figures in models.get("posterior", {}).items():
+        worst, mean = figures["worst_posterior"], figures["mean_posterior"]
+        yield (
+            f"Someone who knows all quasi-identifiers of a person guesses {name!r} correctly with "
+            f"probability {percent(mean)} on average, {percent(worst)} at worst."
+        )
+    if models.get("seeded"):
+        yield Caution("The plan has a seed: anyone who knows the seed can undo this release.")
+    if columns := models.get("columns", {}):
+        yield "\nAll privacy models, measured in the weakest class:"
+        heads = figures_shown()
+        rows = [(name, *(said(own[key]) for key in heads)) for name, own in columns.items()]
+        yield ResultTable(("sensitive", *heads.values()), rows)
+
+
+def _earlier(models: Mapping[str, Any]) -> Iterator[Piece]:
+    """Yield what earlier releases leave of the sensitive columns."""
+    for name, figures in models.get("earlier", {}).items():
+        yield f"\nWith {figures['releases']} earlier release{'s' * (figures['releases'] > 1)}:"
+        yield figures["sentence"]
+        unit = figures["unit"]
+        yield ResultTable(
+            (f"values of {name} left", f"{unit} in all of them", f"{unit} in some of them"),
+            [
+                (left, *(f"{figures[who]['left'].get(left, 0):,}" for who in ("all", "some")))
+                for left in figures["counts"][:10]
+            ],
+        )
+        if figures["beyond"]:
+            yield figures["beyond"]
+
+
+def figures_shown() -> dict[str, str]:
+    """Return the figures of a sensitive column that tables show, with what they are called."""
+    measuring = [entry for entry in RULES.values() if entry.sensitive]
+    names = [reading.name for entry in measuring for reading in entry.readings if reading.shown]
+    # Delta-disclosure is measured and cannot be promised: no rule stands behind it.
+    return {name: name.replace("_", " ") for name in [*names, DELTA]}
 
 
 def required(rules: Sequence[Rule]) -> tuple[Rule, ...]:

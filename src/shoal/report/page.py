@@ -10,10 +10,9 @@ from typing import Any
 from shoal import __version__
 from shoal.base.errors import SchemaError
 from shoal.catalog import find_method
-from shoal.measures.models import shown
 from shoal.measures.risks.results import Attacks
 from shoal.privacy.base import said
-from shoal.releases.verdict import Verdict
+from shoal.releases.verdict import Verdict, figures_shown
 from shoal.report.evidence import evidence
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, losses_shown, promises
@@ -214,6 +213,6 @@ def models_shown(verdict: Verdict) -> dict[str, Any] | None:
     columns = verdict.models.get("columns", {})
     if not columns:
         return None
-    figures = shown()
+    figures = figures_shown()
     rows = [(name, [said(own[key]) for key in figures]) for name, own in columns.items()]
     return {"names": list(figures.values()), "rows": rows}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from shoal.base.errors import ParameterError, listed, nearest
-from shoal.base.to_json import as_json, table_html
+from shoal.base.results import Piece, Result, ResultTable, percent
 from shoal.catalog import ESTIMATORS, find_estimator, find_paper
 from shoal.releases.base import By, Counts
 from shoal.releases.categories import read_by
@@ -16,7 +18,7 @@ from shoal.releases.opened import Opened, check_release
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates:
+class Estimates(Result):
     """What :func:`estimate` found: the counts, and how they were found."""
 
     counts: Counts
@@ -29,10 +31,25 @@ class Estimates:
         many = len(self.counts.values)
         return f"Estimates({self.counts.of}{by}; {many} values; {self.estimator}, {self.level:g})"
 
-    def _repr_html_(self) -> str:
-        """Show the estimates in a notebook."""
-        frame = self.counts.frame()
-        return table_html(f"Estimates of {self.counts.of}", frame.columns, frame.head(60).rows())
+    def pieces(self, top: int = 10) -> Iterator[Piece]:
+        """Yield the likeliest values of every combination, so many of each."""
+        counts = self.counts
+        yield (
+            f"{self.shape} release, {counts.rows.sum():,.0f} rows, estimated by "
+            f"{self.estimator}; intervals of {100 * self.level:g} %"
+        )
+        rows = []
+        for group in np.flatnonzero(counts.rows > 0):
+            labels, size = counts.labels[group], float(counts.rows[group])
+            for j in np.argsort(-counts.count[group], kind="stable")[:top]:
+                count, low, high = (
+                    float(numbers[group, j]) for numbers in (counts.count, counts.low, counts.high)
+                )
+                figures = (f"{count:,.1f}", f"{low:,.1f} to {high:,.1f}", percent(count / size))
+                rows.append((*labels, counts.values[j], *figures))
+        yield ResultTable((*counts.by, counts.of, "count", "interval", "share"), rows)
+        if (hidden := len(counts.values) - top) > 0:
+            yield (f"{hidden:,} rarer values a combination are not shown; see --values and --json.")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -44,8 +61,6 @@ class Estimates:
             "by": list(self.counts.by),
             "estimates": self.counts.frame().to_dicts(),
         }
-
-    to_json = as_json
 
 
 def estimate(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from shoal.base.results import Caution, Piece, Result, ResultTable, percent
 from shoal.base.roles import Role
-from shoal.base.to_json import as_json, table_html
 from shoal.base.to_json import plain as plain_data
 from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
@@ -20,6 +20,9 @@ from shoal.tables.guessing.whose import not_people, repeating
 from shoal.tables.schema import Column, Schema, plain, type_name
 
 _SIZES = (2, 5, 10)
+
+
+_SETS = 3  # columns, combinations of each size, and rows that are shown
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class ColumnLook:
 
 
 @dataclass(frozen=True, repr=False)
-class Inspection:
+class Inspection(Result):
     """What a table looks like to someone who wants to publish it.
 
     Parameters
@@ -92,24 +95,43 @@ class Inspection:
         )
         return told
 
-    to_json = as_json
+    def pieces(self, *, examples: bool = False) -> Iterator[Piece]:
+        """Yield the columns, those that identify people, and how unique the rows are.
 
-    def _repr_html_(self) -> str:
-        """Show the columns in a notebook, with the role that each suggests and why."""
+        ``examples``: also a value of every column.
+        """
+        heads = ["column", "type", "missing", "distinct", "example", "suggested role"]
         rows = [
-            (
+            [
                 look.column.name,
                 look.type_name,
-                f"{look.missing / max(self.rows, 1):.1%}",
-                look.distinct,
+                percent(look.missing / max(self.rows, 1)),
+                f"{look.distinct:,}",
+                look.example[:24],
                 look.column.role.label,
-                look.column.kind.value if look.column.kind else "",
-                look.column.reason,
-            )
+            ]
             for look in self.columns
         ]
-        heads = ("column", "type", "missing", "distinct", "role", "kind", "why")
-        return table_html(f"{self.rows:,} rows", heads, rows)
+        for row in () if examples else (heads, *rows):
+            del row[4]
+        yield ResultTable(heads, rows, spare=("example",))
+        yield "Why these roles:"
+        for look in self.columns:
+            yield f"  {look.column.name}: {look.column.reason}"
+        yield ""
+        if self.not_people:
+            yield Caution(self.not_people)
+        yield from _identifying(self.singling)
+        names = self.schema.quasi
+        if not names:
+            yield "No quasi-identifiers found or named. Name them with --quasi a,b,c."
+            return
+        yield f"By the quasi-identifiers {', '.join(names)}:"
+        yield f"  missing values                  {percent(self.vmr)}"
+        yield f"  rows with a missing value       {percent(self.rmr)}"
+        for size, many in self.below.items():
+            what = "rows that are unique" if size == 2 else f"rows in a class below {size}"
+            yield f"  {what:<30}  {percent(many / self.rows)} ({many:,})"
 
     def decided(self, schema: Schema) -> Inspection:
         """Return the same look with other roles."""
@@ -143,6 +165,29 @@ class Inspection:
             name for name in names if self.schema[name].role not in (Role.IDENTIFIER, Role.PERSON)
         ]
         return singling_out(self.frame, names, together=together)
+
+
+def _identifying(singling: Singling) -> Iterator[Piece]:
+    """Yield which columns identify people, alone and together."""
+    best = [one for one in singling.columns if one.unique][:_SETS]
+    for size in (2, 3):
+        best += [one for one in singling.together if len(one.columns) == size][:_SETS]
+    if best:
+        yield "Columns that identify people, alone or together:"
+        yield ResultTable(
+            ("columns", "rows that are unique"),
+            [(" + ".join(one.columns), f"{one.unique:,} ({percent(one.alone)})") for one in best],
+        )
+    share = percent(singling.unique / max(singling.rows, 1))
+    yield (
+        f"{singling.unique:,} rows ({share}) are unique by three or fewer of "
+        f"{', '.join(singling.tried)}."
+    )
+    for row in singling.worst[:_SETS]:
+        sets = [" + ".join(names) for names in row.minimal]
+        more = f", and {len(sets) - 2:,} more" if len(sets) > 2 else ""
+        yield f"  Row {row.row + 1:,} is unique by {', by '.join(sets[:2])}{more}."
+    yield ""
 
 
 def inspect(

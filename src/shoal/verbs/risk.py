@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,12 +10,13 @@ import polars as pl
 
 from shoal.base.errors import SchemaError, warn
 from shoal.base.partition import GroupStats
+from shoal.base.results import Caution, Piece, Result, ResultTable, percent
 from shoal.base.roles import Role
-from shoal.base.to_json import as_json, table_html
 from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
 from shoal.measures.value_disclosure import LEFT_OUT, Telling, telling
 from shoal.privacy import KAnonymity
+from shoal.privacy.base import said
 from shoal.releases import foreign
 from shoal.releases.opened import Opened, uncounted
 from shoal.tables.open_table import check_columns, quasi_schema
@@ -22,7 +24,7 @@ from shoal.tables.schema import Column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Risks:
+class Risks(Result):
     """What :func:`risk` found.
 
     Parameters
@@ -60,15 +62,22 @@ class Risks:
             f"{after.unique:.4g})"
         )
 
-    def _repr_html_(self) -> str:
-        """Show the figures in a notebook, before and after."""
-        before = {} if self.before is None else self.before.to_dict()
-        rows = [(name, before.get(name), value) for name, value in self.after.to_dict().items()]
-        for name, risk in self.attributes.items():
-            seen = self.attributes_before.get(name)
-            then = None if seen is None else seen.worst
-            rows.append((f"strongest belief in {name}", then, risk.worst))
-        return table_html("Risk of re-identification", ("", "before", "after"), rows)
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the figures before and after side by side."""
+        yield f"{self.after.rows:,} rows, attacker knows {', '.join(self.quasi)}"
+        both = [measured for measured in (self.before, self.after) if measured is not None]
+        heads = ("before", "after") if len(both) == 2 else ("this table",)
+        yield ResultTable(("re-identification", *heads), _rows(both, self.population))
+        for name, after in self.attributes.items():
+            seen = [*([self.attributes_before[name]] if self.before else []), after]
+            yield ResultTable((f"belief in a value of {name}", *heads), _beliefs(seen))
+            if name in self.values:
+                yield from _values(self.values[name])
+        if self.left_out:
+            yield self.left_out
+        if self.exposure is not None:
+            text = self.exposure.describe()
+            yield Caution(text) if self.exposure.warns else text
 
     @property
     def left_out(self) -> str:
@@ -89,7 +98,79 @@ class Risks:
             "values_left_out": self.left_out,
         }
 
-    to_json = as_json
+
+def _rows(measured: list[Risk], population: int | None) -> list[tuple[str, ...]]:
+    share = percent(measured[0].threshold, 0)
+
+    def line(label: str, *cells: object) -> tuple[str, ...]:
+        return (label, *map(str, cells))
+
+    rows = [
+        line("rows", *(f"{one.rows:,}" for one in measured)),
+        line("classes", *(f"{one.classes:,}" for one in measured)),
+        line(f"smallest class (k), {measured[-1].counted}", *(one.k for one in measured)),
+        line(
+            "highest risk (prosecutor)",
+            *_all(measured, "prosecutor_highest"),
+        ),
+        line("mean risk", *_all(measured, "prosecutor_mean")),
+        line(f"rows with a risk above {share}", *(percent(one.above) for one in measured)),
+        line(_unique(measured[-1]), *(percent(one.unique) for one in measured)),
+    ]
+    if population is None:
+        return rows
+    return [
+        *rows,
+        line(f"smallest group of {population:,} people (k-map)", *(one.k_map for one in measured)),
+        line("highest risk (journalist)", *_all(measured, "journalist_highest")),
+        line("share of rows linked correctly (marketer)", *_all(measured, "marketer")),
+    ]
+
+
+def _unique(risk: Risk) -> str:
+    alone = "rows of people who are alone in their class"
+    return "rows that are unique" if risk.counted == "rows" else alone
+
+
+def _beliefs(measured: list[AttributeRisk]) -> list[tuple[str, ...]]:
+    limit = percent(measured[0].threshold, 0)
+    return [
+        ("most likely value, highest", *_all(measured, "worst")),
+        ("most likely value, mean", *_all(measured, "mean")),
+        ("most frequent value, without the release", *_all(measured, "prior")),
+        (
+            f"{measured[-1].counted} with a belief above {limit}",
+            *(percent(one.above) for one in measured),
+        ),
+        (
+            f"{measured[-1].counted} with a certain value",
+            *(percent(one.certain) for one in measured),
+        ),
+    ]
+
+
+def _values(told: Telling) -> Iterator[Piece]:
+    """Yield the values whose share in a class is highest, compared with the table."""
+    heads = ("in the table", "in a class, highest", "gain", f"{told.unit} where doubled")
+    rows = [
+        (
+            one.value,
+            f"{100 * one.table:.3g} %",
+            f"{100 * one.highest:.3g} %",
+            said(one.ratio),
+            f"{one.doubled:,}",
+        )
+        for one in told.shown
+    ]
+    yield ResultTable((f"share of {told.column}", *heads), rows)
+    if len(told.values) > len(rows):
+        yield f"{len(told.values) - len(rows):,} more values with lower gains: see --json."
+    if sentence := told.describe():
+        yield Caution(sentence)
+
+
+def _all(measured: list[Risk] | list[AttributeRisk], name: str) -> list[str]:
+    return [percent(getattr(one, name)) for one in measured]
 
 
 def risk(

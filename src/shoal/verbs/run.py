@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from shoal.base.to_json import as_json
+from shoal.base.results import Piece, Result
+from shoal.catalog import find_method
 from shoal.measures.exposure import Exposure
 from shoal.measures.losses.ncp import Loss
 from shoal.measures.readoff import ReadOff
 from shoal.plan.plan import Plan
+from shoal.privacy.base import reached
 from shoal.releases.verdict import Verdict
 from shoal.tables.schema import Schema
 from shoal.verbs.provenance import Marks
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Result):
     """How a release was made, on whichever engine.
 
     Parameters
@@ -111,7 +113,39 @@ class Run:
             "plan": self.plan.public(),
         }
 
-    to_json = as_json
+    def pieces(self) -> Iterator[Piece]:
+        """Yield what came out in a few lines."""
+        from shoal.show.charts.words import say
+
+        loss = self.loss
+        left = self.rows_in - self.rows_out
+        removed = "no rows removed" if left <= 0 else f"{left:,} rows removed"
+        more = f", {-left:,} counterfeit rows added" if left < 0 else ""
+        yield (
+            f"Method {self.method}: {self.rows_in:,} rows in, {self.rows_out:,} rows out{more}, "
+            f"{self.groups:,} classes"
+        )
+        if self.plan.paper is not None:
+            citation = find_method(self.plan.method.name).citation
+            yield f"As in {citation}: {self.plan.paper.describe()}"
+        if self.verdict.people is not None:
+            yield f"{self.verdict.people:,} different people, counted by {self.schema.person!r}"
+        parts = "all by generalization"
+        if loss.removal:
+            parts = f"{say(loss.generalization, 'share')} by generalization"
+            parts += f", {say(loss.removal, 'share')} by removal"
+        yield f"Information loss {say(loss.rate, 'share')}, {parts}; {removed}"
+        if self.proof is not None:
+            yield f"Proved: {self.proof.describe().partition('. ')[2]}"
+        if self.notes:
+            notes = (f"{name} {_figures(value)}" for name, value in self.notes.items())
+            yield f"Found: {'; '.join(notes)}"
+        if self.exposure is not None and not self.exposure.warns:
+            yield f"Note: {self.exposure.describe()}"
+        if self.read_off is not None and self.read_off.known and not self.read_off.warns:
+            yield f"Note: {self.read_off.describe()}"
+        for result in self.verdict.rules:
+            yield f"Verified: {result.promise}; reached: {reached(result.achieved)}"
 
 
 def versions(*names: str) -> Mapping[str, str]:
@@ -124,3 +158,12 @@ def _version(name: str) -> str:
     """Ask a library that is loaded, which is quicker than to read the papers that came with it."""
     told = getattr(sys.modules.get(name), "__version__", None)
     return told if isinstance(told, str) else version(name)
+
+
+def _figures(value: Any) -> str:
+    """Write a note of a method in short: of many things how many there are."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_figures(item)}" for name, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return f"{len(value):,}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -60,7 +60,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     staged is deleted before the program ends.
     """
     from shoal.cli.background import stoppable
-    from shoal.cli.output import check_apart, check_named, show_run
+    from shoal.cli.output import check_apart, check_named
     from shoal.ext.spark.anonymize import anonymize_and_bring
     from shoal.ext.spark.settings import DRIVER_TUPLES, Spark
 
@@ -90,7 +90,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
         files = _write_figures(order, replace(release, original=original))
     for text in release.warnings:
         console.warning(text)
-    show_run(release.made)
+    console.show(release.made.pieces())
     console.line(f"Wrote {' and '.join(files)}.")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from shoal.base.to_json import as_json, table_html
+from shoal.base.results import Piece, Result, ResultTable
 from shoal.releases.estimates.intervals import quantile
 
 
@@ -69,7 +69,7 @@ class AttackResult:
 
 
 @dataclass(frozen=True, repr=False)
-class Attacks:
+class Attacks(Result):
     """What :func:`shoal.attack` found.
 
     Parameters
@@ -110,10 +110,39 @@ class Attacks:
         )
         return f"Attacks({self.targets:,} people by {', '.join(self.known)}; {told})"
 
-    def _repr_html_(self) -> str:
-        """Show the attacks in a notebook, each beside a guess and the control."""
-        frame = self.frame().drop("verdict", "warning")
-        return table_html(f"{self.targets:,} people attacked", frame.columns, frame.rows())
+    def pieces(self) -> Iterator[Piece]:
+        """Yield every attack in a line, then in words."""
+        wrong = "".join(
+            f"; {percent(share)} of that {what}"
+            for share, what in ((self.noise, "wrong"), (self.gaps, "unknown"))
+            if share
+        )
+        yield (
+            f"{self.rows:,} rows, {self.shape}. The attacker knows {', '.join(self.known)} of "
+            f"{self.targets:,} people{wrong}"
+        )
+        yield ResultTable(
+            ("attack", "on", "success", "95 % interval", "guess", "control"),
+            [
+                (
+                    attack.name,
+                    attack.column or "the row",
+                    percent(attack.success),
+                    f"{percent(attack.low)} to {percent(attack.high)}",
+                    percent(attack.baseline),
+                    "" if attack.control is None else percent(attack.control),
+                )
+                for attack in self.results
+            ],
+        )
+        for attack in self.results:
+            yield f"{attack.name}: {attack.question}"
+            yield f"  {attack.verdict}"
+            if attack.warning:
+                yield f"  Note: {attack.warning}"
+        if self.unmatched:
+            yield (f"{self.unmatched:,} targets match no published row; they count as not found.")
+        yield {"others": _OTHERS, "outsiders": _OUTSIDERS, "none": ""}[self.control]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -121,8 +150,6 @@ class Attacks:
             **{k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items()},
             "results": [result.to_dict() for result in self.results],
         }
-
-    to_json = as_json
 
     def frame(self) -> pl.DataFrame:
         """Return one row per result."""
@@ -303,3 +330,12 @@ _WORDS = {
         "somebody who does not use that cells are tight is right for",
     ),
 }
+
+_OTHERS = (
+    "Control: the same attack with the values of another person. With --control and a table of "
+    "people who are not in the release, it shows what is true of all similar people."
+)
+_OUTSIDERS = (
+    "Control: the same attack on people who are not in the release (for linkage: with the values "
+    "of another person)."
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.to_json import as_json, table_html
+from shoal.base.results import Caution, Piece, Result
 from shoal.plan.plan import Plan
 from shoal.show.charts.paper import Chart
 from shoal.show.charts.plane import Point, scatter
@@ -28,6 +28,7 @@ from shoal.verbs.compare.frontier import (
     share,
 )
 from shoal.verbs.compare.measuring import figures_of_settings
+from shoal.verbs.compare.settings_table import settings_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class ComparedSetting:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Result):
     """All settings in the order asked for.
 
     Parameters
@@ -237,11 +238,25 @@ class Comparison:
             f"recommended: {chosen})"
         )
 
-    def _repr_html_(self) -> str:
-        """Show the table of settings in a notebook, with what is recommended and why."""
-        frame = self.to_polars()
-        told = [name for name in frame.columns if frame[name].null_count() < frame.height]
-        return table_html("Settings compared", told, frame.select(told).rows(), self.why)
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the table of settings, what is not possible, and what is recommended."""
+        yield from map(Caution, self.warnings)
+        yield (
+            f"{self.rows:,} rows, {len(self.quasi)} quasi-identifiers, "
+            f"{len(self.settings)} settings"
+            f"{f', {self.repeats} runs each' if self.repeats > 1 else ''}"
+        )
+        if self.verified:
+            yield settings_table(self)
+        impossible: dict[str, list[str]] = {}
+        for setting in self.settings:
+            if not setting.verified:
+                impossible.setdefault(setting.detail, []).append(setting.label)
+        for detail, labels in impossible.items():
+            yield f"Not possible: {', '.join(labels)}. {detail}"
+        yield from self.notes
+        yield f"\nRecommended: {self.recommended.label if self.recommended else 'none'}"
+        yield self.why
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything found as plain data: no value of the table, no seed."""
@@ -267,8 +282,6 @@ class Comparison:
             "classifier": {"target": self.target, **self.baselines} if self.baselines else None,
             "notes": list(self.notes),
         }
-
-    to_json = as_json
 
 
 def _plain(setting: ComparedSetting) -> dict[str, Any]:
