@@ -8,7 +8,7 @@ whole; the rules asked are the same as in :mod:`shoal.releases.generalized.check
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import polars as pl
 from shoal.base.errors import ShoalError
 from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule, weakest
-from shoal.releases.published import read
+from shoal.releases.published import count_values, read
 from shoal.releases.verdict import Verdict, assemble, broken, result_of
 from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
@@ -102,15 +102,9 @@ def _histogram(label: Ints, cells: pl.Series, many: Ints, classes: int, of: Valu
             f"The published column {cells.name!r} holds a value that was not counted before: the "
             "release changed while it was checked."
         )
-    code = coded["code"].to_numpy()
-    span = of.whole.size
-    known = code >= 0
-    runs, which = np.unique(label[known] * span + code[known], return_inverse=True)
-    counts = np.zeros(runs.size, np.int64)
-    np.add.at(counts, which.reshape(-1), many[known])
-    starts = np.searchsorted(runs, np.arange(classes + 1, dtype=np.int64) * span)
-    starts = starts.astype(np.int64)
-    return Histogram(starts, runs % span, counts, of.whole, of.names, whole_gaps=of.gaps)
+    names = pl.Series(of.names, dtype=pl.String)
+    counted = count_values(label, coded["code"].to_numpy(), classes, names, many)
+    return replace(counted, whole=of.whole, whole_gaps=of.gaps)
 
 
 def examine(stats: GroupStats, rules: Sequence[Rule]) -> Findings:

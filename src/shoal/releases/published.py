@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import SchemaError, listed, nearest
-from shoal.base.partition import Ints
+from shoal.base.partition import Histogram, Ints
 from shoal.releases.ends import ENDS, ends_of
+from shoal.tables.cells import as_text
 
 # No published column can be called so: a name with this in front is ours.
 _ROW = "\x00row"
@@ -57,6 +58,33 @@ class Published:
         counted = whose.group_by("group").agg(pl.col("person").n_unique())
         many[counted["group"].to_numpy()] = counted["person"].to_numpy()
         return many
+
+
+def count_values(
+    owner: Ints, codes: Ints, groups: int, names: pl.Series, weights: Ints | None = None
+) -> Histogram:
+    """Count the values of a sensitive column in every class; a code of -1 is a missing value.
+
+    ``owner``: the class of every value. ``weights``: how often each stands there; once by default.
+    """
+    span = max(len(names), 1)
+    known = codes >= 0
+    keys = owner[known] * span + codes[known]
+    many = np.ones(codes.size, np.int64) if weights is None else weights
+    if weights is None:
+        cells, counts = np.unique(keys, return_counts=True)
+    else:
+        cells, which = np.unique(keys, return_inverse=True)
+        counts = np.zeros(cells.size, np.int64)
+        np.add.at(counts, which.reshape(-1), many[known])
+    whole, gaps = np.zeros(span, np.int64), np.zeros(groups, np.int64)
+    np.add.at(whole, codes[known], many[known])
+    np.add.at(gaps, owner[~known], many[~known])
+    starts = np.searchsorted(cells, np.arange(groups + 1) * span).astype(np.int64)
+    texts = tuple(as_text(names).to_list())
+    return Histogram(
+        starts, cells % span, counts, whole, texts, gaps=gaps, whole_gaps=int(gaps.sum())
+    )
 
 
 def read(frame: pl.DataFrame, quasi: Sequence[str]) -> Published:

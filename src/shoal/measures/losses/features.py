@@ -19,11 +19,12 @@ import polars as pl
 
 from shoal.base.partition import Floats, Ints
 from shoal.base.roles import Kind, Role
+from shoal.measures.risks.matching import sides
 from shoal.releases import notation
 from shoal.releases.categories import Coded
 from shoal.releases.generalized.spread import Spread, unknown
 from shoal.releases.published import Published, read
-from shoal.releases.readback import Sides, match
+from shoal.releases.readback import Sides
 from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Column, Schema, plain
@@ -61,11 +62,9 @@ def read_beside(
     were, so that ``*`` is a text like any other.
     """
     published = released if isinstance(released, Published) else read(released, schema.quasi)
-    cells = published.cells
-    if exact:
-        cells = cells.with_columns(notation.exact(cells[name]) for name in schema.quasi)
-    sides = {name: match(original[name], cells, schema[name], taxonomies) for name in schema.quasi}
-    return PairedCells(published, sides)
+    columns = [schema[name] for name in schema.quasi]
+    both = sides(original, published.cells, columns, taxonomies, raw=exact, gaps="open")
+    return PairedCells(published, dict(zip(schema.quasi, both, strict=True)))
 
 
 def features(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-import numpy as np
 import polars as pl
 
 from shoal.base.errors import InputError, SchemaError, listed
-from shoal.base.partition import GroupStats, Histogram, Ints
+from shoal.base.partition import GroupStats
 from shoal.privacy.base import Rule
 from shoal.releases.anatomy import COUNT, GROUP
 from shoal.releases.exact import check as exact
 from shoal.releases.exact.check import compare, judge, kept, truth
 from shoal.releases.opened import Opened
+from shoal.releases.published import count_values
 from shoal.releases.verdict import Verdict, required
 from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
@@ -59,11 +58,9 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
     groups = listing[GROUP].unique().sort()
     sizes = listing.group_by(GROUP).agg(pl.col(COUNT).sum()).sort(GROUP)[COUNT].to_numpy()
     at = groups.search_sorted(listing[GROUP]).to_numpy()
-    known = listing[name].is_not_null().to_numpy()
-    hist = _histogram(
-        at[known], listing[name].filter(known), listing[COUNT].filter(known), sizes.size
-    )
-    hist = replace(hist, whole_gaps=int(listing[COUNT].filter(~known).sum()))
+    names = natural(listing[name])
+    codes, many = find(listing[name], names), listing[COUNT].to_numpy()
+    hist = count_values(at, codes, sizes.size, names, many)
     classes = opened.published.sizes
     stats = {None: GroupStats(classes, {}), name: GroupStats(sizes, {name: hist})}
     if source is not None and source.order is not None:
@@ -94,21 +91,6 @@ def plausible(
             "original has them."
         )
     return faults
-
-
-def _histogram(groups: Ints, values: pl.Series, counts: pl.Series, size: int) -> Histogram:
-    names = natural(values)
-    frame = (
-        pl.DataFrame({"group": groups, "value": find(values, names), "count": counts})
-        .group_by("group", "value")
-        .agg(pl.col("count").sum())
-        .sort("group", "value")
-    )
-    own = frame["group"].to_numpy()
-    codes, many = frame["value"].to_numpy(), frame["count"].to_numpy().astype(np.int64)
-    whole = np.bincount(codes, many, len(names)).astype(np.int64)
-    starts = np.searchsorted(own, np.arange(size + 1)).astype(np.int64)
-    return Histogram(starts, codes, many, whole, tuple(as_text(names).to_list()))
 
 
 def _table_faults(released: pl.DataFrame, listing: pl.DataFrame) -> list[str]:

@@ -21,7 +21,7 @@ from shoal.releases.generalized.coverage import covers, plausible
 from shoal.releases.generalized.limits import limit_faults, strata_labels, strata_of
 from shoal.releases.linked import linked_faults
 from shoal.releases.opened import Opened
-from shoal.releases.published import Published
+from shoal.releases.published import Published, count_values
 from shoal.releases.verdict import Verdict, WorstGroup, ask, assemble, broken, required
 from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
@@ -148,38 +148,21 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
     """Count the known values of a sensitive column in every class."""
     if isinstance(column.dtype, pl.Categorical):
         column = column.cast(pl.String)
-    values = natural(column)
-    blank_cells = column.is_null()
-    known = pl.DataFrame({"group": published.labels, "code": find(column, values)})
-    known = known.filter(pl.col("code") >= 0)
-    if persons is not None:
-        known = known.with_columns(persons.filter(~blank_cells).alias("person")).unique()
-    # One number per class and value: sorting those is much faster than grouping by the pair.
-    keys = np.sort(known["group"].to_numpy() * len(values) + known["code"].to_numpy())
-    edges = np.flatnonzero(np.diff(keys, prepend=-1))
-    cells = keys[edges]
-    codes = cells % max(len(values), 1)
-    counts = np.diff(edges, append=keys.size)
-    starts = np.searchsorted(cells, np.arange(published.sizes.size + 1) * len(values))
-    hist = Histogram(
-        starts.astype(np.int64),
-        codes,
-        counts,
-        np.bincount(codes, counts, len(values)).astype(np.int64),
-        tuple(as_text(values).to_list()),
-        gaps=np.bincount(published.labels[blank_cells.to_numpy()], minlength=published.sizes.size),
-        whole_gaps=column.null_count(),
-    )
+    values, classes = natural(column), published.sizes.size
+    codes = find(column, values)
     if persons is None:
-        return hist
-    once = known.unique(["code", "person"])
+        return count_values(published.labels, codes, classes, values)
+    each = pl.DataFrame({"group": published.labels, "code": codes, "person": persons}).unique()
+    hist = count_values(each["group"].to_numpy(), each["code"].to_numpy(), classes, values)
+    once = each.filter(pl.col("code") >= 0).unique(["code", "person"])
+    missing = column.is_null()
     return replace(
         hist,
         whole=np.bincount(once["code"].to_numpy(), minlength=len(values)).astype(np.int64),
-        people=published.different(persons, column.is_not_null()),
+        people=published.different(persons, ~missing),
         whole_people=once["person"].n_unique(),
-        gaps=published.different(persons, blank_cells),
-        whole_gaps=persons.filter(blank_cells).n_unique(),
+        gaps=published.different(persons, missing),
+        whole_gaps=persons.filter(missing).n_unique(),
         whole_everyone=persons.n_unique(),
     )
 
