@@ -151,8 +151,10 @@ def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> Non
     assert run["told"]["status"] == "done", run
     assert view["summary"]["verified"]
     assert view["groups"]["smallest"] >= 5
-    assert view["risk"]["after"]["highest"] <= 0.2
-    assert view["risk"]["after"]["highest"] <= view["risk"]["before"]["highest"]
+    assert view["risk"]["after"]["prosecutor_highest"] <= 0.2
+    assert (
+        view["risk"]["after"]["prosecutor_highest"] <= view["risk"]["before"]["prosecutor_highest"]
+    )
     tried = {attack["name"]: attack for attack in view["attacks"]}
     assert tried["linkage"]["success"] <= 0.2
     assert all(each["low"] <= each["success"] <= each["high"] for each in tried.values())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from shoal.api.release import Release
@@ -22,12 +22,10 @@ from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
 from shoal.report.evidence import filled
 from shoal.report.page import Provenance
-from shoal.show.charts.paper import Chart
 from shoal.show.figures.plots import attacks_chart
 from shoal.tables.write_files import write_table
 from shoal.verbs.manifest import figures, write_with_manifest, written
 
-_EXAMPLES = 6
 _DRAWN = 16  # columns whose distribution is drawn
 
 
@@ -38,6 +36,8 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
     """
     opened = release.here
     drawn, skipped = charts(release, attacks)
+    before, after = release.plot.risks()
+    assert before is not None
     told = plain(
         {
             "summary": release.to_dict(),
@@ -51,11 +51,8 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
                 for result in release.verdict.rules
             ],
             "groups": examples(opened),
-            "risk": risk(release),
-            "beliefs": [
-                {"column": each.of, "worst": each.worst, "mean": each.mean}
-                for each in release.plot.beliefs()
-            ],
+            "risk": {"before": before.to_dict(), "after": after.to_dict()},
+            "beliefs": [each.to_dict() for each in release.plot.beliefs()],
             "values": [
                 one.to_dict(SHOWN) for one in telling(opened, release.verdict.stats).values()
             ],
@@ -72,83 +69,43 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
 def charts(
     release: Release[Any], attacks: Attacks | None
 ) -> tuple[list[dict[str, str]], list[str]]:
-    """Draw the figures of the report; one that cannot be drawn is named with the reason."""
-    plot = release.plot
-    opened = release.here
-    wanted: dict[str, Callable[[], Chart]] = {
-        "loss": plot.loss,
-        "classes": plot.classes,
-        "risk": plot.risk,
-    }
+    """Draw the figures of the report, and say which are left out."""
+    plot, opened = release.plot, release.here
+    drawn = {"loss": plot.loss(), "classes": plot.classes(), "risk": plot.risk()}
     if attacks is not None and attacks.results:
-        wanted["attacks"] = partial(attacks_chart, attacks.results)
+        drawn["attacks"] = attacks_chart(attacks.results)
     if opened.sensitive:
-        wanted["belief"] = plot.belief
-    wanted["missing"] = plot.missing
+        drawn["belief"] = plot.belief()
+    drawn["missing"] = plot.missing()
     names = [*opened.quasi, *opened.sensitive]
-    for number, name in enumerate(names[:_DRAWN]):
-        wanted[f"column-{number}"] = partial(plot.distribution, name)
-    drawn, skipped = [], []
-    for key, draw in wanted.items():
-        try:
-            drawn.append({"key": key, "html": draw().html(key)})
-        except ShoalError as error:
-            skipped.append(str(error))
-    if len(names) > _DRAWN:
-        skipped.append(f"Only the first {_DRAWN} columns are drawn.")
-    return drawn, skipped
-
-
-def risk(release: Release[Any]) -> dict[str, Any]:
-    """Return the risk that a row is found, before and after."""
-    before, after = release.plot.risks()
-    assert before is not None
-    sides = {"before": before, "after": after}
-    return {
-        when: {
-            "highest": measured.prosecutor_highest,
-            "mean": measured.prosecutor_mean,
-            "unique": measured.unique,
-            "counted": measured.counted,
-            "above": measured.above,
-            "threshold": measured.threshold,
-        }
-        for when, measured in sides.items()
-    }
+    drawn |= {f"column-{at}": plot.distribution(name) for at, name in enumerate(names[:_DRAWN])}
+    more = [f"Only the first {_DRAWN} columns are drawn."] if len(names) > _DRAWN else []
+    return [{"key": key, "html": chart.html(key)} for key, chart in drawn.items()], more
 
 
 def examples(opened: Opened) -> dict[str, Any]:
     """Return a few classes as they are published: small, middling and large ones."""
-    quasi = list(opened.published.columns)
+    published = opened.published
+    sizes, cells = published.sizes, published.cells
     sensitive = [name for name in opened.sensitive if opened.has(name)]
-    classes = (
-        opened.frame.group_by(quasi)
-        # A missing sensitive value adds no diversity.
-        .agg(
-            pl.len().alias("\0rows"),
-            *(pl.col(n).drop_nulls().n_unique().alias(f"\0{n}") for n in sensitive),
-        )
-        .sort(["\0rows", *quasi], nulls_last=True)
-    )
-    last = classes.height - 1
-    middle = last // 2
-    places = sorted({0, 1, middle, middle + 1, last - 1, last} & set(range(classes.height)))
-    rows = [
-        {
-            "rows": row["\0rows"],
-            "cells": [None if row[name] is None else clip(str(row[name])) for name in quasi],
-            "different": [row[f"\0{name}"] for name in sensitive],
-        }
-        for row in classes[places[:_EXAMPLES]].iter_rows(named=True)
-    ]
-    sizes = classes["\0rows"]
+    # A missing sensitive value adds no diversity.
+    known = [pl.col(name).drop_nulls().n_unique().alias(f"\0{name}") for name in sensitive]
+    last = sizes.size - 1
+    places = sorted({0, 1, last // 2, last // 2 + 1, last - 1, last} & {*range(sizes.size)})
+    order = cells.with_columns(pl.Series("\0rows", sizes)).with_row_index("\0class")
+    order = order.sort("\0rows", *cells.columns, nulls_last=True)
+    rows = []
+    for number in order["\0class"][places].to_list():
+        own = opened.frame.filter(pl.Series(published.labels == number)).select(known)
+        shown = [None if cell is None else clip(str(cell)) for cell in cells.row(number)]
+        rows.append({"rows": int(sizes[number]), "cells": shown, "different": own.row(0)})
     return {
-        "columns": quasi,
+        "columns": cells.columns,
         "sensitive": sensitive,
         "classes": rows,
-        "number": classes.height,
+        "number": sizes.size,
         "smallest": sizes.min(),
-        "median": sizes.median(),
+        "median": float(np.median(sizes)),
         "mean": sizes.mean(),
         "largest": sizes.max(),
     }

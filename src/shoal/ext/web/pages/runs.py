@@ -160,7 +160,7 @@ def _view(run: WebRun) -> dict[str, Any]:
 def _figures(view: Mapping[str, Any]) -> dict[str, float]:
     after = view["risk"]["after"]
     told = {"loss": view["summary"]["loss"]["rate"]}
-    told |= {"risk_highest": after["highest"], "risk_mean": after["mean"]}
+    told |= {"risk_highest": after["prosecutor_highest"], "risk_mean": after["prosecutor_mean"]}
     worst = [each["worst"] for each in view["beliefs"]]
     return told | ({"belief_worst": max(worst)} if worst else {})
 
