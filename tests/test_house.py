@@ -225,7 +225,7 @@ def test_functions_can_be_read_at_once() -> None:
 # the number was set. A change that makes a layer smaller lowers its number; a feature that needs
 # more than the air raises it in a commit that says why.
 BUDGETS = {
-    "base": 2_550,
+    "base": 2_650,
     "kernels": 8_770,
     "catalog": 1_030,
     "privacy": 1_680,
@@ -236,11 +236,11 @@ BUDGETS = {
     "releases": 6_180,
     "measures": 5_110,
     "show": 2_200,
-    "verbs": 4_760,
+    "verbs": 5_060,
     "report": 1_300,
     "api": 2_270,
-    "cli": 5_130,
-    "ext": 10_850,
+    "cli": 4_680,
+    "ext": 10_790,
 }
 GENERATED = ("shoal.api.setting_arguments",)  # counts in no budget
 OURS = 190  # of our modules that a run with k alone loads, on a column of numbers

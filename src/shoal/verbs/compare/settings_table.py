@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from shoal.base.results import ResultTable, percent
 from shoal.catalog import LOSSES
 from shoal.verbs.compare.choices import say
 from shoal.verbs.compare.measuring import figures_of_settings
-
-if TYPE_CHECKING:
-    from shoal.verbs.compare.comparison import ComparedSetting, Comparison
 
 # The figures of the table next to losses: name, heading, how it is written.
 _SHOWN = (
@@ -34,8 +31,8 @@ _SPARE = (
 )
 
 
-def settings_table(comparison: Comparison) -> ResultTable:
-    """Return a row for every setting that made a release, with what its columns mean."""
+def settings_table(comparison: Any) -> ResultTable:
+    """Return the table of a :class:`shoal.verbs.compare.comparison.Comparison`: a row a setting."""
     better = figures_of_settings()
     measured = {name for setting in comparison.verified for name in setting.figures}
     some_left = any(setting.figures.get("left_out") for setting in comparison.verified)
@@ -75,7 +72,7 @@ def _written(value: float, form: str) -> str:
     return f"{value:{form}}".replace("%", " %")
 
 
-def _legend(comparison: Comparison) -> dict[str, str]:
+def _legend(comparison: Any) -> dict[str, str]:
     """Return what each heading means."""
     limit = percent(comparison.threshold, 0)
     scores = {n: percent(score["accuracy"]) for n, score in comparison.baselines.items()}
@@ -96,5 +93,5 @@ def _legend(comparison: Comparison) -> dict[str, str]:
     }
 
 
-def _flag(setting: ComparedSetting, flag: str) -> str:
+def _flag(setting: Any, flag: str) -> str:
     return say(setting.values[flag]) if flag in setting.values else ""
