@@ -98,7 +98,9 @@ def examples(opened: Opened) -> dict[str, Any]:
     for number in order["\0class"][places].to_list():
         own = opened.frame.filter(pl.Series(published.labels == number)).select(known)
         shown = [None if cell is None else clip(str(cell)) for cell in cells.row(number)]
-        rows.append({"rows": int(sizes[number]), "cells": shown, "different": own.row(0)})
+        rows.append(
+            {"rows": int(sizes[number]), "cells": shown, "different": own.row(0) if known else []}
+        )
     return {
         "columns": cells.columns,
         "sensitive": sensitive,
