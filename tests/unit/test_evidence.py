@@ -114,3 +114,10 @@ def test_what_is_published_exactly_is_not_called_generalized():
     said = text(made.beside(opened).page())
     assert "2. Places smaller than a state zip : published as it is" in said
     assert "generalized; see" not in said
+
+
+@pytest.mark.parametrize("name", ["Fallnummer", "PatNr", "pat_id", "Aktenzeichen", "case", "mrn"])
+def test_numbers_of_cases_are_named_among_the_identifiers_of_hipaa(name: str) -> None:
+    pattern = next(names for title, names, _ in HIPAA if title == "Medical record numbers")
+    assert re.search(pattern, name.lower())
+    assert not re.search(pattern, "spatial")

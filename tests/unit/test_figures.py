@@ -216,7 +216,7 @@ def test_unknown_columns_and_no_sensitive_column_are_refused(made):
 
 def test_the_outcome_shows_itself_without_a_row_of_the_table(made):
     shown = made["generalized"]._repr_html_()
-    assert "✓ The release keeps its promise" in shown
+    assert "✓ The promise is kept" in shown
     assert "every class has at least 6 rows (k-anonymity)" in shown
     assert "Information lost by column" in shown
     assert "UNIQUEJOB" not in shown

@@ -371,3 +371,21 @@ def test_first_names_of_different_people_prove_nothing():
     asked = {"quasi": ["age", "sex"], "identifier": "name", "k": 4}
     assert shoal.anonymize(_visits(alike=False), person="visit", **asked).verdict.holds
     shoal.anonymize(_visits(alike=False), **asked)
+
+
+def test_a_run_and_its_audit_count_the_same_classes_and_a_verdict_has_three_states() -> None:
+    rng = np.random.default_rng(1)
+    table = pl.DataFrame({"age": rng.integers(20, 24, 300), "sex": rng.choice(["f", "m"], 300)})
+    # k-member makes groups whose published cells are the same: a reader sees them as one.
+    with pytest.warns(ShoalWarning, match="can be deduced"):
+        release = shoal.anonymize(table, quasi=["age", "sex"], k=3, method="k-member", seed=1)
+    assert release.made is not None
+    cells = release.frame.select("age", "sex").unique().height
+    assert release.made.groups == release.audit().classes == cells
+    assert release.audit(k=3).state == "holds"
+    assert release.audit(k=300).state == "broken"
+    visits = pl.DataFrame({"patient": [i // 2 for i in range(80)], "age": [i % 9 for i in range(80)]})
+    verdict = shoal.anonymize(visits, quasi="age", person="patient", k=3, seed=1).audit()
+    assert verdict.state == "cannot tell"
+    assert repr(verdict).startswith("Verdict(cannot tell (1 reason); 80 rows")
+    assert verdict.headline == "Cannot tell whether the promise is kept."

@@ -198,7 +198,6 @@ def test_the_public_page_does_not_depend_on_the_original(outcome):
         rows_in=999,
         warnings=("a warning of the run",),
         notes={"levels": 3},
-        groups=1,
     )
     changed = replace(outcome, original=other, run=run)
     assert changed.page(audience="public") == outcome.page(audience="public")

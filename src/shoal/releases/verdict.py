@@ -110,9 +110,10 @@ class Verdict(Result):
     untold: tuple[str, ...] = field(default=())
 
     def __repr__(self) -> str:
-        broken = "unknown" if self.unknown else "broken"
-        kept = "holds" if self.holds else f"{broken}, {len(self.faults)} faults"
-        told = f"{kept}; {self.rows:,} rows, {self.classes:,} classes"
+        many = len(self.faults)
+        why = "reason" if self.unknown else "fault"
+        why = f" ({many} {why}{'s' if many > 1 else ''})" if many else ""
+        told = f"{self.state}{why}; {self.rows:,} rows, {self.classes:,} classes"
         return f"Verdict({told}; reached: {reached(self.achieved)})"
 
     def pieces(self, *, detailed: bool = False) -> Iterator[Piece]:
@@ -157,13 +158,18 @@ class Verdict(Result):
         yield words.replace("The promise is broken", "The file breaks its promise")
 
     @property
+    def state(self) -> str:
+        """One of three: ``holds``, ``broken``, or ``cannot tell`` from the release alone."""
+        return "holds" if self.holds else "cannot tell" if self.unknown else "broken"
+
+    @property
     def headline(self) -> str:
         """What was found, in a sentence."""
-        if self.holds:
-            return "The promise is kept."
-        if self.unknown:
-            return "Cannot tell whether the promise is kept."
-        return "The promise is broken."
+        return {
+            "holds": "The promise is kept.",
+            "broken": "The promise is broken.",
+            "cannot tell": "Cannot tell whether the promise is kept.",
+        }[self.state]
 
     @property
     def unknown(self) -> bool:

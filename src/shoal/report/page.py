@@ -79,6 +79,7 @@ def render_release(
         heading=title or "Release",
         version=__version__,
         holds=verdict.holds,
+        state=verdict.state,
         headline=verdict.headline,
         rules=promises(verdict),
         warnings=() if public else tuple(dict.fromkeys(said)),

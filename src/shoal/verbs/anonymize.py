@@ -182,7 +182,6 @@ def execute(
         schema=schema,
         rows_in=table.frame.height,
         rows_out=release.frame.height,
-        groups=getattr(parts, "groups", frame.height),
         notes={**getattr(parts, "notes", {}), **quoted},
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),

@@ -67,7 +67,6 @@ class Run(Result):
     schema: Schema
     rows_in: int
     rows_out: int
-    groups: int
     notes: Mapping[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -76,6 +75,11 @@ class Run(Result):
     proof: Proof | None = None
     marks: Marks = field(default_factory=Marks)
     tied: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> int:
+        """The classes that a reader can tell apart: groups with equal cells are one."""
+        return self.verdict.classes
 
     @property
     def undecided(self) -> dict[str, str]:

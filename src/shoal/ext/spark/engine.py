@@ -106,7 +106,6 @@ def carry_out(
         schema=staged.schema,
         rows_in=staged.size,
         rows_out=verdict.rows,
-        groups=staged.groups,
         notes=staged.notes,
         read_off=told,
         warnings=(told.describe(),) if told is not None and told.warns else (),

@@ -37,7 +37,8 @@ def summary(verdict: Verdict, run: Any, plots: Plots | None) -> str:
             "seconds": f"{run.seconds.get('total', 0.0):.2f}",
         }
         charts = [plots.loss(), *charts] if plots is not None else []
-    head = "✓ The release keeps its promise" if verdict.holds else f"✗ {verdict.headline[:-1]}"
+    sign = {"holds": "✓", "broken": "✗", "cannot tell": "?"}[verdict.state]
+    head = f"{sign} {verdict.headline[:-1]}"
     rules = "".join(
         f"<li>{escape(rule.promise)} — reached: {escape(reached(rule.achieved))}</li>"
         for rule in verdict.rules
