@@ -384,7 +384,9 @@ def test_a_run_and_its_audit_count_the_same_classes_and_a_verdict_has_three_stat
     assert release.made.groups == release.audit().classes == cells
     assert release.audit(k=3).state == "holds"
     assert release.audit(k=300).state == "broken"
-    visits = pl.DataFrame({"patient": [i // 2 for i in range(80)], "age": [i % 9 for i in range(80)]})
+    visits = pl.DataFrame(
+        {"patient": [i // 2 for i in range(80)], "age": [i % 9 for i in range(80)]}
+    )
     verdict = shoal.anonymize(visits, quasi="age", person="patient", k=3, seed=1).audit()
     assert verdict.state == "cannot tell"
     assert repr(verdict).startswith("Verdict(cannot tell (1 reason); 80 rows")

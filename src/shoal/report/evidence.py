@@ -59,7 +59,11 @@ HIPAA: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Fax numbers", r"(?<![a-z])fax", _NO_FORM),
     ("E-mail addresses", r"e?_?mail", ("e-mail addresses",)),
     ("Social security numbers", r"ssn|social.?sec", ("social security numbers",)),
-    ("Medical record numbers", r"mrn|(?<![a-z])pat(?![a-z])|pat_?(nr|id)|patient|case|record|(?<![a-z])fall|akte|dossier", _NO_FORM),
+    (
+        "Medical record numbers",
+        r"mrn|(?<![a-z])pat(?![a-z])|pat_?(nr|id)|patient|case|record|(?<![a-z])fall|akte|dossier",
+        _NO_FORM,
+    ),
     (
         "Health plan numbers",
         r"insur|policy|plan.?(id|no|num)|beneficiary|member",

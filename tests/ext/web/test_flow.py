@@ -174,6 +174,14 @@ def test_from_decision_to_an_audited_release(steward, patients, tmp_path) -> Non
     box = steward.client.get(f"{patients}/runs/1/files/to-keep.zip")
     with zipfile.ZipFile(io.BytesIO(box.content)) as archive:
         archive.extractall(tmp_path)
+    shown = shlex.split(steward.get(f"{patients}/runs/1/take")["audit"])
+    assert shown[:3] == ["shoal", "audit", "release.csv"]
+    sending = tmp_path / "sent"
+    with zipfile.ZipFile(io.BytesIO(sent.content)) as archive:
+        assert set(shown[2:]) - {"--manifest"} <= set(archive.namelist())
+        archive.extractall(sending)
+    done = subprocess.run([str(SHOAL), *shown[1:]], cwd=sending, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
     audit = [str(SHOAL), "audit", "release.csv", "--plan", "plan.toml", "--original"]
     done = subprocess.run([*audit, str(demo.TABLE)], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -273,7 +273,7 @@ async def take(request: Request) -> Response:
         "seeded": run.view["summary"]["seeded"],
         "plan": run.toml,
         "script": (run.folder / "repeat.py").read_text(),
-        "audit": "shoal audit release.csv --plan plan.toml",
+        "audit": "shoal audit release.csv --manifest release.csv.manifest.json",
     }
     return page(request, "take", shown, table=table, run=run)
 
