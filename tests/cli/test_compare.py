@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 from xml.etree import ElementTree
 
 from tests.cli.conftest import QUASI, Run
@@ -70,6 +71,34 @@ def test_the_command_it_recommends_makes_that_release(shoal: Run, folder: Path) 
     made = shoal(*line.removeprefix("Make it with: shoal ").split())
     assert made.returncode == 0, made.stderr
     assert (folder / "release.csv").exists()
+
+
+def test_names_with_spaces_at_their_ends_are_said_too(shoal: Run, folder: Path) -> None:
+    text = (folder / "people.csv").read_text()
+    (folder / "odd.csv").write_text(text.replace("age,", "age ,", 1))
+    asked = ("--quasi", "age ,zip", "--top", "age =60", "--sets", "never")
+    done = shoal("compare", "odd.csv", *asked, *FAST, "--k", "5")
+    assert done.returncode == 0, done.stderr
+    (line,) = (x for x in done.stdout.splitlines() if x.startswith("Make it with: shoal "))
+    made = shoal(*shlex.split(line.removeprefix("Make it with: shoal ")), "--json", "r.json")
+    assert made.returncode == 0, made.stderr
+    assert (folder / "release.csv").read_text().startswith("age ,zip\n")
+    plan = json.loads((folder / "r.json").read_text())["plan"]
+    assert plan["columns"]["age "]["top"] == 60
+    assert plan["release"]["sets"] == "never"
+
+
+def test_no_weaker_command_is_recommended_where_none_can_say_it_all(
+    shoal: Run, folder: Path
+) -> None:
+    plan = '[columns.age]\nrole="quasi"\n[columns.zip]\nrole="quasi"\n'
+    (folder / "p.toml").write_text(plan)
+    asked = ("--plan", "p.toml", "--allow-labels", "zip=a b", "--sets", "never")
+    with mock.patch("shoal.plan.command.words_of", lambda _: None):
+        done = shoal("compare", "people.csv", *asked, *FAST, "--k", "5")
+    assert done.returncode == 0, done.stderr
+    assert "No command can say all of this" in done.stdout
+    assert "shoal anonymize people.csv" not in done.stdout
 
 
 def test_the_command_it_recommends_repeats_everything_that_was_asked_for(

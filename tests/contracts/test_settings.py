@@ -20,6 +20,7 @@ from shoal.plan.changing import arguments, promise_arguments
 from shoal.plan.command import alike, arguments_of, to_command
 from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
+from shoal.plan.setting import join_texts, split_texts
 from shoal.tables.open_table import planned
 from tests.inprocess import shoal as run_command
 
@@ -169,6 +170,13 @@ def test_python_takes_every_flag_of_every_rule(entry, flag, monkeypatch) -> None
     assert any(names[asked] in spec for spec in rules), (given, rules)
     with contextlib.suppress(ShoalError):  # a table that was not anonymized, without a history
         shoal.audit(FRAME, quasi=["age"], sensitive=["ill"], **given)
+
+
+def test_texts_come_back_from_one_text() -> None:
+    texts = ["a", " b", "c ", "d, e", 'f"g', '"h"', "i\nj", "", "k=l"]
+    assert split_texts(join_texts(texts)) == texts
+    assert split_texts('a, "b ,c" ,d e') == ["a", "b ,c", "d e"]
+    assert split_texts("a ,b", known={"a "}) == ["a ", "b"]
 
 
 def test_signatures_write_every_argument_out() -> None:

@@ -172,7 +172,7 @@ def command(
         places = [str(getattr(data, "again", data))]  # never a password
         places += [str(w) for flag in named.items() if flag[1] is not None for w in flag]
         places += ["--trust-plan"] if given.trust else []
-        console.line(f"Make it with: {_again(comparison.recommended, asked, places)}")
+        console.line(_again(comparison.recommended, asked, places))
     with stoppable():
         _write(comparison, files, data, force, inputs)
 
@@ -213,6 +213,10 @@ def _again(setting: ComparedSetting, given: Mapping[str, Any], places: Sequence[
 
     name, options = read_method(setting.method)
     words = words_of({**given, "method": name, "options": options, **setting.values})
-    command = shlex.join(["shoal", "anonymize", *places, *(words or []), "-o", "release.csv"])
-    # A name with a space at its end, say, cannot be written among others.
-    return command if words is not None else f"{command} (with the same options as here)"
+    if words is None:
+        return (
+            "No command can say all of this: some name or value is empty or holds '='. Write it "
+            "into a plan (shoal init), then run: shoal anonymize --plan"
+        )
+    command = shlex.join(["shoal", "anonymize", *places, *words, "-o", "release.csv"])
+    return f"Make it with: {command}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from shoal.base.seeds import read_seed, read_seed_file
 from shoal.catalog import METHODS, find_method
 from shoal.cli import streams
 from shoal.plan.rule_specs import rule_flags, rules_asked
+from shoal.plan.setting import split_texts
 from shoal.tables.source import Place, Source
 
 if TYPE_CHECKING:
@@ -281,14 +281,8 @@ def _empty_list(flag: str, words: Sequence[str]) -> ParameterError:
 def parse_names(words: Sequence[str], columns: Iterable[str]) -> list[str]:
     """Split ``a,b`` into names; a name that itself holds a comma may be given whole or quoted."""
     known = set(columns)
-    names: list[str] = []
-    for text in words:
-        if text in known:
-            names.append(text)
-        else:
-            parts = next(csv.reader([text], skipinitialspace=True), [])
-            names += [cell.strip() if cell not in known else cell for cell in parts if cell]
-    return list(dict.fromkeys(names))
+    names = [n for text in words for n in ([text] if text in known else split_texts(text, known))]
+    return list(dict.fromkeys(filter(None, names)))
 
 
 def parse_options(words: Sequence[str] | None, method: str) -> dict[str, Any]:

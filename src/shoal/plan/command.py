@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +13,7 @@ from shoal.catalog import RULES
 from shoal.plan.changing import ROLES, arguments, changes
 from shoal.plan.parts import ColumnPart
 from shoal.plan.plan import Plan
-from shoal.plan.setting import Setting
+from shoal.plan.setting import Setting, join_texts
 
 _NOT_SAID = {key: field.default for key, field in ColumnPart.model_fields.items()}
 
@@ -155,11 +153,7 @@ def _pair(column: str | None, value: Any) -> str | None:
 
 def _listed(names: Sequence[str]) -> str | None:
     """Write names with commas between them."""
-    if any(not name or name != name.strip() for name in names):
-        return None
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return text.getvalue()
+    return join_texts(names) if all(names) else None
 
 
 def _text(value: Any) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -107,4 +106,24 @@ def ordered_texts(texts: Sequence[str] | str) -> list[str]:
     """Read the values of an ordered column: a list, or one text with commas."""
     if not isinstance(texts, str):
         return list(texts)
-    return [cell.strip() for cell in next(csv.reader([texts], skipinitialspace=True), [])]
+    return split_texts(texts)
+
+
+def split_texts(text: str, known: Collection[str] = ()) -> list[str]:
+    """Split a text at its commas, without the spaces around.
+
+    What stands in double quotes, or is ``known``, keeps its commas and spaces.
+    """
+    cells = re.findall(r'(\s*"(?:[^"]|"")*"\s*|[^,]*),', f"{text},") if text.strip() else []
+    bare = [cell if cell in known else cell.strip() for cell in cells]
+    return [
+        cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
+        for cell in bare
+    ]
+
+
+def join_texts(texts: Iterable[Any]) -> str:
+    """Write texts with commas between them, so that :func:`split_texts` returns the same."""
+    written = [str(text).replace('"', '""') for text in texts]
+    plain = re.compile(r'[^\s",]([^",]*[^\s",])?')
+    return ",".join(text if plain.fullmatch(text) else f'"{text}"' for text in written)

@@ -181,3 +181,57 @@ def test_every_setting_of_the_release_and_of_columns_is_on_the_page(steward: Ste
     steward.post(f"{place}/decide", **again | {"sets": "", "evidence.why": "", "shuffle": "yes"})
     plan = plan_of(steward, place)
     assert (plan.release.sets, plan.evidence.why, plan.release.shuffle) == (None, None, True)
+
+
+def test_a_field_that_shows_less_than_the_plan_says_changes_nothing(steward: Steward) -> None:  # noqa: F811
+    tree = whole()
+    tree["release"] |= {"suppress": 0.0123456789, "slack": 1 / 3}
+    tree["evidence"]["why"] = " a board\nasked "
+    tree["columns"]["ill"] |= {"domain": ["x", "y", "z", " w"]}
+    tree["rules"][1]["alpha"] = {"x": 0.87654321, "y": 0.9}
+    plan = Plan().replaced(**tree)
+    place = steward.open("people.csv", TABLE)
+    upload(steward, place, plan)
+    steward.post(f"{place}/decide", **Form(steward.client.get(f"{place}/decide").text).fields)
+    assert plan_of(steward, place).tree() == plan.final().tree()
+
+
+def test_settings_that_no_column_of_a_role_has_are_refused(steward: Steward) -> None:  # noqa: F811
+    place = steward.open("people.csv", TABLE)
+    before = plan_of(steward, place).tree()
+    ill = {"role": "sensitive", "within": True, "top": 3.0}
+    plan = Plan().replaced(columns={"age": {"role": "quasi"}, "ill": ill})
+    said = upload(steward, place, plan, 422).json()["text"]
+    assert "'ill'" in said and "sensitive" in said and "'within'" in said and "'top'" in said, said
+    assert plan_of(steward, place).tree() == before
+
+
+def test_a_plan_is_compared_with_the_table_as_the_plan_reads_it(steward: Steward) -> None:  # noqa: F811
+    place = steward.open("people.csv", TABLE)
+    before = plan_of(steward, place).tree()
+    columns = {"age": {"role": "quasi", "kind": "ordered"}, "ill": {"role": "sensitive"}}
+    tab = Plan().replaced(columns=columns, data={"delimiter": "\t"})
+    assert "'age'" in upload(steward, place, tab, 422).json()["text"]
+    assert plan_of(steward, place).tree() == before
+    other = steward.open("odd.csv", TABLE.replace(b",", b"#"))
+    pipe = Plan().replaced(columns=columns, data={"delimiter": "#"})
+    upload(steward, other, pipe)
+    assert plan_of(steward, other).tree() == pipe.final().tree()
+
+
+def test_reading_a_table_in_another_way_keeps_what_was_decided(steward: Steward) -> None:  # noqa: F811
+    place = steward.open("people.csv", TABLE.replace(b"20,", b"?,"))
+    assert plan_of(steward, place).columns["age"].role == "quasi"
+    columns = {
+        "age": {"role": "quasi", "kind": "ordered"},
+        "town": {"role": "quasi", "kind": "set", "within": True, "sets": "allowed"},
+        "ill": {"role": "sensitive", "domain": ["x", "y", "z"]},
+    }
+    plan = Plan().replaced(columns=columns, data={"missing": ["", "?"]})
+    upload(steward, place, plan)
+    steward.post(f"{place}/see", 202, mark="27")
+    steward.until(f"{place}/see", lambda seen: "profile" in seen)
+    now = plan_of(steward, place)
+    assert now.data.missing == ("", "?", "27")
+    left_out = {"id": {"role": "drop", "importance": 1.0}}
+    assert now.tree()["columns"] == plan.final().tree()["columns"] | left_out

@@ -57,6 +57,24 @@ def usual_rules(
     return first_rules(rules, None)
 
 
+def kept_decisions(
+    old: Draft, before: Mapping[str, Any] | None, profile: Mapping[str, Any]
+) -> Draft:
+    """Return the draft of a table that is read in another way.
+
+    What somebody decided about a column stays; what was only guessed is guessed again.
+    ``before``: the profile of the table as it was read before.
+    """
+    new = first_draft(profile)
+    guessed = first_draft(before)["columns"] if before else {}
+    columns = new["columns"]
+    for name in columns.keys() & guessed.keys():
+        own = old["columns"].get(name, {"role": Role.DROP.value})
+        said = {key: value for key, value in own.items() if value != guessed[name].get(key)}
+        columns[name] = _kept({**columns[name], **said}, said.get("role", columns[name]["role"]))
+    return {**new, **old, "columns": columns}
+
+
 def defaults(params: Sequence[Param]) -> dict[str, Any]:
     """Return the default of every parameter that has one."""
     return {param.name: param.default for param in params if param.default is not None}
@@ -251,6 +269,14 @@ def not_carried(plan: Plan, columns: Collection[str], trees: Collection[str]) ->
             f"It names columns that this table does not have: {listed(lacking)}. Take their tables "
             "out of the plan, or open the table that it was made for."
         )
+    for name, part in plan.tree()["columns"].items():
+        keys = {"role", *fields.keys_of(part["role"])}
+        if other := [key for key in part if key not in keys and key != "importance"]:
+            faults.append(
+                f"It gives column {name!r}, whose role is {part['role']}, settings that columns of "
+                f"this role do not have: {listed(other)}. Take them out of the plan, or give the "
+                "column another role in it."
+            )
     if plan.data.history is not None:
         faults.append(
             "It has a history (history under [data]), and the page keeps none. Carry it out with "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Mapping
 from types import NoneType
 from typing import Any, get_args
@@ -11,7 +9,7 @@ from typing import Any, get_args
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Role
 from shoal.plan.parts import LIMITS, TABLES
-from shoal.plan.setting import declared, ordered_texts
+from shoal.plan.setting import declared, join_texts, ordered_texts
 
 LAID_OUT = ("kind", "hierarchy", "importance", "grid", *LIMITS)
 """Settings of a column that the page lays out by hand; all others are listed."""
@@ -33,7 +31,7 @@ def controls(
             "label": key.replace("_", " "),
             "meaning": own.meaning,
             "kind": "checkbox" if _is_switch(table, key) else "select" if words else "text",
-            "value": _shown(values.get(key, _default(table, key)), own.takes),
+            "value": shown(table, key, values),
             "choices": ["", *words],
             "blank": "as usual",
             "step": "any",
@@ -52,10 +50,12 @@ def read(
     before: str = "",
     after: str = "",
 ) -> dict[str, Any]:
-    """Return settings with those that a form shows as they are there; empty: not set."""
+    """Return settings with those that a form changes; empty: not set."""
     new = dict(old)
     for key in keys:
         if (text := form.get(f"{before}{key}{after}")) is not None:
+            if _as_shown(text, shown(table, key, old)):
+                continue  # the plan may say more than a field shows: more digits, spaces, lines
             value = _value(table, key, text.strip())
             new[key] = value
             if value in ("", _default(table, key)):
@@ -108,11 +108,17 @@ def _words(table: str, key: str) -> list[str]:
     ]
 
 
-def _shown(value: Any, takes: str) -> Any:
+def shown(table: str, key: str, values: Mapping[str, Any]) -> Any:
+    """Return what the field of a setting shows."""
+    value = values.get(key, _default(table, key))
+    takes = declared(TABLES[table])[key].takes
     if isinstance(value, (list, tuple)):
-        text = io.StringIO()
-        csv.writer(text, lineterminator="").writerow(value)
-        return text.getvalue()
+        return join_texts(value)
     if isinstance(value, float):
         return f"{100 * value:g}%" if takes == "SHARE" and value else f"{value:g}"
     return "" if value is None else value
+
+
+def _as_shown(text: str, before: Any) -> bool:
+    """Tell whether a field comes back as it was shown; browsers drop the ends of lines."""
+    return isinstance(before, str) and "".join(text.splitlines()) == "".join(before.splitlines())

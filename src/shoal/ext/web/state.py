@@ -186,10 +186,12 @@ class Workbench:
 
     def reopen(self, table: OpenTable) -> None:
         """Look at a table (again), as its missing texts and delimiter now say."""
-        table.profile, table.error, table.stage = None, "", "read"
-        table.opening = self.background(self._open(table))
+        before, table.profile, table.error, table.stage = table.profile, None, "", "read"
+        table.opening = self.background(self._open(table, before))
 
-    async def _open(self, table: OpenTable, again: bool = True) -> None:
+    async def _open(
+        self, table: OpenTable, before: dict[str, Any] | None, again: bool = True
+    ) -> None:
         def stage(name: str) -> None:
             table.stage = name
 
@@ -201,19 +203,16 @@ class Workbench:
             table.profile = await self.desk.ask(
                 "look", stage, table=table.described(), folder=folder
             )
-            old = table.draft
-            table.draft = drafts.first_draft(table.profile)
+            old = table.draft or drafts.first_draft(table.profile)
+            table.draft = drafts.kept_decisions(old, before, table.profile)
             table.past.clear()
-            if old:
-                # The columns may be others now; nothing else depends on how the file is read.
-                table.draft |= {key: part for key, part in old.items() if key != "columns"}
         except Refused as error:
             table.error = on_the_page(str(error).replace(str(table.path), table.name))
         except Died as error:
             # Whoever ended the worker, the reader of the page cannot ask for the reading again; so
             # we do, once. A table that is too large ends the second worker as well.
             if again:
-                await self._open(table, again=False)
+                await self._open(table, before, again=False)
             else:
                 table.error = str(error)
 

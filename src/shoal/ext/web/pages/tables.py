@@ -14,7 +14,7 @@ from shoal.base.errors import ShoalError
 from shoal.base.roles import Kind, Role
 from shoal.base.workers import Died
 from shoal.catalog import RULES
-from shoal.ext.web import drafts, forms, reading
+from shoal.ext.web import drafts, fields, forms, reading
 from shoal.ext.web.respond import (
     THEME,
     THEMES,
@@ -302,6 +302,7 @@ def _decisions(
         "method": forms.method_box(table.draft),
         "release": table.draft["release"],
         "release_fields": forms.release_fields(table.draft),
+        "suppress": fields.shown("release", "suppress", table.draft["release"]),
         "evidence_fields": forms.evidence_fields(table.draft),
         "prove": table.draft.get("prove", False),
         "seed": table.draft.get("seed", ""),
@@ -326,15 +327,22 @@ async def use_plan(request: Request) -> Response:
         return error_page(request, 400, "No file was chosen", "Choose a plan.toml.", table)
     raw = await uploads[0].read()
     plan = Plan.from_toml(raw.decode("utf-8-sig", "replace"), uploads[0].filename or "plan")
-    columns = {column["name"]: column for column in table.columns()}
-    there = {name: table.hierarchy_path(column["number"]) for name, column in columns.items()}
-    trees = {name for name, path in there.items() if path.exists()}
-    if faults := drafts.not_carried(plan, list(there), trees):
-        return error_page(request, 422, "The plan cannot be used here", " ".join(faults), table)
     tree = plan.final().tree()
     tree["release"] = plan.release.model_dump(mode="json", exclude_defaults=True)
     data = tree.pop("data")
     data.pop("hierarchies", None)
+    before = table.data, table.draft
+    await _read_as(request, table, data)
+    columns = {column["name"]: column for column in table.columns()}
+    there = {name: table.hierarchy_path(column["number"]) for name, column in columns.items()}
+    trees = {name for name, path in there.items() if path.exists()}
+    unread, why = "The table cannot be read as the plan says", table.error
+    faults = [why] if why else drafts.not_carried(plan, list(there), trees)
+    if faults:
+        await _read_as(request, table, before[0])
+        table.draft = before[1]
+        title = unread if why else "The plan cannot be used here"
+        return error_page(request, 422, title, " ".join(faults), table)
     for name, part in tree["columns"].items():
         if part.pop("hierarchy", None) or (name in trees and "kind" not in part):
             part["kind"] = Kind.TAXONOMY.value
@@ -342,19 +350,17 @@ async def use_plan(request: Request) -> Response:
             part.setdefault("kind", drafts.usual_kind(columns[name]))
         if part.get("kind") == Kind.TAXONOMY.value and name in trees:
             part["hierarchy"] = f"hierarchies/{there[name].name}"
-    draft = {**tree, **{key: table.draft[key] for key in ("prove",) if key in table.draft}}
-    before = table.data, table.draft
+    table.draft = {**tree, **{key: table.draft[key] for key in ("prove",) if key in table.draft}}
+    return back(f"/tables/{table.number}/decide")
+
+
+async def _read_as(request: Request, table: OpenTable, data: dict[str, Any]) -> None:
+    """Read the table in another way, and wait for it."""
     if data != table.data:
         table.data = data
         bench(request).reopen(table)
         if table.opening is not None:
             await table.opening
-        if why := table.error:
-            table.data, table.draft = before
-            bench(request).reopen(table)
-            return error_page(request, 422, "The table cannot be read as the plan says", why, table)
-    table.draft = draft
-    return back(f"/tables/{table.number}/decide")
 
 
 async def theme(request: Request) -> Response:
