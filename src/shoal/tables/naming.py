@@ -24,7 +24,7 @@ from shoal.tables.grid import precision
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
 _DATE = r"\d{4}-\d\d-\d\d"
 _CODE = r"[A-Za-z]{0,3}\d[\dA-Za-z.]{0,5}"
-_TO = r"\s*(?:-|–|~|,|\.\.|to|bis|and|und)\s*"
+_TO = r"\s*(?:-|–|~|,|;|\.\.|to|bis|and|und)\s*"
 _INTERVAL = re.compile(rf"^[\[(\]]?\s*({_NUMBER}){_TO}({_NUMBER})\s*[\])\[]?$")
 _DATES = re.compile(rf"^[\[(\]]?\s*({_DATE}){_TO}({_DATE})\s*[\])\[]?$")
 _CODES = re.compile(rf"^{_CODE}{_TO}{_CODE}$")
@@ -88,7 +88,7 @@ def _is_list(tree: Taxonomy, places: Mapping[str, int], node: int) -> bool:
 
     A single number may be the name of a group, as 1990 of a decade.
     """
-    label = tree.labels[node].strip()
+    label = tree.labels[node].strip().removeprefix("{").removesuffix("}")
     if label.startswith(("[", "(", "]")):
         return False
     parts = [part for part in _SEPARATORS.split(label) if part]

@@ -57,16 +57,13 @@ def usual_rules(
     return first_rules(rules, None)
 
 
-def kept_decisions(
-    old: Draft, before: Mapping[str, Any] | None, profile: Mapping[str, Any]
-) -> Draft:
-    """Return the draft of a table that is read in another way.
+def kept_decisions(old: Draft, before: Any, profile: Mapping[str, Any]) -> Draft:
+    """Return the draft of a table that is read in another way than its profile ``before``.
 
     What somebody decided about a column stays; what was only guessed is guessed again.
-    ``before``: the profile of the table as it was read before.
     """
-    new = first_draft(profile)
     guessed = first_draft(before)["columns"] if before else {}
+    new = first_draft(profile)
     columns = new["columns"]
     for name in columns.keys() & guessed.keys():
         own = old["columns"].get(name, {"role": Role.DROP.value})
@@ -270,12 +267,11 @@ def not_carried(plan: Plan, columns: Collection[str], trees: Collection[str]) ->
             "out of the plan, or open the table that it was made for."
         )
     for name, part in plan.tree()["columns"].items():
-        keys = {"role", *fields.keys_of(part["role"])}
-        if other := [key for key in part if key not in keys and key != "importance"]:
+        keys = {"role", "importance", *fields.keys_of(part["role"])}
+        if other := [key for key in part if key not in keys]:
             faults.append(
-                f"It gives column {name!r}, whose role is {part['role']}, settings that columns of "
-                f"this role do not have: {listed(other)}. Take them out of the plan, or give the "
-                "column another role in it."
+                f"Columns of the role {part['role']}, such as {name!r}, have no {listed(other)}. "
+                "Take these settings out of the plan, or give the column another role in it."
             )
     if plan.data.history is not None:
         faults.append(

@@ -54,7 +54,8 @@ def read(
     new = dict(old)
     for key in keys:
         if (text := form.get(f"{before}{key}{after}")) is not None:
-            if _as_shown(text, shown(table, key, old)):
+            before = str(shown(table, key, old)).splitlines()
+            if "".join(text.splitlines()) == "".join(before):
                 continue  # the plan may say more than a field shows: more digits, spaces, lines
             value = _value(table, key, text.strip())
             new[key] = value
@@ -100,12 +101,8 @@ def _default(table: str, key: str) -> Any:
 
 def _words(table: str, key: str) -> list[str]:
     """Return the words that a setting may be, empty if it is no choice."""
-    return [
-        word
-        for kind in _kinds(table, key)
-        for word in (kind, *get_args(kind))
-        if isinstance(word, str)
-    ]
+    kinds = _kinds(table, key)
+    return [word for kind in kinds for word in (kind, *get_args(kind)) if isinstance(word, str)]
 
 
 def shown(table: str, key: str, values: Mapping[str, Any]) -> Any:
@@ -117,8 +114,3 @@ def shown(table: str, key: str, values: Mapping[str, Any]) -> Any:
     if isinstance(value, float):
         return f"{100 * value:g}%" if takes == "SHARE" and value else f"{value:g}"
     return "" if value is None else value
-
-
-def _as_shown(text: str, before: Any) -> bool:
-    """Tell whether a field comes back as it was shown; browsers drop the ends of lines."""
-    return isinstance(before, str) and "".join(text.splitlines()) == "".join(before.splitlines())

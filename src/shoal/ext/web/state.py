@@ -189,9 +189,7 @@ class Workbench:
         before, table.profile, table.error, table.stage = table.profile, None, "", "read"
         table.opening = self.background(self._open(table, before))
 
-    async def _open(
-        self, table: OpenTable, before: dict[str, Any] | None, again: bool = True
-    ) -> None:
+    async def _open(self, table: OpenTable, before: Any, again: bool = True) -> None:
         def stage(name: str) -> None:
             table.stage = name
 

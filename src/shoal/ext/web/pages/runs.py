@@ -24,6 +24,7 @@ from shoal.ext.web.state import STAGES, OpenTable, WebRun
 from shoal.plan.plan import Plan
 
 _MOST = 24  # runs that one click may order
+_EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 # What can be downloaded: the file, its type, and what it is.
 FILES = {
@@ -31,18 +32,9 @@ FILES = {
     "release.parquet": ("application/vnd.apache.parquet", "The release, as Parquet"),
     "release.st.csv": ("text/csv; charset=utf-8", "The second table of the release, as text"),
     "release.st.parquet": ("application/vnd.apache.parquet", "The second table, as Parquet"),
-    "release.domain.csv": (
-        "text/csv; charset=utf-8",
-        "The values that dummies were drawn from",
-    ),
-    "release.xlsx": (
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        "The release, for Excel",
-    ),
-    "release.st.xlsx": (
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        "The second table, for Excel",
-    ),
+    "release.domain.csv": ("text/csv; charset=utf-8", "The values that dummies were drawn from"),
+    "release.xlsx": (_EXCEL, "The release, for Excel"),
+    "release.st.xlsx": (_EXCEL, "The second table, for Excel"),
     "plan.toml": ("application/toml; charset=utf-8", "The plan, which repeats the run"),
     "repeat.py": ("text/x-python; charset=utf-8", "A Python script that repeats the run"),
     "report.html": ("text/html; charset=utf-8", "The report for you; do not pass it on"),

@@ -336,13 +336,10 @@ async def use_plan(request: Request) -> Response:
     columns = {column["name"]: column for column in table.columns()}
     there = {name: table.hierarchy_path(column["number"]) for name, column in columns.items()}
     trees = {name for name, path in there.items() if path.exists()}
-    unread, why = "The table cannot be read as the plan says", table.error
-    faults = [why] if why else drafts.not_carried(plan, list(there), trees)
-    if faults:
+    if faults := [table.error] if table.error else drafts.not_carried(plan, list(there), trees):
         await _read_as(request, table, before[0])
         table.draft = before[1]
-        title = unread if why else "The plan cannot be used here"
-        return error_page(request, 422, title, " ".join(faults), table)
+        return error_page(request, 422, "The plan cannot be used here", " ".join(faults), table)
     for name, part in tree["columns"].items():
         if part.pop("hierarchy", None) or (name in trees and "kind" not in part):
             part["kind"] = Kind.TAXONOMY.value
