@@ -54,8 +54,8 @@ def read(
     new = dict(old)
     for key in keys:
         if (text := form.get(f"{before}{key}{after}")) is not None:
-            before = str(shown(table, key, old)).splitlines()
-            if "".join(text.splitlines()) == "".join(before):
+            was = str(shown(table, key, old)).splitlines()
+            if "".join(text.splitlines()) == "".join(was):
                 continue  # the plan may say more than a field shows: more digits, spaces, lines
             value = _value(table, key, text.strip())
             new[key] = value
