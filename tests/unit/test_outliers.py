@@ -130,6 +130,18 @@ def test_an_outlier_is_named_with_a_top_that_enough_people_reach() -> None:
     assert release.beside(shoal.open(table, plan=release.plan)).audit().holds
 
 
+def test_one_of_three_or_four_values_is_named_too() -> None:
+    def warnings(*values: int) -> list[str]:
+        rows = [*values[:-1]] * 20 + [values[-1]]
+        frame = pl.DataFrame({"x": rows, "y": ["a"] * len(rows)})
+        return [*outlier_warnings(frame, declare(frame, quasi=["x"]), 5)]
+
+    assert "far above" in warnings(0, 1, 1_000_000)[0]
+    assert "far below" in warnings(7, 8, 9, -99)[0]
+    assert not warnings(0, 1, 4)
+    assert not warnings(0, 1_000_000)  # nothing says which of two is far out
+
+
 def test_outliers_are_counted_in_people() -> None:
     table = incomes().with_columns(pid=pl.Series([0 if i < 60 else i for i in range(ROWS)]))
     many = table.with_columns(

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
 import polars as pl
 
+from shoal.base.partition import Floats
 from shoal.base.roles import Kind
 from shoal.tables.domain import STAR, Taxonomy
-from shoal.tables.grid import SPANS, TailedStep, ends, on_multiples, step_of, usual_range
+from shoal.tables.grid import (
+    FAR,
+    FEWEST,
+    SPANS,
+    TailedStep,
+    ends,
+    on_multiples,
+    step_of,
+    usual_range,
+)
 from shoal.tables.rare import PEOPLE, VALUE, people_by_value
 from shoal.tables.schema import Column, Schema
 from shoal.tables.spans import spans
@@ -68,7 +79,7 @@ def _of_column(counted: pl.DataFrame, column: Column, few: int) -> Iterator[str]
     if not (values.dtype.is_numeric() or isinstance(values.dtype, pl.Date | pl.Datetime)):
         return
     points = values.to_physical().cast(pl.Float64)
-    least, most = usual_range(points.to_numpy())
+    least, most = _usual_range(points.to_numpy())
     for side, beyond, end in (
         ("above", points > most, column.top),
         ("below", points < least, column.bottom),
@@ -81,6 +92,14 @@ def _of_column(counted: pl.DataFrame, column: Column, few: int) -> Iterator[str]
             f"In column {column.name!r} {what} far {side} all others, and a cell that reaches "
             f"there shows it. {_way_out(column, values, people, few, side)}"
         )
+
+
+def _usual_range(points: Floats) -> tuple[float, float]:
+    """Return the usual range; of three or four values without one that is far from all others."""
+    for rest, gaps in ((points[:-1], points[-2:]), (points[1:], points[:2])):
+        if 2 < points.size < FEWEST and np.ptp(gaps) > FAR * np.ptp(rest) > 0:
+            return float(rest[0]), float(rest[-1])
+    return usual_range(points)
 
 
 def _way_out(column: Column, values: pl.Series, people: pl.Series, few: int, side: str) -> str:
