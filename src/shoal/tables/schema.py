@@ -275,16 +275,19 @@ def plain(dtype: pl.DataType) -> bool:
     return not (dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration))
 
 
+WHOLE, NUMBER, DATE, TIME = "whole number", "number", "date", "time"
+
+
 def type_name(dtype: pl.DataType) -> str:
     """Return the type of a column in words."""
     if dtype.is_integer():
-        return "whole number"
+        return WHOLE
     if dtype.is_numeric():
-        return "number"
+        return NUMBER
     if dtype == pl.Date:
-        return "date"
+        return DATE
     if dtype.is_temporal():
-        return "time"
+        return TIME
     if dtype == pl.Boolean:
         return "yes or no"
     return "text" if textual(dtype) or isinstance(dtype, pl.Enum) else str(dtype)

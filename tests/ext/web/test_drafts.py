@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import date, datetime
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +12,7 @@ import pytest
 from shoal.api.functions import inspect
 from shoal.catalog import METHODS, RULES
 from shoal.ext.web import drafts, forms
+from shoal.ext.web.pages import hierarchies
 from shoal.ext.web.profiles import profile
 from shoal.ext.web.state import title
 from shoal.ext.web.temp_folder import private_folder, safe_name
@@ -158,3 +160,13 @@ def test_the_folder_is_private_and_goes_with_those_of_dead_servers(tmp_path) -> 
         raise KeyboardInterrupt
     assert not folder.exists()
     assert Path(sys.executable).exists()
+
+
+def test_what_has_an_order_is_generalized_to_intervals() -> None:
+    frame = pl.DataFrame(
+        {"a": [1, 2], "b": [1.5, 2.5], "c": [date(2024, 1, 1)] * 2, "d": [datetime(2024, 1, 1)] * 2}
+    )
+    columns = profile(frame, inspect(frame))["columns"]
+    assert {drafts.usual_kind(column) for column in columns} == {"ordered"}
+    ways = [hierarchies._usual(column) for column in columns]
+    assert ways == ["intervals", "intervals", "dates", "dates"]

@@ -19,6 +19,7 @@ from shoal.plan.command import to_command
 from shoal.plan.parts import EvidencePart, ReleasePart
 from shoal.plan.plan import Plan
 from shoal.plan.setting import declared
+from shoal.tables.schema import DATE, NUMBER, TIME, WHOLE
 from shoal.verbs.first_plan import first_rules
 
 Draft = dict[str, Any]
@@ -137,7 +138,7 @@ def _kept(decided: Mapping[str, Any], role: str) -> dict[str, Any]:
 
 def usual_kind(column: Mapping[str, Any]) -> str:
     """Return how a column is generalized when nobody says."""
-    numbers = column["type"] in ("whole numbers", "numbers", "dates", "times")
+    numbers = column["type"] in (WHOLE, NUMBER, DATE, TIME)
     return Kind.ORDERED.value if numbers else Kind.SET.value
 
 

@@ -19,6 +19,7 @@ from shoal.ext.web.pages.tables import adopt, table_of, use_hierarchy
 from shoal.ext.web.respond import back, bench, error_page, files, form_of, page, texts
 from shoal.ext.web.state import OpenTable
 from shoal.tables.making import MAKERS
+from shoal.tables.schema import DATE, NUMBER, TIME, WHOLE
 
 _UNDO = 20  # steps that can be taken back
 
@@ -89,9 +90,9 @@ async def _show(
 
 
 def _usual(column: dict[str, Any]) -> str:
-    if column["type"] in ("dates", "times"):
+    if column["type"] in (DATE, TIME):
         return "dates"
-    return "intervals" if column["type"] in ("whole numbers", "numbers") else "flat"
+    return "intervals" if column["type"] in (WHOLE, NUMBER) else "flat"
 
 
 async def change(request: Request) -> Response:
