@@ -20,6 +20,7 @@ from shoal.plan.changing import arguments, promise_arguments
 from shoal.plan.command import alike, arguments_of, to_command
 from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
+from shoal.plan.rule_specs import rules_asked
 from shoal.plan.setting import join_texts, split_texts
 from shoal.tables.open_table import planned
 from tests.inprocess import shoal as run_command
@@ -101,7 +102,7 @@ def test_python_keeps_it(table, key, monkeypatch) -> None:
     plan = plan_with(table, key)
     given = arguments_of(plan)
     said = []
-    monkeypatch.setattr(Table, "taken", None)
+    monkeypatch.setattr(Table, "settled", None)
     monkeypatch.setattr("shoal.api.opening.gather", lambda *_: {})
     monkeypatch.setattr(Table, "_carried_out", lambda _self, full, *_, **__: (said.append(full), 0))
     shoal.anonymize(FRAME, **({"plan": plan} if given is None else given))
@@ -170,6 +171,11 @@ def test_python_takes_every_flag_of_every_rule(entry, flag, monkeypatch) -> None
     assert any(names[asked] in spec for spec in rules), (given, rules)
     with contextlib.suppress(ShoalError):  # a table that was not anonymized, without a history
         shoal.audit(FRAME, quasi=["age"], sensitive=["ill"], **given)
+
+
+def test_one_value_of_a_rule_needs_no_list() -> None:
+    one, listed = (rules_asked({"alpha": 0.5, "alpha-value": v}) for v in ("ill=x", ["ill=x"]))
+    assert one == listed
 
 
 def test_texts_come_back_from_one_text() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.base.errors import ParameterError, PlanError, nearest
 from shoal.base.params import Param, check_options
 from shoal.catalog import DEFAULT_RULE, RULES, RuleEntry, find_rule
+from shoal.plan.setting import listed_names
 
 if TYPE_CHECKING:
     from shoal.privacy import Rule
@@ -118,10 +119,10 @@ def _numbered(text: str) -> tuple[str, float | None]:
         return text, None
 
 
-def _by_column(flag: str, texts: Sequence[str]) -> dict[str, list[str]]:
+def _by_column(flag: str, texts: Sequence[str] | str) -> dict[str, list[str]]:
     """Read ``COLUMN=VALUE``, given as often as there are values."""
     by_column: dict[str, list[str]] = {}
-    for text in texts:
+    for text in listed_names(texts):
         column, equals, value = text.partition("=")
         if not (column and equals and value):
             raise ParameterError(
