@@ -195,7 +195,7 @@ def test_signatures_write_every_argument_out() -> None:
     for function, verb in ((shoal.compare, compare.compare), (shoal.attack, attack.attack)):
         real = inspect.signature(verb).parameters
         for name, parameter in inspect.signature(function).parameters.items():
-            if name in real and name not in ("plan", "original", "keep"):
+            if name in real and name not in ("plan", "original", "keep", "table"):
                 assert parameter.default == real[name].default, name
     for function in (shoal.open, shoal.open_release, shoal.audit, shoal.risk, shoal.compare):
         kinds = {p.kind for p in inspect.signature(function).parameters.values()}
