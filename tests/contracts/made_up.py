@@ -6,7 +6,7 @@ list of commands, each a list of words.
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from shoal.base.partition import GroupStats, Partition
 from shoal.catalog import LOSSES, METHODS, RULES, LossEntry, Method, RuleEntry
 from shoal.coding.encode import Encoded
 from shoal.measures.losses.grouped import Grouped
-from shoal.privacy import Condition, Limit, Rule
+from shoal.privacy import Limit, Rule
 from shoal.privacy.base import Bools, all_missing
 
 
@@ -36,6 +36,7 @@ class Coverage:
     grows_safely: ClassVar[bool] = True
     judged_alone: ClassVar[bool] = False
     diversity: ClassVar[None] = None
+    least: ClassVar[int] = 1
     figures: ClassVar[Mapping[str, str]] = {"coverage_p": "p"}
     params: ClassVar[tuple[Param, ...]] = (
         Param("p", "least percentage", float, default=2.0, low=0, high=100, safer="more"),
@@ -48,11 +49,8 @@ class Coverage:
     def holds(self, stats: GroupStats) -> Bools:
         return np.asarray(self._percent(stats) >= self.p - 1e-9)
 
-    def caps(self) -> None:
+    def conditions(self) -> None:
         return
-
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
-        return ()
 
     def mix(self, share: Any) -> None:
         return

@@ -119,7 +119,7 @@ def test_what_kernels_cannot_judge_is_joined_in_rounds(monkeypatch):
         module, "partners", lambda *asked: rounds.append(asked[2].groups) or partners(*asked)
     )
     rule = TCloseness(0.2, "s0")  # two thirds have value 0, and half of every small group
-    monkeypatch.setattr(TCloseness, "conditions", lambda *_: ())
+    monkeypatch.setattr(TCloseness, "conditions", lambda *_: None)
     part = repair(data, Partition.from_labels(labels), rule)
     assert rule.holds(data.stats(part)).all()
     joined = rounds[0] - part.groups  # far from passing: more and more partners at a time

@@ -160,8 +160,7 @@ def _sizes(data: Encoded, rule: Rule, *, capped: bool) -> list[int]:
     value, too few for one that 24.78 % of all rows have; 29 of 117 rows are enough. The second lies
     below twice the first: with alpha = 0.3 one row of 5 may have a value, but two of 7.
     """
-    parts = [caps for part in flatten([rule]) if (caps := part.caps())]
-    least = max([1, *(caps.size for caps in parts)])
+    least = rule.least
     if capped:
         least = max(least, limits_of(data, rule)[0].target)
     sizes = np.arange(min(least, data.rows), data.rows + 1)

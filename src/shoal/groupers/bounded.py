@@ -129,7 +129,7 @@ def _by_part(bounds: Bounds, rule: Rule, method: Method, kept: Bools) -> Partiti
     edges = np.flatnonzero(np.diff(bounds.parts[order])) + 1
     pieces = np.split(order, edges) if order.size else []
     whole = len(pieces) == 1 and bool(kept.all())
-    least = max((caps.size for one in flatten([rule]) if (caps := one.caps())), default=1)
+    least = rule.least
     made = _Pieces(len(bounds.seen.domains))
     references = _references(bounds, rule, kept)
     for rows in pieces:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import with_missing
+from shoal.base.partition import MISSING, with_missing
 from shoal.coding.encode import Encoded
 from shoal.kernels.boxes import conditions as kernel
 from shoal.kernels.boxes.conditions import Conditions
-from shoal.privacy import Mix, Rule, flatten
+from shoal.privacy import Condition, Mix, Rule, flatten
 
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -39,16 +41,15 @@ def conditions_of(data: Encoded, rule: Rule) -> tuple[int, Conditions]:
 
     A rule may have no conditions that kernels know; the caller repairs what it asks for.
     """
-    size, asked = 1, []
+    size, asked = rule.least, []
     columns = _readings(data, rule)
     for part in flatten([rule]):
-        caps = part.caps()
-        size = max(size, caps.size if caps else 1)
         if part.column is not None:
             reading = part.reading if part.reading in columns else part.column
-            stated = part.conditions(data.names_read(reading))
-            column = columns.index(reading)
-            asked += [(_CODES[each.kind], column, each.x, each.y) for each in stated]
+            column, names = columns.index(reading), data.names_read(reading)
+            numbered = [(each, _second(each, names)) for each in part.conditions() or ()]
+            stated = [(_CODES[each.kind], column, each.x, y) for each, y in numbered if y >= 0.0]
+            asked += sorted(stated, key=lambda each: each[-1])
     counts = [len(data.names_read(name)) for name in columns]
     base = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     whole = data.whole()
@@ -84,6 +85,15 @@ def conditions_of(data: Encoded, rule: Rule) -> tuple[int, Conditions]:
     )
 
 
+def _second(asked: Condition, names: Sequence[str]) -> float:
+    """Return the second number of a condition on a column of these values; -1: it asks nothing."""
+    if asked.kind == "value share":
+        return float(names.index(asked.value)) if asked.value in names else -1.0
+    if asked.kind == "ordered distance":  # the last value may be the missing one
+        return float(tuple(names[-1:]) == (MISSING,))
+    return asked.y
+
+
 def _readings(data: Encoded, rule: Rule) -> list[str]:
     """Return the sensitive columns as kernels count them.
 
@@ -96,10 +106,9 @@ def _readings(data: Encoded, rule: Rule) -> list[str]:
     return [*columns, *complete] if gaps and asked.intersection(complete) else columns
 
 
-def kernels_can_judge(data: Encoded, rule: Rule) -> bool:
+def kernels_can_judge(rule: Rule) -> bool:
     """Say whether kernels can check all that a rule asks for."""
-    named = [(part, data.sensitive_names.get(part.column or "", ())) for part in flatten([rule])]
-    return all(part.caps() is not None or part.conditions(names) for part, names in named)
+    return rule.conditions() is not None
 
 
 def sensitive_of(data: Encoded, conditions: Conditions) -> Codes:

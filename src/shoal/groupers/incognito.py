@@ -23,7 +23,7 @@ from shoal.coding.tuples import entries
 from shoal.groupers.judge import Bools, Ints, Judge
 from shoal.groupers.ladders import Codes, Ladder, ladders
 from shoal.kernels.regroup import Merged, Rise, regroup
-from shoal.privacy import Rule
+from shoal.privacy import Rule, caps_of
 
 LARGEST = 20_000_000
 """Nodes that the search may have to look at."""
@@ -197,7 +197,7 @@ def _prunes(table: _Table) -> bool:
     """
     if not table.limit and PERSON not in table.judge.codes:
         return True
-    caps = table.judge.rule.caps()
+    caps = caps_of(table.judge.rule)
     return caps is not None and all(column.least_share >= 1.0 for column in caps.columns.values())
 
 

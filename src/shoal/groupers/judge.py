@@ -49,7 +49,7 @@ class Judge:
         tally = data.tally(Partition.one(data.rows)).histograms
         self.whole = {name: tally[name] for name in self.codes}
         self._judged = data.judged
-        self.least = max((caps.size for p in parts if (caps := p.caps())), default=1)
+        self.least = rule.least
         """No group with fewer rows passes."""
 
     def passes(self, sizes: Ints, rows: Ints, labels: Ints) -> Bools:

@@ -37,11 +37,6 @@ def diversity(rule: Rule) -> tuple[str, int]:
     return column, values
 
 
-def group_size(rule: Rule) -> int:
-    """Return the least group size that the parts of a rule ask for."""
-    return max((caps.size for part in flatten([rule]) if (caps := part.caps())), default=1)
-
-
 def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
     """Split the rows into clusters with at least l different sensitive values each.
 
@@ -88,7 +83,7 @@ def cluster(
         values,
         own,
         np.zeros(none + 1, np.bool_),
-        np.empty(max(values, group_size(rule)), np.int64),
+        np.empty(max(values, rule.least), np.int64),
     )
     rest, held = np.flatnonzero(own < 0), new_held(NO_LIMITS, room)
     settle(search, covers, index, NO_LIMITS, held, stock.entry_of, rest, clusters, own)

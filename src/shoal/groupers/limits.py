@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from shoal.coding.encode import Encoded
 from shoal.kernels.limits import Limits
-from shoal.privacy import Caps, ColumnCaps, Rule, flatten, joint
+from shoal.privacy import Caps, ColumnCaps, Rule, flatten, joint, known_caps
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -37,7 +37,7 @@ def limits_of(
     rows keep the mix that a rule asks for from their first row on. Values too rare for a group of
     that size must not be among the rows.
     """
-    caps = rule.caps() or _known_caps(rule)
+    caps = known_caps(rule)
     near: dict[str, tuple[float, float]] = {}
     # A group smaller than 1 / share could not hold even one row of a guarded value.
     least = [math.ceil(1.0 / cap.least_share - 1e-9) for cap in caps.columns.values()]
@@ -88,7 +88,7 @@ def left_over(data: Encoded, rule: Rule, rows: Ints, times: int = 1) -> int:
 
     Of the rows of one value each group takes so many that the others still make it diverse.
     """
-    caps = rule.caps() or _known_caps(rule)
+    caps = known_caps(rule)
     most = 0
     for name, cap in caps.columns.items() if data.people is None else ():
         codes, names = data.sensitive[name][rows], data.sensitive_names[name]
@@ -99,8 +99,3 @@ def left_over(data: Encoded, rule: Rule, rows: Ints, times: int = 1) -> int:
         groups = np.where(room < size, (rows.size - count) // np.maximum(size - room, 1), rows.size)
         most = max(most, int((count - room * groups).max(initial=0)))
     return most
-
-
-def _known_caps(rule: Rule) -> Caps:
-    """Return the strictest size and the caps of those parts of a rule that have a numeric form."""
-    return joint(caps for part in flatten([rule]) if (caps := part.caps()) is not None)

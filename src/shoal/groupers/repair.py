@@ -49,7 +49,7 @@ def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
     """
     tally = data.tally(partition)
     failing = np.flatnonzero(~rule.holds(data.judged(tally)))
-    if failing.size and partition.groups > 1 and kernels_can_judge(data, rule):
+    if failing.size and partition.groups > 1 and kernels_can_judge(rule):
         partition = _mended(data, partition, rule, failing)
     return _in_rounds(data, partition, rule)
 

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.base.errors import Infeasible, SchemaError, listed
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
-from shoal.privacy import KAnonymity, Rule, flatten
+from shoal.privacy import KAnonymity, Rule
 
 Grouping = Callable[[Encoded, Rule], Partition]
 
@@ -33,8 +33,7 @@ def together(data: Encoded, rule: Rule, grouping: Grouping) -> Partition:
         made = grouping(people, rule)
     except Infeasible:
         # First rows may all have one value where all rows have several.
-        crowd = max((caps.size for part in flatten([rule]) if (caps := part.caps())), default=1)
-        made = grouping(people, KAnonymity(max(crowd, 2)))
+        made = grouping(people, KAnonymity(max(rule.least, 2)))
     expanded = Partition.from_labels(made.labels()[whose])
     expanded = replace(expanded, cover=made.cover, notes=made.notes)
     if made.cover is None:

@@ -1,7 +1,19 @@
 """The privacy models."""
 
 from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.base import All, Caps, ColumnCaps, Condition, Limit, Mix, Rule, flatten, joint
+from shoal.privacy.base import (
+    All,
+    Caps,
+    ColumnCaps,
+    Condition,
+    Limit,
+    Mix,
+    Rule,
+    caps_of,
+    flatten,
+    joint,
+    known_caps,
+)
 from shoal.privacy.closeness import BetaLikeness, TCloseness
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.l_diversity import (
@@ -29,6 +41,8 @@ __all__ = [
     "RecursiveLDiversity",
     "Rule",
     "TCloseness",
+    "caps_of",
     "flatten",
     "joint",
+    "known_caps",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,8 +15,6 @@ from shoal.base.partition import GroupStats, Histogram
 from shoal.privacy.base import (
     SLACK,
     Bools,
-    Caps,
-    ColumnCaps,
     Condition,
     Floats,
     KnownValues,
@@ -90,19 +88,16 @@ class AlphaK(KnownValues):
         known = stats.histograms[self.column].known > 0
         return (stats.sizes >= self.k) & known & (self._share(stats) <= self.alpha + SLACK)
 
-    def caps(self) -> Caps:
-        """Return the least size and the largest share."""
-        if self.values is None:
-            return Caps(self.k, {self.column: ColumnCaps(share=self.alpha)})
-        own = dict.fromkeys(self.values, self.alpha)
-        return Caps(self.k, {self.column: ColumnCaps(values=own)})
+    @property
+    def least(self) -> int:
+        """The k."""
+        return self.k
 
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """No larger share than alpha, of any value or of each that is protected."""
         if self.values is None:
             return (Condition("share", self.alpha),)
-        guarded = (v for v, name in enumerate(names) if name in self.values)
-        return tuple(Condition("value share", self.alpha, v) for v in guarded)
+        return tuple(Condition("value share", self.alpha, value=name) for name in self.values)
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A value whose share of the table is above alpha is above it in some class."""

@@ -52,7 +52,7 @@ class ColumnCaps:
 
 @dataclass(frozen=True)
 class Caps:
-    """The numeric form of a rule: a least group size, and limits per sensitive column."""
+    """A least group size, and limits per sensitive column: a numeric form of some rules."""
 
     size: int = 1
     columns: Mapping[str, ColumnCaps] = field(default_factory=dict)
@@ -62,13 +62,12 @@ class Caps:
 class Condition:
     """A condition on the histogram of a sensitive column, of a kind that kernels can check.
 
-    ``kind`` and its two numbers: ``distinct``: at least ``x`` different values. ``share``: no value
-    has more than a share of ``x``; ``value share``: value number ``y`` has not. ``entropy``: at
-    least ``x`` (natural logarithm). ``recursive``: the top count is below ``x`` times all from rank
-    ``y`` on. ``equal distance``, ``ordered distance``: at most ``x`` from the table's shares; the
-    last value is the missing one, without a place in the order, when ``y`` is 1.
-    ``gain``: no share is more than ``x`` above the table's, relative to it; nor more than its
-    -ln q when ``y`` is 1.
+    ``kind`` and its numbers: ``distinct``: at least ``x`` different values. ``share``: no value has
+    more than a share of ``x``; ``value share``: ``value`` has not. ``entropy``: at least ``x``
+    (natural logarithm). ``recursive``: the top count is below ``x`` times all from rank ``y`` on.
+    ``equal distance``, ``ordered distance``: at most ``x`` from the table's shares. ``gain``: no
+    share is more than ``x`` above the table's, relative to it; nor more than its -ln q when ``y``
+    is 1.
     """
 
     kind: Literal[
@@ -83,6 +82,7 @@ class Condition:
     ]
     x: float
     y: float = 0.0
+    value: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,15 +175,13 @@ class Rule(Protocol):
         """Say for every group whether it passes."""
         ...
 
-    def caps(self) -> Caps | None:
-        """Return the numeric form, or None when there is no exact one."""
+    @property
+    def least(self) -> int:
+        """How many rows every passing group has, as far as its parameters say so."""
         ...
 
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
-        """Return what kernels check in a growing group beside its size; none: it is repaired.
-
-        ``names``: the values of its column, by their numbers.
-        """
+    def conditions(self) -> tuple[Condition, ...] | None:
+        """Return its numeric form, which kernels check beside the size; None: it has none."""
         ...
 
     def mix(self, share: Floats) -> Mix | None:
@@ -244,17 +242,15 @@ class All:
             passed &= rule.holds(stats)
         return passed
 
-    def caps(self) -> Caps | None:
-        """Return the joint numeric form: the strictest of each limit.
+    @property
+    def least(self) -> int:
+        """The most that a part asks for."""
+        return max((rule.least for rule in self.rules), default=1)
 
-        None when a part has none.
-        """
-        parts = [caps for rule in self.rules if (caps := rule.caps()) is not None]
-        return joint(parts) if len(parts) == len(self.rules) else None
-
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...] | None:
         """Those of all parts, which should be asked one by one: each speaks of its own column."""
-        return tuple(each for rule in self.rules for each in rule.conditions(names))
+        parts = [rule.conditions() for rule in self.rules]
+        return None if None in parts else tuple(each for part in parts for each in part or ())
 
     def mix(self, share: Floats) -> None:
         """Parts should be asked one by one: each speaks of its own column."""
@@ -275,6 +271,33 @@ class All:
     def describe(self) -> str:
         """Return all promises in words."""
         return "; ".join(rule.describe() for rule in self.rules)
+
+
+def caps_of(rule: Rule) -> Caps | None:
+    """Return what a rule says as limits on sizes and shares; None if these do not say all of it."""
+    parts = [_caps(part) for part in flatten([rule])]
+    exact = [caps for caps in parts if caps is not None]
+    return joint(exact) if len(exact) == len(parts) else None
+
+
+def known_caps(rule: Rule) -> Caps:
+    """Return the strictest limits of those parts of a rule that limits say all of."""
+    return joint(caps for part in flatten([rule]) if (caps := _caps(part)) is not None)
+
+
+def _caps(rule: Rule) -> Caps | None:
+    conditions = rule.conditions()
+    if conditions is None:
+        return None
+    limits = ColumnCaps(rule.diversity or 1)
+    for each in conditions:
+        if each.kind == "share":
+            limits = _strictest(limits, ColumnCaps(share=each.x))
+        elif each.kind == "value share":
+            limits = _strictest(limits, ColumnCaps(values={each.value: each.x}))
+        elif each.kind != "distinct":
+            return None
+    return Caps(rule.least, {} if rule.column is None else {rule.column: limits})
 
 
 def joint(parts: Iterable[Caps]) -> Caps:

@@ -11,14 +11,14 @@ table.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from shoal.base.params import Param
-from shoal.base.partition import MISSING, GroupStats, Histogram, with_missing
+from shoal.base.partition import GroupStats, Histogram, with_missing
 from shoal.privacy.base import SLACK, Bools, Condition, Floats, Mix, all_missing
 
 MISSING_VALUES = Param(
@@ -59,6 +59,7 @@ class TCloseness:
     grows_safely: ClassVar[bool] = True
     judged_alone: ClassVar[bool] = False
     diversity: ClassVar[None] = None
+    least: ClassVar[int] = 1
     figures: ClassVar[Mapping[str, str]] = {"t": "t"}
     params: ClassVar[tuple[Param, ...]] = (
         Param(
@@ -94,15 +95,10 @@ class TCloseness:
         """Say for every class whether it is within t of the table."""
         return self._far(stats) <= self.t + SLACK
 
-    def caps(self) -> None:
-        """A distance has no form in sizes and shares."""
-        return
-
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """So near to the table."""
-        if self.distance == "equal":
-            return (Condition("equal distance", self.t),)
-        return (Condition("ordered distance", self.t, float(tuple(names[-1:]) == (MISSING,))),)
+        ordered = self.distance == "ordered"
+        return (Condition("ordered distance" if ordered else "equal distance", self.t),)
 
     def mix(self, share: Floats) -> Mix:
         """Any share of a value, within the distance."""
@@ -161,6 +157,7 @@ class BetaLikeness:
     grows_safely: ClassVar[bool] = True
     judged_alone: ClassVar[bool] = False
     diversity: ClassVar[None] = None
+    least: ClassVar[int] = 1
     figures: ClassVar[Mapping[str, str]] = {"beta": "beta"}
     params: ClassVar[tuple[Param, ...]] = (
         Param(
@@ -194,17 +191,13 @@ class BetaLikeness:
         passed: Bools = (over == 0) & self._counted(stats)
         return passed
 
-    def caps(self) -> None:
-        """Each value has a limit of its own, which only the table tells: :meth:`mix`."""
-        return
-
     def mix(self, share: Floats) -> Mix:
         """Of each value its share and as much more as it may gain."""
         known = np.where(share > 0.0, share, 1.0)
         bound = np.minimum(self.beta, _own_bound(known)) if self.enhanced else self.beta
         return Mix(np.asarray(np.minimum((1.0 + bound) * known, 1.0)))
 
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """No larger gain."""
         return (Condition("gain", self.beta, float(self.enhanced)),)
 

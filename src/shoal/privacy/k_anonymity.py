@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import Bools, Caps, KnownValues, Limit, counted
+from shoal.privacy.base import Bools, KnownValues, Limit, counted
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,12 @@ class KAnonymity(KnownValues):
         """Say for every class whether it has at least k rows."""
         return stats.sizes >= self.k
 
-    def caps(self) -> Caps:
-        """Return the least class size."""
-        return Caps(size=self.k)
+    @property
+    def least(self) -> int:
+        """The k."""
+        return self.k
 
-    def conditions(self, names: Sequence[str]) -> tuple[()]:
+    def conditions(self) -> tuple[()]:
         """The size is all there is to check."""
         return ()
 

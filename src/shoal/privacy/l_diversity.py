@@ -9,7 +9,7 @@ people than the l it asks for.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -21,8 +21,6 @@ from shoal.base.partition import GroupStats, Histogram
 from shoal.privacy.base import (
     SLACK,
     Bools,
-    Caps,
-    ColumnCaps,
     Condition,
     Floats,
     KnownValues,
@@ -66,11 +64,12 @@ class LDiversity(KnownValues):
         """Say for every class whether it has at least l different known values."""
         return _spread(stats.histograms[self.column]) >= self.l
 
-    def caps(self) -> Caps:
-        """Return the least number of different values, which is also a least class size."""
-        return Caps(self.l, {self.column: ColumnCaps(distinct=self.l)})
+    @property
+    def least(self) -> int:
+        """The l."""
+        return self.l
 
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """So many different values."""
         return (Condition("distinct", self.l),)
 
@@ -110,6 +109,7 @@ class EntropyLDiversity(KnownValues):
     name: ClassVar[str] = "entropy-l-diversity"
     grows_safely: ClassVar[bool] = True
     judged_alone: ClassVar[bool] = True
+    least: ClassVar[int] = 1
     params: ClassVar[tuple[Param, ...]] = (L_REAL,)
     figures: ClassVar[Mapping[str, str]] = {"entropy_l": "l"}
 
@@ -125,11 +125,7 @@ class EntropyLDiversity(KnownValues):
         """Say for every class whether exp(entropy) is at least l."""
         return effective(stats.histograms[self.column]) >= self.l - 1e-9
 
-    def caps(self) -> None:
-        """Entropy has no form in sizes and shares."""
-        return
-
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """So much entropy."""
         return (Condition("entropy", math.log(self.l)),)
 
@@ -185,6 +181,7 @@ class RecursiveLDiversity(KnownValues):
     name: ClassVar[str] = "recursive-l-diversity"
     grows_safely: ClassVar[bool] = True
     judged_alone: ClassVar[bool] = True
+    least: ClassVar[int] = 1
     params: ClassVar[tuple[Param, ...]] = (
         L,
         Param(
@@ -213,11 +210,7 @@ class RecursiveLDiversity(KnownValues):
         top, tail = self._top_and_tail(stats.histograms[self.column])
         return self._below(top, tail, self.c) & (stats.histograms[self.column].holders >= self.l)
 
-    def caps(self) -> None:
-        """The tail has no form in sizes and shares."""
-        return
-
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """The top count below c times the tail."""
         return (Condition("recursive", self.c, self.l),)
 
@@ -314,11 +307,12 @@ class FrequencyLDiversity(KnownValues):
         within: Bools = hist.reduce(np.maximum, hist.counts) * self.l <= hist.holders
         return within & (hist.known > 0)
 
-    def caps(self) -> Caps:
-        """Return the largest share of a value."""
-        return Caps(self.l, {self.column: ColumnCaps(distinct=self.l, share=1.0 / self.l)})
+    @property
+    def least(self) -> int:
+        """The l."""
+        return self.l
 
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """No larger share than 1 / l."""
         return (Condition("share", 1.0 / self.l),)
 

@@ -7,13 +7,13 @@ same ones in every release is a matter of the history of the releases, and check
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import Bools, Caps, Condition, KnownValues, Limit
+from shoal.privacy.base import Bools, Condition, KnownValues, Limit
 from shoal.privacy.l_diversity import FrequencyLDiversity
 
 
@@ -60,13 +60,14 @@ class MInvariance(KnownValues):
         """Say for every class whether its most frequent value stays within 1 / m."""
         return self.share.holds(stats)
 
-    def caps(self) -> Caps:
-        """Return the largest share of a value."""
-        return self.share.caps()
+    @property
+    def least(self) -> int:
+        """The m."""
+        return self.m
 
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         """No larger share than 1 / m."""
-        return self.share.conditions(names)
+        return self.share.conditions()
 
     def obstacle(self, whole: GroupStats) -> str | None:
         """A value with more than 1 / m of the table is too frequent in some class."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import Bools, Condition, Floats, Limit, Rule
+from shoal.privacy.base import Bools, Floats, Limit, Rule
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Anchored:
     grows_safely = True  # as its rule: what it compares with stays as it is
     judged_alone = True
     diversity = None
+    least = 1
 
     @property
     def name(self) -> str:
@@ -71,13 +72,8 @@ class Anchored:
         """Say for every group whether it passes beside the whole table."""
         return self.rule.holds(self._told(stats))
 
-    def caps(self) -> None:
-        """It compares with a table."""
-        return
-
-    def conditions(self, names: Sequence[str]) -> tuple[Condition, ...]:
-        """None: kernels would compare with the part."""
-        return ()
+    def conditions(self) -> None:
+        """Kernels would compare with the part."""
 
     def mix(self, share: Floats) -> None:
         """What a method is given may have other shares than the table to compare with."""

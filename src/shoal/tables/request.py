@@ -177,5 +177,4 @@ def _written(key: str, value: object) -> str:
 
 def crowd_size(request: Request) -> int:
     """Return how many rows must look alike."""
-    caps = [rule.caps() for rule in flatten(list(request.rules or ()))]
-    return max((each.size for each in caps if each is not None), default=1)
+    return max((rule.least for rule in request.rules or ()), default=1)

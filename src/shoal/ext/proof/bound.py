@@ -17,7 +17,7 @@ import numpy as np
 
 from shoal.base.errors import listed
 from shoal.coding.encode import Encoded
-from shoal.privacy import Rule, flatten
+from shoal.privacy import Rule
 from shoal.tables.domain import Nominal, Ordered
 
 PASSES, PASS_WORK = 220, 40_000_000_000
@@ -118,8 +118,7 @@ class Proof:
 
 def crowd(rules: Sequence[Rule]) -> int:
     """Return how many rows every class has at least, by the rules."""
-    caps = [part.caps() for part in flatten(list(rules))]
-    return max((each.size for each in caps if each is not None), default=1)
+    return max((rule.least for rule in rules), default=1)
 
 
 def lower_bound(data: Encoded, k: int, tell: Callable[[float], bool] = lambda rate: False) -> Bound:

@@ -17,7 +17,7 @@ from shoal.coding.space import make_space
 from shoal.groupers.growth import grow_groups
 from shoal.groupers.shoal.peel import walkable
 from shoal.groupers.shoal.task import FEW, Measured, Stage, Task
-from shoal.privacy import AlphaK, Rule, flatten
+from shoal.privacy import AlphaK, Rule, caps_of, flatten
 
 # The methods are loaded where they are asked: a rule on the size of classes alone needs none.
 
@@ -45,7 +45,7 @@ def _grown(task: Task, labels: Ints | None, rng: np.random.Generator) -> Ints | 
 
 def _needs_others(task: Task) -> bool:
     """Say whether rows are few, or large groups keep the rule by themselves: it has no caps."""
-    hard = task.rule.caps() is None and task.data.rows <= MOST * task.effort.others
+    hard = caps_of(task.rule) is None and task.data.rows <= MOST * task.effort.others
     return hard or task.data.rows <= FEW
 
 
