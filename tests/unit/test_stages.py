@@ -1,5 +1,6 @@
 """The stages of the method `shoal`: each can be read, switched off, measured, added and removed."""
 
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -133,6 +134,13 @@ def test_a_stage_of_its_own_is_added_by_one_line(monkeypatch):
 def test_the_page_shows_the_stages_as_they_are():
     page = benchmark.PAGE.read_text()
     assert benchmark.renewed(page) == page, "renew it: python -m benchmarks.stages --page"
+
+
+def test_the_page_is_read_in_five_minutes():
+    page = benchmark.PAGE.read_text()
+    for made in ("drawing", "figures"):
+        page = re.sub(f"<!-- {made} -->.*<!-- end of {made} -->", "", page, flags=re.DOTALL)
+    assert len(re.findall(r"\S*\w\S*", page)) <= 800
 
 
 def test_a_stage_that_is_worth_little_is_named():

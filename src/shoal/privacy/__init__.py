@@ -1,19 +1,8 @@
 """The privacy models."""
 
 from shoal.privacy.alpha_k import AlphaK
-from shoal.privacy.base import (
-    All,
-    Caps,
-    ColumnCaps,
-    Condition,
-    Limit,
-    Mix,
-    Rule,
-    caps_of,
-    flatten,
-    joint,
-    known_caps,
-)
+from shoal.privacy.base import All, Condition, Limit, Mix, Rule, flatten
+from shoal.privacy.caps import Caps, ColumnCaps, caps_of, joint, known_caps
 from shoal.privacy.closeness import BetaLikeness, TCloseness
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.l_diversity import (
