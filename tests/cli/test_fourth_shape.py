@@ -24,7 +24,8 @@ from shoal.releases.dummies import make
 
 def publish(*given, **options):
     release = make.publish(*given, **options)
-    return replace(release, frame=release.frame.with_columns(pl.lit(4).alias("made_up")))
+    frame = release.frame.with_columns(pl.lit(4).alias("made_up"))
+    return replace(release, tables=release.tables | {"release": frame})
 """,
     "check": """
 from dataclasses import replace

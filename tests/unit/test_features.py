@@ -9,8 +9,11 @@ import polars as pl
 import pytest
 
 from shoal.base.roles import Kind, Role
+from shoal.catalog import SHAPES
 from shoal.measures.losses.features import MOST, features, positions, read_beside
+from shoal.releases.opened import Opened
 from shoal.tables.domain import Taxonomy
+from shoal.tables.original import Original
 from shoal.tables.schema import Column, Schema
 
 PLACES = Taxonomy.from_rows(
@@ -27,8 +30,10 @@ def made(released, original, *columns, taxonomies=None, exact=False):
     trees = taxonomies or {}
     frame = pl.DataFrame(released)
     source = pl.DataFrame(original)
-    reading = read_beside(frame, source, schema, trees, exact=exact)
-    return features(reading, source, schema, trees)
+    table = Original(source, schema, taxonomies=trees)
+    shape = SHAPES["dummies" if exact else "generalized"]
+    reading = read_beside(Opened({"release": frame}, schema.columns, shape=shape), table)
+    return features(reading, table)
 
 
 def quasi(name, kind, **more):

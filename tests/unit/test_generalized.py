@@ -151,7 +151,7 @@ def test_what_is_published():
         "city": ['{"*", Rome}', '{"*", Rome}', "Oslo", "Oslo"],
         "note": [1.5, 2.5, None, 0.0],
     }
-    assert list(release.tables()) == ["release"]
+    assert list(release.tables) == ["release"]
 
 
 def test_flat_taxonomies_of_sets_are_written_as_sets_are():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import polars as pl
 
-from shoal.base.partition import Floats
+from shoal.base.partition import Floats, Ints
 
 if TYPE_CHECKING:
     from shoal.releases.posterior import Posterior
@@ -78,6 +78,23 @@ class Counts:
         share = self.count / np.maximum(self.rows, 1e-300)[:, None]
         columns["share"] = share.ravel()
         return pl.DataFrame(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class MadeTables:
+    """The tables that are published, by name, as a run has made them.
+
+    ``order``: the input row of every row of the release. It is for checks inside the run and must
+    never leave it.
+    """
+
+    tables: dict[str, pl.DataFrame]
+    order: Ints
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The release itself, without what stands beside it."""
+        return self.tables["release"]
 
 
 @dataclass(frozen=True)

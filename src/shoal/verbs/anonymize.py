@@ -163,7 +163,7 @@ def execute(
             named, declared = _pseudonymized(frame, schema, plan, key)
             release = shape.make.publish(named, declared, shown, parts, **ends, order=order)
             beside = {} if series is None else series.beside(release.frame, release.order)
-            tables = {name: fresh(own) for name, own in (release.tables() | beside).items()}
+            tables = {name: fresh(own) for name, own in (release.tables | beside).items()}
         with clock.stage("verify"):
             about = schema.columns, table.taxonomies
             opened = Opened(tables, *about, shape=shape, plan=plan.unseeded())

@@ -11,9 +11,12 @@ import pytest
 from experiments.views import read_view
 from shoal.base.errors import MissingExtra, SchemaError
 from shoal.base.roles import Kind, Role
+from shoal.catalog import SHAPES
 from shoal.ext.learning import classifier
 from shoal.ext.learning.classifier import FEWEST, Score, make_task
 from shoal.measures.losses.features import read_beside
+from shoal.releases.opened import Opened
+from shoal.tables.original import Original
 from shoal.tables.schema import Column, Schema
 
 SCHEMA = Schema(
@@ -40,7 +43,7 @@ def people(n=400, seed=0):
 def test_the_original_teaches_more_than_the_commonest_value():
     frame = people()
     task = make_task(frame, SCHEMA, "ill")
-    learnt = classifier.on_original(task, frame, SCHEMA, {})
+    learnt = classifier.on_original(task, Original(frame, SCHEMA))
     blind = classifier.majority(task)
     assert task.tested.size == int(400 * 0.3)
     assert learnt.accuracy > 0.8 > 0.65 > blind.accuracy
@@ -48,8 +51,10 @@ def test_the_original_teaches_more_than_the_commonest_value():
 
 
 def on_release(task, released, order, frame, blurred=None, exact=False):
-    reading = read_beside(released, frame, SCHEMA, {}, exact=exact)
-    return classifier.on_release(task, reading, order, frame, SCHEMA, {}, blurred)
+    shape = SHAPES["dummies" if exact else "generalized"]
+    opened = Opened({"release": released}, SCHEMA.columns, shape=shape)
+    table = Original(frame, SCHEMA)
+    return classifier.on_release(task, read_beside(opened, table), order, table, blurred)
 
 
 @pytest.mark.slow
@@ -75,7 +80,7 @@ def test_rows_held_out_are_not_trained_on():
     honest = on_release(task, frame[order], order, frame)
     lied = on_release(task, frame.with_columns(ill=lies)[order], order, frame)
     assert (honest.accuracy, honest.balanced) == (lied.accuracy, lied.balanced)
-    assert honest.accuracy == classifier.on_original(task, frame, SCHEMA, {}).accuracy
+    assert honest.accuracy == classifier.on_original(task, Original(frame, SCHEMA)).accuracy
 
 
 @pytest.mark.slow
@@ -98,7 +103,7 @@ def test_blurred_values_count_as_much_as_they_are_believed():
     )
     view = read_view(first[rows], "ill", table=second, quasi=["age", "town"])
     found = on_release(task, first, order, frame, view, exact=True)
-    learnt = classifier.on_original(task, frame, SCHEMA, {})
+    learnt = classifier.on_original(task, Original(frame, SCHEMA))
     assert found.accuracy < learnt.accuracy
     # Groups of one say everything: as good as the original.
     alone = frame.drop("ill").with_columns(group_id=pl.Series(np.arange(600)))

@@ -19,10 +19,12 @@ import polars as pl
 from shoal.base.errors import MissingExtra, SchemaError, listed, nearest
 from shoal.base.partition import Bools, Floats, Ints
 from shoal.base.roles import Role
-from shoal.measures.losses.features import PairedCells, features, read_beside
+from shoal.catalog import SHAPES
+from shoal.measures.losses.features import features, read_beside
 from shoal.releases.base import View
+from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text, natural
-from shoal.tables.domain import Taxonomy
+from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 
 # Rows. Training on 20,000 was right about one in a hundred times more often on the census sample,
@@ -191,22 +193,19 @@ def majority(task: PredictionTask) -> Score:
     return _score(task, np.full(task.tested.size, guess))
 
 
-def on_original(
-    task: PredictionTask, original: pl.DataFrame, schema: Schema, taxonomies: Mapping[str, Taxonomy]
-) -> Score:
+def on_original(task: PredictionTask, table: Original) -> Score:
     """Train on the original rows themselves: what can be reached without any anonymization."""
-    reading = read_beside(original, original, schema, taxonomies, exact=True)
+    exact = SHAPES["dummies"]  # which publishes quasi-identifiers as they are
+    opened = Opened({"release": table.frame}, table.schema.columns, shape=exact)
     weights = _certain(task.truth, len(task.classes))
-    return _fit(task, reading, original, schema, taxonomies, weights, np.flatnonzero(~task.held))
+    return _fit(task, read_beside(opened, table), table, weights, np.flatnonzero(~task.held))
 
 
 def on_release(
     task: PredictionTask,
-    reading: PairedCells,
+    reading: Opened,
     order: Ints,
-    original: pl.DataFrame,
-    schema: Schema,
-    taxonomies: Mapping[str, Taxonomy],
+    table: Original,
     blurred: View | None = None,
 ) -> Score:
     """Train on the released rows that do not come from a row held out.
@@ -221,10 +220,10 @@ def on_release(
         The rows of :func:`training_rows`, ready to be asked, when the target is not published as
         single values: then each row counts for every class with the probability that they give it.
     """
-    released = reading.published.frame
+    released = reading.frame
     rows = training_rows(task, order)
     if blurred is None:
-        texts = as_text(schema[task.target].clean(released[task.target]))
+        texts = as_text(table.schema[task.target].clean(released[task.target]))
         weights = _certain(_codes(texts, task.of_value), len(task.classes))
     else:
         weights = np.zeros((released.height, len(task.classes)))
@@ -236,7 +235,7 @@ def on_release(
         chosen = _sample(task, np.arange(rows.size))
         rows = rows[chosen]
         weights[rows] = blurred.posterior(task.target).beliefs(chosen) @ into
-    return _fit(task, reading, original, schema, taxonomies, weights, rows)
+    return _fit(task, reading, table, weights, rows)
 
 
 def training_rows(task: PredictionTask, order: Ints) -> Ints:
@@ -259,10 +258,8 @@ def _sample(task: PredictionTask, rows: Ints) -> Ints:
 
 def _fit(
     task: PredictionTask,
-    reading: PairedCells,
-    original: pl.DataFrame,
-    schema: Schema,
-    taxonomies: Mapping[str, Taxonomy],
+    reading: Opened,
+    table: Original,
     weights: Floats,
     rows: Ints,
 ) -> Score:
@@ -279,15 +276,8 @@ def _fit(
         only = int(classes[0]) if classes.size else 0
         guess = np.full(task.tested.size, only)
         return _score(task, guess, time.perf_counter() - start)
-    inputs = features(
-        reading,
-        original,
-        schema,
-        taxonomies,
-        rows=rows,
-        tested=task.tested,
-        without=[task.target],
-    )
+    without = [task.target]
+    inputs = features(reading, table, rows=rows, tested=task.tested, without=without)
     model = LogisticRegression(max_iter=200, tol=1e-3)
     # One thread adds up in one order, however many cores are free.
     with warnings.catch_warnings(), threadpool_limits(1):

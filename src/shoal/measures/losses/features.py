@@ -10,8 +10,9 @@ the values that the cell may stand for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,21 +24,14 @@ from shoal.measures.risks.matching import sides
 from shoal.releases import notation
 from shoal.releases.categories import Coded
 from shoal.releases.generalized.spread import Spread, unknown
-from shoal.releases.published import Published, read
+from shoal.releases.opened import Opened
 from shoal.releases.readback import Sides
 from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import Taxonomy
-from shoal.tables.schema import Column, Schema, plain
+from shoal.tables.original import Original
+from shoal.tables.schema import Column, plain
 
 MOST = 40  # categories of one column
-
-
-@dataclass(frozen=True, eq=False)
-class PairedCells:
-    """A release beside its original: the cells of its classes and the values, as positions."""
-
-    published: Published
-    sides: Mapping[str, Sides]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,30 +42,18 @@ class Features:
     original: Floats
 
 
-def read_beside(
-    released: pl.DataFrame | Published,
-    original: pl.DataFrame,
-    schema: Schema,
-    taxonomies: Mapping[str, Taxonomy],
-    *,
-    exact: bool = False,
-) -> PairedCells:
-    """Read the quasi-identifiers of a release and of its original together.
-
-    A release whose classes are known need not be grouped again. ``exact``: it has them as they
-    were, so that ``*`` is a text like any other.
-    """
-    published = released if isinstance(released, Published) else read(released, schema.quasi)
-    columns = [schema[name] for name in schema.quasi]
-    both = sides(original, published.cells, columns, taxonomies, raw=exact, gaps="open")
-    return PairedCells(published, dict(zip(schema.quasi, both, strict=True)))
+def read_beside(opened: Opened, table: Original) -> Opened:
+    """Return a release whose quasi-identifiers were read together with those of its original."""
+    names = table.schema.quasi
+    columns = [table.schema[name] for name in names]
+    asked: dict[str, Any] = {"raw": opened.shape.exact, "gaps": "open"}
+    both = sides(table.frame, opened.published.cells, columns, table.taxonomies, **asked)
+    return opened.beside(dict(zip(names, both, strict=True)))
 
 
 def features(
-    reading: PairedCells,
-    original: pl.DataFrame,
-    schema: Schema,
-    taxonomies: Mapping[str, Taxonomy],
+    reading: Opened,
+    table: Original,
     *,
     rows: Ints | None = None,
     tested: Ints | None = None,
@@ -82,7 +64,8 @@ def features(
     Numbers are scaled to mean 0 and deviation 1 on the released rows; a column of which nothing is
     known gives no feature. ``rows`` and ``tested`` choose released and original rows, else all.
     """
-    rows = np.arange(reading.published.frame.height) if rows is None else rows
+    original, schema, taxonomies = table.frame, table.schema, table.taxonomies
+    rows = np.arange(reading.frame.height) if rows is None else rows
     tested = np.arange(original.height) if tested is None else tested
     pairs: list[tuple[Floats, Floats]] = []
     for column in schema.columns:
@@ -95,7 +78,7 @@ def features(
                 values = side.values[tested]
                 pairs.append(_of_cells(side, column, taxonomies.get(column.name), cells, values))
         elif column.role is Role.KEEP and plain(original[column.name].dtype):
-            released = reading.published.frame[column.name].gather(rows)
+            released = reading.frame[column.name].gather(rows)
             pair = _of_values(released, original[column.name].gather(tested), column)
             pairs += [pair] if pair is not None else []
     if not pairs:

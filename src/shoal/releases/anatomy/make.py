@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
@@ -12,20 +10,8 @@ from shoal.base.partition import Ints, Partition
 from shoal.base.roles import Role
 from shoal.coding.encode import Encoded
 from shoal.releases.anatomy import COUNT, GROUP
+from shoal.releases.base import MadeTables
 from shoal.tables.schema import Schema
-
-
-@dataclass(frozen=True, eq=False)
-class Anatomized:
-    """The two tables. ``order`` must never leave the run."""
-
-    frame: pl.DataFrame
-    values: pl.DataFrame
-    order: Ints
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Return what is published, by name: QIT and ST of the paper."""
-        return {"release": self.frame, "st": self.values}
 
 
 def check_free(schema: Schema) -> None:
@@ -46,7 +32,7 @@ def publish(
     typed: bool = False,
     mid: bool = False,
     order: Ints | None = None,
-) -> Anatomized:
+) -> MadeTables:
     """Publish quasi-identifiers and others with the group of each row, and the values by group."""
     (name,) = data.sensitive
     check_free(schema)
@@ -68,4 +54,4 @@ def publish(
         .sort(GROUP, "code", descending=[False, False])
         .select(GROUP, name, COUNT)
     )
-    return Anatomized(pl.DataFrame(columns), values, rows)
+    return MadeTables({"release": pl.DataFrame(columns), "st": values}, rows)

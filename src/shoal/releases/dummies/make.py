@@ -15,6 +15,7 @@ from shoal.base.roles import Role
 from shoal.catalog import DOMAIN
 from shoal.coding.encode import Encoded
 from shoal.privacy import Rule, flatten
+from shoal.releases.base import MadeTables
 from shoal.tables.cells import natural
 from shoal.tables.schema import Schema
 from shoal.tables.set_cells import SETS
@@ -30,19 +31,6 @@ class Sets:
     codes: Mapping[str, Codes]
     kept: Mapping[str, Bools]
     notes: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Dummies:
-    """A table with dummy values, and the declared domains. ``order`` must never leave the run."""
-
-    frame: pl.DataFrame
-    order: Ints
-    domain: pl.DataFrame | None = None
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Return what is published, by name."""
-        return {"release": self.frame} | ({} if self.domain is None else {DOMAIN: self.domain})
 
 
 def draw(
@@ -138,7 +126,7 @@ def publish(
     typed: bool = False,
     mid: bool = False,
     order: Ints | None = None,
-) -> Dummies:
+) -> MadeTables:
     """Publish quasi-identifiers and others as they are, sensitive columns as lists of texts."""
     rows = np.arange(data.rows) if order is None else np.asarray(order, np.int64)
     columns = []
@@ -149,12 +137,13 @@ def publish(
             columns.append(_listed(name, _domain(data, name), sets, rows))
         else:
             columns.append(frame[name].gather(rows))
+    tables = {"release": pl.DataFrame(columns)}
     domains = [
         pl.DataFrame({"column": column.name, "value": natural(pl.Series(column.domain))})
         for column in schema.columns
         if column.domain
     ]
-    return Dummies(pl.DataFrame(columns), rows, pl.concat(domains) if domains else None)
+    return MadeTables(tables | ({DOMAIN: pl.concat(domains)} if domains else {}), rows)
 
 
 def _listed(name: str, values: tuple[str, ...], sets: Sets, rows: Ints) -> pl.Series:

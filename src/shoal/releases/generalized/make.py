@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,25 +15,10 @@ from shoal.base.threads import share
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import Join, each_once, joins
 from shoal.releases import notation
+from shoal.releases.base import MadeTables
 from shoal.tables.domain import STAR, Domain, Ordered, Taxonomy
 from shoal.tables.schema import Column, Schema
 from shoal.tables.spans import spans
-
-
-@dataclass(frozen=True, eq=False)
-class Generalized:
-    """A generalized table.
-
-    ``frame`` is what is published. ``order`` tells which input row each released row comes from;
-    it is for checks inside the run and must never leave it.
-    """
-
-    frame: pl.DataFrame
-    order: Ints
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Return what is published, by name."""
-        return {"release": self.frame}
 
 
 def generalize(
@@ -46,7 +30,7 @@ def generalize(
     typed: bool = False,
     mid: bool = False,
     order: npt.NDArray[np.integer] | None = None,
-) -> Generalized:
+) -> MadeTables:
     """Publish a table: identifiers dropped, quasi-identifiers recoded, the rest as it is.
 
     Parameters
@@ -90,7 +74,7 @@ def generalize(
     declared = [name for name in frame.columns if name in schema]
     columns = [column for published in share(one, declared) for column in published]
     check_names([column.name for column in columns])
-    return Generalized(pl.DataFrame(columns), rows)
+    return MadeTables({"release": pl.DataFrame(columns)}, rows)
 
 
 publish = generalize  # what every shape calls it

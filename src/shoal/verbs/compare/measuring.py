@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +13,14 @@ import polars as pl
 from shoal.base.partition import GroupStats, Ints
 from shoal.catalog import LOSSES
 from shoal.catalog.extensions import available, require
-from shoal.measures.losses.features import PairedCells, read_beside
+from shoal.measures.losses.features import read_beside
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.reidentification import assess, attribute_risk
 from shoal.measures.value_disclosure import telling
 from shoal.releases.base import Query, View
+from shoal.releases.opened import Opened
 from shoal.tables.cells import natural
-from shoal.tables.domain import Taxonomy
 from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 from shoal.verbs.anonymize import Made
@@ -66,8 +66,8 @@ class Yardstick:
 
     Parameters
     ----------
-    original
-        The declared columns of the table, gaps as nulls.
+    table
+        The table, with gaps as nulls.
     threshold
         Re-identification risk above which a row is counted.
     queries, truth
@@ -80,9 +80,7 @@ class Yardstick:
         What could not be measured, and why.
     """
 
-    original: pl.DataFrame
-    schema: Schema
-    taxonomies: Mapping[str, Taxonomy]
+    table: Original
     threshold: float
     queries: tuple[Query, ...] = ()
     truth: Truth | None = None
@@ -109,18 +107,11 @@ class Yardstick:
             shares = telling(opened, run.verdict.stats).values()
             if ratios := [column.values[0].ratio for column in shares if column.values]:
                 figures["share_ratio"] = max(ratios)
-            reading = read_beside(
-                opened.published,
-                self.original,
-                self.schema,
-                self.taxonomies,
-                exact=opened.shape.exact,
-            )
-            beside = opened.beside(reading.sides)
-            views = {of: beside.view(of) for of in self.schema.sensitive}
+            beside = read_beside(opened, self.table)
+            views = {of: beside.view(of) for of in self.table.schema.sensitive}
             labels = opened.published.labels
             figures |= self._beliefs(views, run.verdict.stats, labels) | self._answers(views)
-            figures |= self._learn(made, reading)
+            figures |= self._learn(made, beside)
         return {name: float(value) for name, value in figures.items()} | {
             "measuring_seconds": time.perf_counter() - start
         }
@@ -128,8 +119,8 @@ class Yardstick:
     def prior(self) -> float:
         """Return the share of the commonest value of a sensitive column, the largest of them."""
         shares = [0.0]
-        for name in self.schema.sensitive:
-            known = self.original[name].drop_nulls()
+        for name in self.table.schema.sensitive:
+            known = self.table.frame[name].drop_nulls()
             if len(known):
                 counts = known.value_counts(name="\x00count")["\x00count"]
                 shares.append(float(counts.to_numpy().max() / len(known)))
@@ -158,7 +149,7 @@ class Yardstick:
             "query_median": error.median,
         }
 
-    def _learn(self, made: Made, reading: PairedCells) -> dict[str, float]:
+    def _learn(self, made: Made, reading: Opened) -> dict[str, float]:
         task, opened = self.task, made.opened
         if task is None:
             return {}
@@ -169,9 +160,7 @@ class Yardstick:
         if opened.shape.view.estimated(opened, task.target):
             rows = classifier.training_rows(task, made.order)
             blurred = opened.only(rows).view(task.target)
-        score = classifier.on_release(
-            task, reading, made.order, self.original, self.schema, self.taxonomies, blurred
-        )
+        score = classifier.on_release(task, reading, made.order, self.table, blurred)
         return {"accuracy": score.accuracy, "balanced_accuracy": score.balanced}
 
 
@@ -189,11 +178,10 @@ def make_yardstick(
     ``queries``: how many, 0 for none. ``classify``: True insists on the classifier, None takes it
     if its library is there, False does without.
     """
-    schema = table.schema
-    declared = [column for column in schema.columns if column.name in table.frame.columns]
-    original = table.frame.with_columns(
-        column.clean(table.frame[column.name]) for column in declared
-    )
+    schema, frame = table.schema, table.frame
+    declared = [column for column in schema.columns if column.name in frame.columns]
+    original = frame.with_columns(column.clean(frame[column.name]) for column in declared)
+    table = replace(table, frame=original)
     notes: list[str] = []
     asked, truth = _questions(original, schema, queries, seed, notes)
     task = _task(original, schema, classify, target, seed, notes)
@@ -202,11 +190,9 @@ def make_yardstick(
         require("learning")
         from shoal.ext.learning import classifier
 
-        learnt = classifier.on_original(task, original, schema, table.taxonomies)
+        learnt = classifier.on_original(task, table)
         baselines = {"original": learnt, "majority": classifier.majority(task)}
-    return Yardstick(
-        original, schema, table.taxonomies, threshold, asked, truth, task, baselines, tuple(notes)
-    )
+    return Yardstick(table, threshold, asked, truth, task, baselines, tuple(notes))
 
 
 def _questions(
