@@ -91,7 +91,7 @@ def test_every_command_takes_a_fourth_shape(shoal: Run, folder: Path, fourth: st
     assert "made-up classes" in (folder / "a.html").read_text()
     assert shoal("audit", "x.csv", *QUASI, "--sensitive", "disease").returncode == 1
     done = shoal("attack", "people.csv", "x.csv", "--known", "age,sex,zip", *asked[2:4])
-    assert f"{fourth} release of 40 rows" in done.stdout
+    assert f"40 rows, {fourth}." in done.stdout
     done = shoal("estimate", "x.csv", "--of", "disease", *QUASI)
     assert f"{fourth} release, 40 rows" in done.stdout
     assert shoal("risk", "x.csv", *asked[:4], "--original", "people.csv").returncode == 0

@@ -20,11 +20,11 @@ import shoal
 from shoal.base.errors import ParameterError
 from shoal.base.partition import GroupStats, histogram
 from shoal.catalog import RULES
-from shoal.measures.models import models, shown
+from shoal.measures.models import models
 from shoal.plan.plan import Plan
 from shoal.privacy import All, LDiversity
+from shoal.releases.verdict import figures_shown, model_table
 from shoal.report.comparison import render_comparison
-from shoal.report.page import models_shown as report_of
 from tests.contracts.made_up import ENTRIES, METHOD, RULE, Coverage
 
 # Two sensitive columns of a few rows are unique beside the quasi-identifiers: not asked here.
@@ -86,7 +86,7 @@ def test_two_columns_reach_what_the_weaker_one_does():
 
 def test_every_model_is_measured():
     found = models(two_columns(2, 7), ["age"])
-    assert shown()["coverage_p"] == "coverage p"
+    assert figures_shown()["coverage_p"] == "coverage p"
     assert found["columns"]["job"]["coverage_p"] == pytest.approx(7)
     assert found["coverage"] == {"p": pytest.approx(100 * 2 / 95)}
 
@@ -124,10 +124,11 @@ def test_the_report_shows_the_models_that_the_command_line_shows():
     quasi, sensitive = ["age", "sex"], ["ill", "job"]
     release = made().frame
     verdict = shoal.audit(release, quasi=quasi, sensitive=sensitive, plan=plan())
-    table = report_of(verdict)
-    assert table["names"] == list(shown().values())
-    assert {"enhanced beta", "coverage p"} <= set(table["names"])
-    assert [name for name, _ in table["rows"]] == sensitive
+    table = model_table(verdict.models)
+    assert {"enhanced beta", "coverage p"} <= set(table.heads)
+    assert [row[0] for row in table.rows] == sensitive
+    page = shoal.open_release(release, quasi=quasi, sensitive=sensitive).page(attacks=False)
+    assert [head for head in table.heads if f">{head}</bdi>" not in page] == []
 
 
 def test_a_plan_reads_and_writes_it():

@@ -170,8 +170,8 @@ def test_people_are_counted_where_the_run_counted_them_and_never_for_the_public(
     )
     release = shoal.anonymize(rows, quasi=["q"], sensitive=["test"], person="who", k=2, seed=1)
     assert release.risk().values["test"].unit == "people"
-    assert "people in classes where doubled" in release.page(attacks=False)
-    assert "rows in classes where doubled" in release.page(audience="public")
+    assert "people where doubled" in release.page(attacks=False)
+    assert "rows where doubled" in release.page(audience="public")
 
 
 @pytest.mark.parametrize("audience", ["steward", "public"])
@@ -186,7 +186,7 @@ def test_the_report_has_the_highest_ratios_and_the_sentence(audience: str) -> No
     part = page.partition('id="values"')[2].partition("<h2")[0]
     assert part.count("<tr>") == 1 + SHOWN
     assert "In one class 80.0 % have" in part and "Rules that limit this" in part
-    assert f"{len(told.values) - SHOWN} more values have lower ratios." in part
+    assert f"{len(told.values) - SHOWN} more values have lower gains." in part
 
 
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")

@@ -6,12 +6,14 @@ class in which 80 % are positive barely moves it, and tells nearly everything ab
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from shoal.base.partition import GroupStats, Histogram
+from shoal.base.results import Caution, Piece, ResultTable
 from shoal.base.roles import Role
 from shoal.catalog import RULES
 from shoal.measures.exposure import short
@@ -90,14 +92,34 @@ class Telling:
             "l-diversity hardly limit it."
         )
 
-    def to_dict(self, most: int | None = None) -> dict[str, Any]:
-        """Return the figures as plain data, of all values or of the first ones."""
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the values whose share in a class is highest, compared with the table."""
+        counted = f"{self.unit} in the table", f"{self.unit} where doubled"
+        rows = [
+            (
+                one.value,
+                f"{100 * one.table:.3g} %",
+                f"{100 * one.highest:.3g} %",
+                said(one.ratio),
+                f"{one.doubled:,}",
+            )
+            for one in self.shown
+        ]
+        heads = (f"share of {self.column}", counted[0], "in a class, highest", "gain", counted[1])
+        yield ResultTable(heads, rows)
+        if len(self.values) > len(rows):
+            yield f"{len(self.values) - len(rows):,} more values have lower gains."
+        if sentence := self.describe():
+            yield Caution(sentence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
         return {
             "column": self.column,
             "unit": self.unit,
             "number": len(self.values),
             "sentence": self.describe(),
-            "values": [{**vars(one), "ratio": one.ratio} for one in self.values[:most]],
+            "values": [{**vars(one), "ratio": one.ratio} for one in self.values],
         }
 
 

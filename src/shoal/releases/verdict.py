@@ -144,16 +144,9 @@ class Verdict(Result):
             by_reason.setdefault(why, []).append(name)
         for why, names in by_reason.items():
             yield f"Not checked in the manifest: {', '.join(names)} ({why})"
-        if self.worst:
-            cells = list(self.worst[0].cells)
+        if worst := self.worst_classes:
             yield "\nThe classes that break the rules most:"
-            yield ResultTable(
-                ("rows" if self.people is None else "people", "breaks", *cells),
-                [
-                    (group.size, ", ".join(group.breaks), *(group.cells[name] for name in cells))
-                    for group in self.worst
-                ],
-            )
+            yield worst
         words = self.headline.replace("The promise is kept", "The file keeps its promise")
         yield words.replace("The promise is broken", "The file breaks its promise")
 
@@ -161,6 +154,18 @@ class Verdict(Result):
     def state(self) -> str:
         """One of three: ``holds``, ``broken``, or ``cannot tell`` from the release alone."""
         return "holds" if self.holds else "cannot tell" if self.unknown else "broken"
+
+    @property
+    def worst_classes(self) -> ResultTable | None:
+        """The classes that break the rules most, by their published cells."""
+        if not self.worst:
+            return None
+        cells = list(self.worst[0].cells)
+        rows = [
+            (each.size, ", ".join(each.breaks), *(each.cells[name] for name in cells))
+            for each in self.worst
+        ]
+        return ResultTable(("rows" if self.people is None else "people", "breaks", *cells), rows)
 
     @property
     def headline(self) -> str:
@@ -205,11 +210,18 @@ def _models(models: Mapping[str, Any]) -> Iterator[Piece]:
         )
     if models.get("seeded"):
         yield Caution("The plan has a seed: anyone who knows the seed can undo this release.")
-    if columns := models.get("columns", {}):
+    if table := model_table(models):
         yield "\nAll privacy models, measured in the weakest class:"
-        heads = figures_shown()
-        rows = [(name, *(said(own[key]) for key in heads)) for name, own in columns.items()]
-        yield ResultTable(("sensitive", *heads.values()), rows)
+        yield table
+
+
+def model_table(models: Mapping[str, Any]) -> ResultTable | None:
+    """Return what every privacy model says of the sensitive columns, if that was measured."""
+    columns, heads = models.get("columns", {}), figures_shown()
+    if not columns:
+        return None
+    rows = [(name, *(said(own[key]) for key in heads)) for name, own in columns.items()]
+    return ResultTable(("sensitive", *heads.values()), rows)
 
 
 def _earlier(models: Mapping[str, Any]) -> Iterator[Piece]:

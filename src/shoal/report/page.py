@@ -11,8 +11,7 @@ from shoal import __version__
 from shoal.base.errors import SchemaError
 from shoal.catalog import find_method
 from shoal.measures.risks.results import Attacks
-from shoal.privacy.base import said
-from shoal.releases.verdict import Verdict, figures_shown
+from shoal.releases.verdict import Verdict, model_table
 from shoal.report.evidence import evidence
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, losses_shown, promises
@@ -118,7 +117,7 @@ def _of_run(run: Run, subject: Subject, origin: Provenance, public: bool) -> dic
         "faults": run.verdict.faults,
         "left": "" if public else _left(run),
         "lost": [] if public else [*lost, *losses_shown(run.loss)],
-        "worst": (),
+        "worst": None,
         "models": None,
         "notes": []
         if public
@@ -142,8 +141,8 @@ def _of_audit(verdict: Verdict, origin: Provenance, compared: bool, public: bool
         "faults": faults,
         "left": "",
         "lost": [],
-        "worst": verdict.worst,
-        "models": models_shown(verdict),
+        "worst": verdict.worst_classes,
+        "models": model_table(verdict.models),
         "notes": [],
         "repeat": {
             "facts": [("Shoal", __version__), *told],
@@ -207,13 +206,3 @@ def _repeat(run: Run, origin: Provenance, public: bool) -> dict[str, Any]:
         "plan": _bare(run.plan.to_toml()),
         "seed_story": story,
     }
-
-
-def models_shown(verdict: Verdict) -> dict[str, Any] | None:
-    """Return what every privacy model says of the sensitive columns, as a table."""
-    columns = verdict.models.get("columns", {})
-    if not columns:
-        return None
-    figures = figures_shown()
-    rows = [(name, [said(own[key]) for key in figures]) for name, own in columns.items()]
-    return {"names": list(figures.values()), "rows": rows}

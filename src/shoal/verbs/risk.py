@@ -16,7 +16,6 @@ from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
 from shoal.measures.value_disclosure import LEFT_OUT, Telling, telling
 from shoal.privacy import KAnonymity
-from shoal.privacy.base import said
 from shoal.releases import foreign
 from shoal.releases.opened import Opened, uncounted
 from shoal.tables.open_table import check_columns, quasi_schema
@@ -72,7 +71,7 @@ class Risks(Result):
             seen = [*([self.attributes_before[name]] if self.before else []), after]
             yield ResultTable((f"belief in a value of {name}", *heads), _beliefs(seen))
             if name in self.values:
-                yield from _values(self.values[name])
+                yield from self.values[name].pieces()
         if self.left_out:
             yield self.left_out
         if self.exposure is not None:
@@ -147,26 +146,6 @@ def _beliefs(measured: list[AttributeRisk]) -> list[tuple[str, ...]]:
             *(percent(one.certain) for one in measured),
         ),
     ]
-
-
-def _values(told: Telling) -> Iterator[Piece]:
-    """Yield the values whose share in a class is highest, compared with the table."""
-    heads = ("in the table", "in a class, highest", "gain", f"{told.unit} where doubled")
-    rows = [
-        (
-            one.value,
-            f"{100 * one.table:.3g} %",
-            f"{100 * one.highest:.3g} %",
-            said(one.ratio),
-            f"{one.doubled:,}",
-        )
-        for one in told.shown
-    ]
-    yield ResultTable((f"share of {told.column}", *heads), rows)
-    if len(told.values) > len(rows):
-        yield f"{len(told.values) - len(rows):,} more values with lower gains: see --json."
-    if sentence := told.describe():
-        yield Caution(sentence)
 
 
 def _all(measured: list[Risk] | list[AttributeRisk], name: str) -> list[str]:

@@ -16,7 +16,7 @@ from shoal.base.errors import MissingExtra, ShoalError
 from shoal.base.to_json import plain
 from shoal.ext.web.profiles import clip
 from shoal.measures.risks.results import Attacks
-from shoal.measures.value_disclosure import SHOWN, telling
+from shoal.measures.value_disclosure import telling
 from shoal.plan.plan import Plan
 from shoal.privacy.base import reached
 from shoal.releases.opened import Opened
@@ -54,7 +54,8 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
             "risk": {"before": before.to_dict(), "after": after.to_dict()},
             "beliefs": [each.to_dict() for each in release.plot.beliefs()],
             "values": [
-                one.to_dict(SHOWN) for one in telling(opened, release.verdict.stats).values()
+                [piece if isinstance(piece, str) else vars(piece) for piece in one.pieces()]
+                for one in telling(opened, release.verdict.stats).values()
             ],
             "exact": opened.shape.exact,
             "attacks": [] if attacks is None else [attack.to_dict() for attack in attacks.results],
