@@ -11,7 +11,7 @@ import polars as pl
 from shoal.base.errors import SchemaError, listed, nearest
 from shoal.base.partition import Histogram, Ints
 from shoal.releases.ends import ENDS, ends_of
-from shoal.tables.cells import as_text
+from shoal.tables.cells import as_text, blank
 
 # No published column can be called so: a name with this in front is ours.
 _ROW = "\x00row"
@@ -85,6 +85,25 @@ def count_values(
     return Histogram(
         starts, cells % span, counts, whole, texts, gaps=gaps, whole_gaps=int(gaps.sum())
     )
+
+
+def occurrences(
+    before: pl.DataFrame, after: pl.DataFrame, names: Sequence[str]
+) -> tuple[Ints, Ints]:
+    """Return how often every combination of some columns occurs in two tables."""
+    # By number: polars would take a column called * or ^a$ for a pattern.
+    places = [str(place) for place in range(len(names))]
+    first, second = (
+        pl.DataFrame(
+            [as_text(blank(frame[n])).alias(at) for at, n in zip(places, names, strict=True)]
+        )
+        .group_by(places)
+        .agg(pl.len().cast(pl.Int64).alias(_ROW))
+        for frame in (before, after)
+    )
+    both = first.join(second, on=places, how="full", nulls_equal=True)
+    now, then = (both[name].fill_null(0).to_numpy() for name in (_ROW, f"{_ROW}_right"))
+    return now, then
 
 
 def read(frame: pl.DataFrame, quasi: Sequence[str]) -> Published:

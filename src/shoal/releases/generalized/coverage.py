@@ -16,7 +16,7 @@ from shoal.base.errors import SchemaError, ShoalError, listed
 from shoal.base.partition import Bools, Ints
 from shoal.base.roles import Role
 from shoal.base.threads import share
-from shoal.releases.published import Published, published_columns, read
+from shoal.releases.published import Published, occurrences, published_columns, read
 from shoal.releases.readback import Sides, match
 from shoal.releases.verdict import Uncovered
 from shoal.tables.cells import as_text, blank
@@ -26,7 +26,7 @@ from shoal.tables.schema import Column, Schema
 # Pairs of an original and a class that a check from files alone may compare in one direction.
 BUDGET = 300_000_000
 _CHUNK = 1 << 22  # and so many at once, which a processor holds close
-_COUNT, _COUNT_BEFORE = "\x00count", "\x00count\x00before"
+_COUNT = "\x00count"
 
 
 def covers(source: Original, published: Published) -> tuple[Uncovered, ...]:
@@ -225,16 +225,7 @@ def _passed_through(
     names = [column.name for column in schema.columns if _passes(column, released)]
     if not names:
         return []
-    before, after = (
-        pl.DataFrame([as_text(blank(frame[name])) for name in names])
-        .group_by(names)
-        .agg(pl.len().cast(pl.Int64).alias(_COUNT))
-        for frame in (original, released)
-    )
-    both = after.join(
-        before.rename({_COUNT: _COUNT_BEFORE}), on=names, how="full", nulls_equal=True
-    )
-    now, then = (both[name].fill_null(0).to_numpy() for name in (_COUNT, _COUNT_BEFORE))
+    then, now = occurrences(original, released, names)
     whole = released.height - more == original.height
     added = np.maximum(now - then, 0)
     wrong = (now < then) & whole
