@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from shoal.base.roles import Kind, Role
-from shoal.catalog import SHAPES
 from shoal.measures.losses.features import MOST, features, positions, read_beside
 from shoal.releases.opened import Opened
 from shoal.tables.domain import Taxonomy
@@ -31,8 +30,7 @@ def made(released, original, *columns, taxonomies=None, exact=False):
     frame = pl.DataFrame(released)
     source = pl.DataFrame(original)
     table = Original(source, schema, taxonomies=trees)
-    shape = SHAPES["dummies" if exact else "generalized"]
-    reading = read_beside(Opened({"release": frame}, schema.columns, shape=shape), table)
+    reading = read_beside(Opened({"release": frame}, schema.columns), table, raw=exact)
     return features(reading, table)
 
 

@@ -11,7 +11,6 @@ import pytest
 from experiments.views import read_view
 from shoal.base.errors import MissingExtra, SchemaError
 from shoal.base.roles import Kind, Role
-from shoal.catalog import SHAPES
 from shoal.ext.learning import classifier
 from shoal.ext.learning.classifier import FEWEST, Score, make_task
 from shoal.measures.losses.features import read_beside
@@ -51,10 +50,9 @@ def test_the_original_teaches_more_than_the_commonest_value():
 
 
 def on_release(task, released, order, frame, blurred=None, exact=False):
-    shape = SHAPES["dummies" if exact else "generalized"]
-    opened = Opened({"release": released}, SCHEMA.columns, shape=shape)
     table = Original(frame, SCHEMA)
-    return classifier.on_release(task, read_beside(opened, table), order, table, blurred)
+    reading = read_beside(Opened({"release": released}, SCHEMA.columns), table, raw=exact)
+    return classifier.on_release(task, reading, order, table, blurred)
 
 
 @pytest.mark.slow

@@ -19,7 +19,6 @@ import polars as pl
 from shoal.base.errors import MissingExtra, SchemaError, listed, nearest
 from shoal.base.partition import Bools, Floats, Ints
 from shoal.base.roles import Role
-from shoal.catalog import SHAPES
 from shoal.measures.losses.features import features, read_beside
 from shoal.releases.base import View
 from shoal.releases.opened import Opened
@@ -195,10 +194,9 @@ def majority(task: PredictionTask) -> Score:
 
 def on_original(task: PredictionTask, table: Original) -> Score:
     """Train on the original rows themselves: what can be reached without any anonymization."""
-    exact = SHAPES["dummies"]  # which publishes quasi-identifiers as they are
-    opened = Opened({"release": table.frame}, table.schema.columns, shape=exact)
+    reading = read_beside(Opened({"release": table.frame}, table.schema.columns), table, raw=True)
     weights = _certain(task.truth, len(task.classes))
-    return _fit(task, read_beside(opened, table), table, weights, np.flatnonzero(~task.held))
+    return _fit(task, reading, table, weights, np.flatnonzero(~task.held))
 
 
 def on_release(

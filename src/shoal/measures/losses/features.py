@@ -42,11 +42,14 @@ class Features:
     original: Floats
 
 
-def read_beside(opened: Opened, table: Original) -> Opened:
-    """Return a release whose quasi-identifiers were read together with those of its original."""
+def read_beside(opened: Opened, table: Original, *, raw: bool = False) -> Opened:
+    """Return a release whose quasi-identifiers were read together with those of its original.
+
+    ``raw``: they are values as they were, so that ``*`` is a text like any other.
+    """
     names = table.schema.quasi
     columns = [table.schema[name] for name in names]
-    asked: dict[str, Any] = {"raw": opened.shape.exact, "gaps": "open"}
+    asked: dict[str, Any] = {"raw": raw or opened.shape.exact, "gaps": "open"}
     both = sides(table.frame, opened.published.cells, columns, table.taxonomies, **asked)
     return opened.beside(dict(zip(names, both, strict=True)))
 
