@@ -150,8 +150,12 @@ def signed(
         taken |= {name: each for name, each in handed.items() if each.kind is keyword}
         taken |= {name: each for name, each in own.items() if each.kind is not each.VAR_KEYWORD}
         text = _described(function, taken, filter(None, (opens, like)), of)
-        place = [name for each in _entries(text) for name in each].index
-        known = sorted(taken.values(), key=lambda p: (p.kind, p.kind is keyword and place(p.name)))
+        said = [name for each in _entries(text) for name in each]
+        place = {name: at for at, name in enumerate(said)}  # a new rule's may not be said yet
+        known = sorted(
+            taken.values(),
+            key=lambda p: (p.kind, p.kind is keyword and place.get(p.name, len(place))),
+        )
         returned = inspect.signature(function).return_annotation
         signature = inspect.Signature(known, return_annotation=returned)
 
