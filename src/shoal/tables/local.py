@@ -118,7 +118,7 @@ def _read(cells: pl.DataFrame, form: str) -> pl.Series | None:
     part = pl.col("part").str.pad_end(6, "0").cast(pl.Int64).fill_null(0)
     signs = (pl.col("sign") == form[1]) & (pl.col("sign2") == form[1])
     widths = (day.str.len_chars() <= 2) & (month.str.len_chars() <= 2) & (long | short)
-    numbers = (year.cast(pl.Int32) + 2000 * short.cast(pl.Int32), month.cast(pl.Int8))
+    numbers = (year.cast(pl.Int32) + 2000 * short.cast(pl.Int32), month.cast(pl.Int8, strict=False))
     texted = pl.format(
         "{}-{}-{} {}:{}:{}",
         numbers[0].cast(pl.String).str.zfill(4),
