@@ -92,6 +92,8 @@ def quietly(read: Callable[[Path], object], file: Path) -> None:
 @cache
 def samples(folder: Path) -> dict[str, bytes]:
     """Make one real file of every kind."""
+    import pyreadstat
+
     release = folder / "r.csv"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -103,6 +105,7 @@ def samples(folder: Path) -> dict[str, bytes]:
     write_table(FRAME, folder / "t.xlsx")
     write_table(FRAME, folder / "t.parquet")
     write_table(FRAME, folder / "t.arrow")
+    pyreadstat.write_sav(FRAME, str(folder / "t.sav"))
     return {
         "project": project(folder / "p.deid").read_bytes(),
         "manifest": (folder / "r.csv.manifest.json").read_bytes(),
@@ -115,6 +118,7 @@ def samples(folder: Path) -> dict[str, bytes]:
         "table": FRAME.write_csv().encode(),
         "parquet": (folder / "t.parquet").read_bytes(),
         "arrow": (folder / "t.arrow").read_bytes(),
+        "statistics": (folder / "t.sav").read_bytes(),
     }
 
 
@@ -155,6 +159,7 @@ NAMES = {
     "table": "t.csv",
     "parquet": "t.parquet",
     "arrow": "t.arrow",
+    "statistics": "t.sav",
 }
 READERS: dict[str, Callable[[Path], object]] = {
     "project": use_project,
@@ -166,6 +171,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "table": read_table,
     "parquet": read_table,
     "arrow": read_table,
+    "statistics": read_table,
 }
 
 

@@ -58,7 +58,8 @@ def _of_excel() -> _Kinds:
 def _of_statistics() -> _Kinds:
     from pyreadstat import PyreadstatError, ReadstatError
 
-    return ReadstatError, PyreadstatError, *_of_polars()
+    # TypeError: a column whose name is lost.
+    return ReadstatError, PyreadstatError, TypeError, *_of_polars()
 
 
 # What each parser raises on a damaged file; a library is asked only when it is used.
