@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from shoal.releases.notation import read
+from tools.soaking.checker import covers
 
 
-def fits(cell, value, column, *, gaps="own", raw=False, dtype=None, leaves=None):
+def fits(cell, value, *, gaps="own"):
     """Whether a published cell may stand for a value; None is missing on both sides."""
     if cell is None:
         return gaps == "open" or value is None
-    if raw:
-        return value is not None and cell == value
-    if cell == "*":
-        return True
-    if value is None:
-        return False
-    if leaves is not None:
-        return value in leaves[cell]
-    found = read(cell, *([dtype] if dtype is not None else []))
-    if found.form == "interval":
-        return float(found.parts[0]) <= float(value) <= float(found.parts[1])
-    if dtype is not None:
-        return float(found.parts[0]) == float(value)
-    return value in found.parts
+    return cell == "*" or (value is not None and covers(cell, value, None))
 
 
 def risks(rows):

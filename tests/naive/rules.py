@@ -209,7 +209,9 @@ def delta(group, table):
 
 
 def passes(data, rule, rows):
-    """Whether rows of an encoded table, as one group, keep a rule."""
+    """Whether rows of an encoded table, as one group, keep a rule, or each of several."""
+    if hasattr(rule, "rules"):
+        return all(passes(data, each, rows) for each in rule.rules)
     if rule.name == "k-anonymity":
         return k_anonymity(rows, rule.k)
     codes, names = data.sensitive[rule.column], data.sensitive_names[rule.column]

@@ -65,7 +65,7 @@ def test_the_loop_finds_the_same(table, m, random):
     held = [{row[j] for row in table if row[j] is not None} for j in (0, 1)]
 
     def fit(j, cell, value):
-        return naive.fits(cell, value, j, gaps="open", dtype=pl.Int64() if j else None)
+        return naive.fits(cell, value, gaps="open")
 
     def width(j, cell):
         # A star fits a missing value too.

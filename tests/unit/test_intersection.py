@@ -63,7 +63,7 @@ def beliefs_of(person: int, table: list[tuple[Any, ...]]) -> dict[str, float]:
     held = [{row[j] for row in table if row[j] is not None} for j in (1, 2)]
 
     def fit(j: int, cell: str | None, value: object) -> bool:
-        return bool(risks.fits(cell, value, j, gaps="open", dtype=pl.Int64() if j else None))
+        return risks.fits(cell, value, gaps="open")
 
     def width(j: int, cell: str | None) -> int:
         return max(sum(fit(j, cell, value) for value in held[j]) + (cell == "*"), 1)

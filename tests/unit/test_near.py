@@ -75,6 +75,7 @@ def test_lists_are_priced_as_all_nodes_are(k, bins, dear, monkeypatch):
         assert price_lists(*shape, taken) == 0
 
 
+@pytest.mark.slow
 def test_a_start_from_near_nodes_is_refined_to_less(monkeypatch):
     table = encoded(np.random.default_rng(5), 600, "tttt", missing=0.05)
     unchained = replace(EFFORTS["normal"], chained=0, nodes=EFFORTS["fast"].nodes)
@@ -117,6 +118,7 @@ def test_places_of_single_bits():
         assert [bit_place.py_func(bit) for bit in bits] == list(range(64))
 
 
+@pytest.mark.slow
 def test_a_column_may_have_more_levels_than_eight_bits_count():
     frame = pl.DataFrame({"age": np.random.default_rng(1).integers(0, 3_000, 2_500)})
     for k in (5, 150):

@@ -80,7 +80,7 @@ def test_the_population_is_counted_as_the_loop_counts_it(rows, population):
     found = assess(frame, ["p", "q"], population=people, schema=schema)
 
     def fit(j, cell, value):
-        return naive.fits(cell, value, j, dtype=pl.Int64() if j else None)
+        return naive.fits(cell, value)
 
     counts = naive.people(rows, population, fit)
     assert found.k_map == min(counts)
