@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.runs import ADULT, DIGESTS, RUNS, digest, prepare
+from tests.golden.runs import ADULT, DIGESTS, RUNS, outcome, prepare
 
 KNOWN = json.loads(DIGESTS.read_text())
 
@@ -20,8 +20,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # What runs on Spark is asked in tests/ext/spark, of the session that is there.
-@pytest.mark.parametrize("name", [name for name in RUNS if not name.startswith("spark")])
+@pytest.mark.parametrize("name", RUNS)
 def test_a_release_of_a_fixed_seed_keeps_its_bytes(name: str, folder: Path) -> None:
     if name.startswith("adult") and not ADULT.exists():
         pytest.skip("needs the real data sets in ../shared/data")
-    assert digest(folder, name, RUNS[name]) == KNOWN[name]
+    assert outcome(folder, name, RUNS[name]) == KNOWN[name]

@@ -191,12 +191,12 @@ def test_the_command_writes_a_folder(spark, tmp_path):
 
 
 def test_a_release_of_a_fixed_seed_keeps_its_bytes(spark, tmp_path):
-    """The run of the digests' list, and its options, in the session that is there."""
+    """A run of the list of outcomes, and its options, in the session that is there."""
     prepare(tmp_path)
-    data, *words = RUNS["spark: mondrian"]
+    data, *words = RUNS["demo with trees: mondrian"]
     flags = (flag.removeprefix("--") for flag in words[::2])
     asked = dict(zip(flags, words[1::2], strict=True))
-    assert (asked.pop("engine"), asked.pop("k")) == ("spark", "5")
+    assert asked.pop("k") == "5"
     out = tmp_path / "out.parquet"
     roles = {role: asked.pop(role).split(",") for role in ("identifier", "sensitive", "quasi")}
     trees = tmp_path / asked.pop("hierarchies")
