@@ -237,7 +237,7 @@ BUDGETS = {
     "measures": 5_110,
     "show": 2_200,
     "verbs": 5_060,
-    "report": 1_300,
+    "report": 1_280,
     "api": 2_270,
     "cli": 4_680,
     "ext": 10_790,

@@ -310,7 +310,7 @@ def test_a_comparison_can_be_reported():
     assert "What privacy costs" in page.text
     assert "shoal compare x.csv" in page.text
     risk = found.frame()["risk_highest"].to_list()
-    assert f"{100 * risk[0]:.1f}".removesuffix(".0") + " %" in page.text
+    assert f"{100 * risk[0]:.1f} %" in page.text
 
 
 def test_unknown_audiences_and_wrong_names_are_refused(outcome, tmp_path):

@@ -69,6 +69,18 @@ def html(result: Result) -> str:
     return page
 
 
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_a_notebook_shows_no_value_of_the_table() -> None:
+    one = TABLE.with_columns(ill=pl.Series(["flu", *["secret-value"] * 79]))
+    table = shoal.open(one, **ROLES)
+    asked = {"rules": shoal.FrequencyLDiversity(3, "ill"), "methods": "mondrian", "k": 2}
+    compared = table.compare(**asked, queries=0, classifier=False)
+    (setting,) = compared.settings
+    assert "secret-value" in setting.detail and not setting.verified
+    assert "secret-value" in "".join(map(str, compared.pieces(detailed=True)))
+    assert "secret-value" not in compared._repr_html_() + table.inspect()._repr_html_()
+
+
 def test_a_warning_is_marked_as_one(capsys: pytest.CaptureFixture[str]) -> None:
     class Found(Result):
         def pieces(self):

@@ -179,7 +179,7 @@ def command(
 
 def _show_or_leave(comparison: Comparison, settings: int) -> None:
     """Show it, and end without a file if it was stopped, or if no setting is possible."""
-    console.show(comparison.pieces())
+    console.show(comparison.pieces(detailed=True))
     if comparison.stopped:
         shown = f"{len(comparison.settings)} of {settings} settings are shown"
         console.note(f"Stopped: {shown}, no file was written.")

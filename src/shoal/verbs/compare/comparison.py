@@ -238,25 +238,33 @@ class Comparison(Result):
             f"recommended: {chosen})"
         )
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield the table of settings, what is not possible, and what is recommended."""
+    def pieces(self, *, detailed: bool = False) -> Iterator[Piece]:
+        """Yield the settings, and what is recommended.
+
+        ``detailed``: say in full why a setting is not possible, which may show values of the table.
+        """
         yield from map(Caution, self.warnings)
         yield (
             f"{self.rows:,} rows, {len(self.quasi)} quasi-identifiers, "
             f"{len(self.settings)} settings"
             f"{f', {self.repeats} runs each' if self.repeats > 1 else ''}"
         )
+        yield from self.compared(detailed=detailed)
+        yield f"\nRecommended: {self.recommended.label if self.recommended else 'none'}"
+        yield self.why
+
+    def compared(self, *, detailed: bool = False) -> Iterator[Piece]:
+        """Yield the table of settings, what is not possible, and what was not measured."""
         if self.verified:
             yield settings_table(self)
         impossible: dict[str, list[str]] = {}
         for setting in self.settings:
             if not setting.verified:
-                impossible.setdefault(setting.detail, []).append(setting.label)
-        for detail, labels in impossible.items():
-            yield f"Not possible: {', '.join(labels)}. {detail}"
+                why = setting.detail if detailed else setting.reason
+                impossible.setdefault(why, []).append(setting.label)
+        for why, labels in impossible.items():
+            yield f"Not possible: {', '.join(labels)}. {why}"
         yield from self.notes
-        yield f"\nRecommended: {self.recommended.label if self.recommended else 'none'}"
-        yield self.why
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything found as plain data: no value of the table, no seed."""
