@@ -109,6 +109,17 @@ def test_python_keeps_it(table, key, monkeypatch) -> None:
     assert alike(said[0], plan), given
 
 
+@pytest.mark.parametrize(("table", "key"), [("columns", "within"), ("release", "pseudonym")])
+def test_no_command_asks_for_what_a_plan_refuses(table, key, heard) -> None:
+    columns = ROLES | {"id": {"role": "person"}, "town": {"role": "quasi", "kind": "set"}}
+    if table == "columns":
+        columns["town"] = columns["town"] | {key: False}
+    plan = Plan().replaced(columns=columns, **({} if table == "columns" else {table: {key: False}}))
+    command = to_command(plan, "t.csv")
+    assert f"--{key}" not in command
+    assert alike(heard(command, plan), plan), command
+
+
 def test_flags_say_every_key_that_has_a_flag(heard) -> None:
     in_file = {k for k in KEYS if "--plan" in to_command(plan_with(*k), "t.csv")}
     flagless = {

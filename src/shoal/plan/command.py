@@ -119,6 +119,8 @@ def _setting_words(
     if setting is None:
         return None
     flag = str(setting.flag)
+    if value is False and setting.takes:
+        return None  # the flag can only ask for it
     if setting.role is not None:
         return [flag, given[setting.role][0]] if given.get(setting.role) else None
     if not setting.takes:
@@ -131,7 +133,7 @@ def _setting_words(
     if setting is wide:
         texts = [value] if isinstance(value, (str, Path, int, float)) else value
         return _repeated(flag, [_text(text) for text in texts if text != ""])
-    return _repeated(flag, [_listed(list(value))])
+    return _repeated(flag, [_listed(list(value))]) if all(value.values()) else None
 
 
 def _repeated(flag: str, texts: Sequence[str | None]) -> list[str] | None:
