@@ -11,7 +11,7 @@ from shoal.base.partition import Cover, Partition
 from shoal.coding.encode import Encoded, encode
 from shoal.coding.joins import joins
 from shoal.groupers import incognito
-from shoal.groupers.ladders import ladders
+from shoal.groupers.levels import ladders
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import AlphaK, EntropyLDiversity, FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.privacy.closeness import TCloseness

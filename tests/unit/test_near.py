@@ -10,8 +10,8 @@ from shoal import anonymize
 from shoal.ext.proof.nodes import WORK, price_found
 from shoal.groupers import shoal
 from shoal.groupers.boxes import make_boxes
+from shoal.groupers.levels import UNIT
 from shoal.groupers.prices import near
-from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.problem import make_problem
 from shoal.groupers.shoal.efforts import EFFORTS
 from shoal.kernels.boxes.covered import bit_place

@@ -10,10 +10,10 @@ from shoal.base.partition import Partition
 from shoal.coding.tuples import entries
 from shoal.groupers import shoal
 from shoal.groupers.boxes import make_boxes
+from shoal.groupers.levels import make_ladders
 from shoal.groupers.prices import near
 from shoal.groupers.shoal import node_search as opening
 from shoal.groupers.shoal.efforts import EFFORTS, NodeSearch
-from shoal.groupers.shoal.levels import make_ladders
 from shoal.groupers.shoal.task import make_task
 from shoal.kernels.boxes.classes import new_hashed
 from shoal.kernels.boxes.opening import Listed, reopen, reopen_listed, start_node_trials

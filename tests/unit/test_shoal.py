@@ -7,11 +7,11 @@ import pytest
 
 from shoal.base.partition import Partition
 from shoal.groupers import k_member, shoal
+from shoal.groupers import levels as module
 from shoal.groupers.boxes import make_boxes
-from shoal.groupers.shoal import levels as module
+from shoal.groupers.levels import make_ladders
 from shoal.groupers.shoal import peel
 from shoal.groupers.shoal.efforts import EFFORTS, Effort
-from shoal.groupers.shoal.levels import make_ladders
 from shoal.groupers.shoal.task import make_task
 from shoal.groupers.shoal.trials import Trials, refine, refined
 from shoal.kernels.boxes.groups import start_state

@@ -8,11 +8,11 @@ import pytest
 from shoal.coding.space import make_space
 from shoal.groupers import k_member, l_clustering
 from shoal.groupers.growth import grow_groups, grow_members, settle_rows
+from shoal.groupers.levels import make_ladders
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import partners
 from shoal.groupers.shoal import peel
 from shoal.groupers.shoal.efforts import EFFORTS
-from shoal.groupers.shoal.levels import make_ladders
 from shoal.groupers.shoal.task import make_task
 from shoal.groupers.shoal.trials import Trials, refined
 from shoal.privacy import AlphaK, KAnonymity, LDiversity

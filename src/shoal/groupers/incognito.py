@@ -16,12 +16,12 @@ from itertools import combinations
 import numpy as np
 
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
-from shoal.base.partition import Cover, GroupStats, Histogram, Partition
+from shoal.base.partition import Codes, Cover, GroupStats, Histogram, Partition
 from shoal.base.people import PERSON
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.judge import Bools, Ints, Judge
-from shoal.groupers.ladders import Codes, Ladder, ladders
+from shoal.groupers.levels import Ladder, ladders
 from shoal.kernels.regroup import Merged, Rise, regroup
 from shoal.privacy import Rule, caps_of
 

@@ -15,8 +15,8 @@ from shoal.ext.proof.ascent import ascend, best_prices, proved
 from shoal.ext.proof.bound import Bound, Proof, crowd, lower_bound
 from shoal.ext.proof.nodes import WORK, make_nodes, price_found, price_kept
 from shoal.groupers import k_member, shoal
+from shoal.groupers.levels import UNIT, _depth, column_levels, make_levels
 from shoal.groupers.prices.ascent import value
-from shoal.groupers.prices.levels import UNIT, _depth, column_levels, make_levels
 from shoal.groupers.prices.problem import make_problem
 from shoal.groupers.shoal.efforts import EFFORTS
 from shoal.kernels.prices.greedy import Members, greedy

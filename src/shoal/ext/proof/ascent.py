@@ -9,8 +9,8 @@ import numpy as np
 from shoal.base.partition import Ints
 from shoal.base.threads import share
 from shoal.ext.proof.nodes import AllNodes, NodeBlock, price_found, price_kept
+from shoal.groupers.levels import UNIT
 from shoal.groupers.prices.ascent import Pass, Prices, climb, value
-from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.problem import FAR, Problem
 from shoal.kernels.bound.price import cheapest
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from shoal.base.partition import Ints
 from shoal.base.system import free_memory
 from shoal.base.threads import share
+from shoal.groupers.levels import UNIT
 from shoal.groupers.prices.ascent import Pass
-from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.problem import Problem
 from shoal.kernels.bound.number import number
 from shoal.kernels.bound.price import Priced, new_tally, price

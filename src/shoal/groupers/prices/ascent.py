@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.base.partition import Floats, Ints
-from shoal.groupers.prices.levels import UNIT
+from shoal.groupers.levels import UNIT
 from shoal.groupers.prices.problem import Problem
 
 FIRST = 0.4

@@ -13,8 +13,8 @@ import numpy as np
 from shoal.base.partition import Bools, Codes, Ints
 from shoal.base.threads import share
 from shoal.coding.encode import Encoded
+from shoal.groupers.levels import UNIT
 from shoal.groupers.prices.ascent import Pass, Prices, climb
-from shoal.groupers.prices.levels import UNIT
 from shoal.groupers.prices.problem import FAR, Problem, make_problem
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import start_state

@@ -13,7 +13,7 @@ from shoal.base.partition import Bools, Codes, Ints
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.boxes import make_boxes
-from shoal.groupers.prices.levels import UNIT, make_levels
+from shoal.groupers.levels import UNIT, make_levels
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.prices.nodes import Levels
 

@@ -24,10 +24,10 @@ from shoal.groupers.shoal.task import Task
 from shoal.groupers.shoal.trials import Trials, make_shard, refined, renumbered
 from shoal.kernels.boxes.groups import start_state
 from shoal.kernels.boxes.shard import Shard
-from shoal.kernels.prices.components import components
 from shoal.kernels.prices.reopen import (
     Elsewhere,
     NodeRows,
+    components,
     look_around,
     look_some,
     new_elsewhere,

@@ -32,6 +32,7 @@ from shoal.kernels.boxes.peel import (
     Workspace,
     new_workspace,
     peel,
+    propose,
     screen,
 )
 from shoal.tables.domain import Taxonomy
@@ -182,8 +183,6 @@ def _proposals(
     seeds = rng.choice(left, min(SEEDS, left), replace=False)
     near = min(sample.size - 1, max(1, -(-k * sample.size // rows)))
     out = np.zeros((seeds.size, ladders.levels.size), np.int8)
-    from shoal.kernels.boxes.propose import propose  # a table of few columns does without
-
     propose(boxes, ladders, codes, sample, seeds, near, out)
     out = np.unique(out, axis=0)
     cost = ladders.width[np.arange(ladders.levels.size), out].sum(axis=1)

@@ -14,8 +14,8 @@ from shoal.base.partition import Ints
 from shoal.coding.encode import Encoded
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import asked_mixes, conditions_of, least_size
+from shoal.groupers.levels import FINER, MERGE, make_ladders
 from shoal.groupers.shoal.efforts import Effort
-from shoal.groupers.shoal.levels import FINER, MERGE, make_ladders
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import SET, Boxes
 from shoal.kernels.boxes.groups import start_state

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import allocating, inner, kernel
 from shoal.kernels.boxes.classes import Hashed, new_hashed, signatures, signatures_of, tally
 from shoal.kernels.boxes.conditions import Conditions, add, shortfall
-from shoal.kernels.boxes.geometry import Codes, Ints
+from shoal.kernels.boxes.geometry import SET, Boxes, Codes, Ints, cover, span
 from shoal.kernels.boxes.lattice import Ladders
 
 Chosen = npt.NDArray[np.int32]
@@ -238,3 +238,43 @@ def _reject(
         total[slot[order[start[c]]]] = -1 - passed if good else 1
         passed += good
     return passed
+
+
+@allocating
+def propose(
+    boxes: Boxes,
+    ladders: Ladders,
+    codes: Codes,
+    sample: Ints,
+    seeds: Ints,
+    near: int,
+    out: npt.NDArray[np.int8],
+) -> None:
+    """Fill ``out[s]`` with the finest pattern on which seed s looks like its nearest in the sample.
+
+    With many columns the cheapest patterns are far too fine for most rows, and too many to get
+    past; on such a pattern a class of the wanted size is likely. ``codes`` is [m, n]; ``sample``
+    and ``seeds`` are places in it; ``near``: how many of the nearest.
+    """
+    kind, sign, levels = boxes.kind, ladders.sign, ladders.levels
+    dist = np.empty(len(sample))
+    for s in range(len(seeds)):
+        for x in range(len(sample)):
+            dist[x] = 0.0
+            for j in range(len(kind)):
+                v, w = codes[j, seeds[s]], codes[j, sample[x]]
+                a, b = cover(boxes, j, v, v, w)
+                if kind[j] == SET:
+                    a, b = (1, 0) if v == w else (2, 0)
+                dist[x] += span(boxes, j, a, b)
+        order = np.argsort(dist, kind="mergesort")
+        for j in range(len(kind)):
+            level, here = 0, codes[j, seeds[s]]
+            for x in range(near + 1):  # the seed itself may be in the sample
+                there = codes[j, sample[order[x]]]
+                while level + 1 < levels[j]:
+                    rung = ladders.at[j] + level * ladders.step[j]
+                    if sign[rung + here] == sign[rung + there]:
+                        break
+                    level += 1
+            out[s, j] = level

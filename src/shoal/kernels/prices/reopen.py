@@ -256,3 +256,29 @@ def _carry_out(shard: Shard, room: Elsewhere, count: int, allow: float) -> float
                 r = state.chains.after[r]
             _add_up(shard, room, g)
     return change
+
+
+@kernel
+def components(one: Ints, other: Ints, parent: Ints) -> None:
+    """Fill ``parent`` with the component of every group, those of ``one`` first.
+
+    Groups of two partitions that share a row belong together, and so on: a *component* is a
+    smallest set of rows that both divide by themselves.
+
+    ``one`` and ``other`` are group numbers per row, both counted on from 0: those of ``other``
+    behind those of ``one``. ``parent`` comes in with every group as its own.
+    """
+    for r in range(len(one)):
+        a, b = _root(parent, one[r]), _root(parent, other[r])
+        if a != b:
+            parent[max(a, b)] = min(a, b)
+    for g in range(len(parent)):
+        parent[g] = _root(parent, g)
+
+
+@inner
+def _root(parent: Ints, g: int) -> int:
+    while parent[g] != g:
+        parent[g] = parent[parent[g]]
+        g = parent[g]
+    return g
