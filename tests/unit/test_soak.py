@@ -29,7 +29,7 @@ def test_planted_faults_are_seen_and_a_run_is_right() -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     figures = json.loads(done.stdout)
-    assert figures["planted faults seen"] == 28
+    assert figures["planted faults seen"] >= 30
     assert figures["releases"] == 1
 
 

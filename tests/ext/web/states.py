@@ -44,18 +44,18 @@ def walk(page: Any, base: str, german: Path, folder: Path) -> Iterator[str]:
 
     ``page`` belongs to somebody who is let in at ``base``.
     """
-    page.goto(base)
+    page.goto(f"{base}/")
     yield "open"
     page.goto(f"{base}/tables/99/see")
     yield "error"
-    page.goto(base)
+    page.goto(f"{base}/")
     page.set_input_files("#table", german)
     page.get_by_role("button", name="Open", exact=True).click()
     page.wait_for_selector("#columns")
     yield "see-clinic"
     page.goto(page.url.replace("/see", "/decide"))
     yield "decide-clinic"
-    page.goto(base)
+    page.goto(f"{base}/")
     page.get_by_role("button", name="Open synthetic patients").click()
     page.wait_for_selector("#columns")
     yield "see"
