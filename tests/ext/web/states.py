@@ -64,9 +64,9 @@ def walk(page: Any, base: str, german: Path, folder: Path) -> Iterator[str]:
     yield "runs-none"
     page.goto(f"{table}/decide")
     yield "decide"
-    page.locator("#add").select_option("l-diversity")
+    page.locator("#add").select_option("t-closeness")
     page.get_by_role("button", name="Add", exact=True).click()
-    page.get_by_label("l", exact=True).wait_for()
+    page.get_by_label("t", exact=True).wait_for()
     page.get_by_label("k", exact=True).fill("99999")
     page.locator("#verdict").get_by_text("Not yet").wait_for()
     yield "decide-not-yet"
