@@ -161,7 +161,7 @@ def test_from_opening_to_an_audited_download(browser, server, adult, tmp_path) -
     page.locator("#run-1").get_by_text("verified").wait_for()
 
     # A second run stands beside the first, and the chart leads to both.
-    page.fill("#sizes", "20")
+    page.fill("#sizes", "10")  # a guessed hierarchy may name values of fewer than 20 rows
     page.get_by_label("mondrian", exact=True).check()
     page.get_by_label("shoal", exact=True).uncheck()
     page.get_by_role("button", name="Run them all").click()
@@ -267,9 +267,6 @@ def test_cancel_and_colours(browser, server) -> None:
     page = tab.page
     tab.decide()
     page.locator("#option-effort").select_option("max")
-    page.wait_for_function(
-        "() => /effort=max/.test(document.getElementById('command').textContent)"
-    )
     page.locator("#go").click()
     page.wait_for_url("**/runs")
     row = page.locator("#runs-table tbody tr").first
@@ -340,8 +337,10 @@ def test_without_scripts_plain_forms_lead_all_the_way(browser, server) -> None:
     page = tab.page
     page.get_by_role("button", name="Open synthetic patients").click()
     page.get_by_role("link", name="Decide").last.click()
-    page.get_by_role("button", name="Add", exact=True).click()
     assert page.get_by_label("l", exact=True).input_value() == "2"
+    page.locator("#add").select_option("t-closeness")
+    page.get_by_role("button", name="Add", exact=True).click()
+    assert page.get_by_label("t", exact=True).input_value()
     page.locator("#method").select_option("mondrian")
     page.locator("#go").click()
     page.wait_for_url("**/runs")
