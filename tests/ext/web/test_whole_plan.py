@@ -229,6 +229,10 @@ def test_reading_a_table_in_another_way_keeps_what_was_decided(steward: Steward)
     }
     plan = Plan().replaced(columns=columns, data={"missing": ["", "?"]})
     upload(steward, place, plan)
+    steward.post(f"{place}/see", None, encoding="utf-16")  # as which it cannot be read
+    steward.until(f"{place}/see", lambda _: False)
+    steward.post(f"{place}/see", None, encoding="")
+    steward.until(f"{place}/see", lambda seen: "profile" in seen)
     steward.post(f"{place}/see", None, mark="27")  # read at once, or not yet
     steward.until(f"{place}/see", lambda seen: "profile" in seen)
     now = plan_of(steward, place)

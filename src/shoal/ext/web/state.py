@@ -85,6 +85,7 @@ class OpenTable:
     data: dict[str, Any] = field(default_factory=lambda: {"missing": [""]})
     sheets: list[str] = field(default_factory=list)
     profile: dict[str, Any] | None = None
+    before: dict[str, Any] | None = None
     error: str = ""
     stage: str = ""
     draft: Draft = field(default_factory=dict)
@@ -186,10 +187,11 @@ class Workbench:
 
     def reopen(self, table: OpenTable) -> None:
         """Look at a table (again), as its missing texts and delimiter now say."""
-        before, table.profile, table.error, table.stage = table.profile, None, "", "read"
-        table.opening = self.background(self._open(table, before))
+        table.before, table.profile = table.profile or table.before, None
+        table.error, table.stage = "", "read"
+        table.opening = self.background(self._open(table))
 
-    async def _open(self, table: OpenTable, before: Any, again: bool = True) -> None:
+    async def _open(self, table: OpenTable, again: bool = True) -> None:
         def stage(name: str) -> None:
             table.stage = name
 
@@ -202,7 +204,7 @@ class Workbench:
                 "look", stage, table=table.described(), folder=folder
             )
             old = table.draft or drafts.first_draft(table.profile)
-            table.draft = drafts.kept_decisions(old, before, table.profile)
+            table.draft = drafts.kept_decisions(old, table.before, table.profile)
             table.past.clear()
         except Refused as error:
             table.error = on_the_page(str(error).replace(str(table.path), table.name))
@@ -210,7 +212,7 @@ class Workbench:
             # Whoever ended the worker, the reader of the page cannot ask for the reading again; so
             # we do, once. A table that is too large ends the second worker as well.
             if again:
-                await self._open(table, before, again=False)
+                await self._open(table, again=False)
             else:
                 table.error = str(error)
 
