@@ -263,8 +263,8 @@ class Release(Generic[FrameT]):
         *,
         estimator: str = "iterative",
         eps: float | None = None,
-        level: float = 0.95,
         as_in_paper: bool = False,
+        level: float = 0.95,
     ) -> Estimates:
         """Estimate how many rows have each sensitive value, by categories of quasi-identifiers.
 
