@@ -12,6 +12,7 @@ from shoal.groupers.shoal.efforts import EFFORTS
 from shoal.groupers.shoal.task import make_task
 from shoal.groupers.shoal.trials import renumbered
 from shoal.kernels.boxes.groups import start_state
+from shoal.kernels.boxes.judge import Nodes
 from shoal.kernels.prices import reopen
 from shoal.privacy import KAnonymity
 from tests.naive import reopening as naive
@@ -55,7 +56,7 @@ def test_opening_a_node_equals_its_twin(seed):
         told = [pays.tolist() for pays in (room.now, room.away, room.free)]
         near = shard.work.candidates[shard.entry].tolist()
         wanted = (before, cost, K, shard.most, told, near, measure, new, reopen.MARGIN)
-        nodes = reopen.NodeRows(np.array([0, rows.size]), rows, np.array([cost]))
+        nodes = Nodes(np.array([0, rows.size]), rows, np.array([cost]))
         change, opened = reopen.open_nodes(shard, nodes, np.zeros(1, np.int64), room, 0.0)
         assert group.tolist() == naive.attempt(rows.tolist(), *wanted)
         assert opened == (group.tolist() != before) == (change < 0.0)
@@ -73,7 +74,7 @@ def test_a_warm_node_may_lose_but_no_group_gets_too_small():
     before, changes = shard.state.cost.sum(), []
     for _ in range(200):
         rows, cost = a_node(task, rng)
-        nodes = reopen.NodeRows(np.array([0, rows.size]), rows, np.array([cost]))
+        nodes = Nodes(np.array([0, rows.size]), rows, np.array([cost]))
         chains.look_everywhere(shard, room)
         changes.append(reopen.open_nodes(shard, nodes, np.zeros(1, np.int64), room, 0.5)[0])
     sizes = np.bincount(shard.state.chains.group)
@@ -110,7 +111,7 @@ def test_the_cheaper_side_of_every_component_is_taken(seed):
 def test_chains_lose_no_more_than_their_start_and_end_when_stopped():
     task, labels, rng = a_table(3, rows=150)
     task = replace(make_task(task.data, KAnonymity(K), replace(EFFORTS["max"], chains=2)))
-    nodes = reopen.NodeRows(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    nodes = Nodes(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     found = chains.chained(task, labels, nodes, rng)
     assert np.bincount(found).min() >= K
     assert task.loss(found) < task.loss(labels)

@@ -16,7 +16,8 @@ from shoal.groupers.shoal import node_search as opening
 from shoal.groupers.shoal.efforts import EFFORTS, NodeSearch
 from shoal.groupers.shoal.task import make_task
 from shoal.kernels.boxes.classes import new_hashed
-from shoal.kernels.boxes.opening import Listed, reopen, reopen_listed, start_node_trials
+from shoal.kernels.boxes.judge import Nodes as Listed
+from shoal.kernels.boxes.opening import reopen, reopen_listed, start_node_trials
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
 from tests.naive.opening import Nodes

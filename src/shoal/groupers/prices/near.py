@@ -18,10 +18,10 @@ from shoal.groupers.prices.ascent import Pass, Prices, climb
 from shoal.groupers.prices.problem import FAR, Problem, make_problem
 from shoal.kernels.boxes.geometry import Boxes
 from shoal.kernels.boxes.groups import start_state
+from shoal.kernels.boxes.judge import Nodes
 from shoal.kernels.prices.greedy import Members, greedy, losses_per_row
 from shoal.kernels.prices.lists import cheapest_list, list_entries, mark_bits, price_lists
 from shoal.kernels.prices.nodes import PayingEntries, near, new_depths
-from shoal.kernels.prices.reopen import NodeRows
 
 LOOKS = 250_000_000
 """Pairs of an entry and a pattern up to which nodes are looked for, unless an effort says more."""
@@ -68,9 +68,7 @@ def near_problem(data: Encoded, k: int, work: int = LOOKS) -> Problem | None:
     return problem if problem.bit_rows[1] * (problem.count.size // 64 + 1) <= BITS else None
 
 
-def near_groups(
-    data: Encoded, problem: Problem, boxes: Boxes, labels: Ints
-) -> tuple[Ints, NodeRows]:
+def near_groups(data: Encoded, problem: Problem, boxes: Boxes, labels: Ints) -> tuple[Ints, Nodes]:
     """Return groups from prices that begin with what rows pay in the groups ``labels``.
 
     Besides the nodes that are worth opening. Rows that no group took have -1.
@@ -88,7 +86,7 @@ def near_groups(
     return priced_groups(problem, members, prices), nodes
 
 
-def node_rows(problem: Problem, members: Members) -> NodeRows:
+def node_rows(problem: Problem, members: Members) -> Nodes:
     """Return the dearest rows under nodes, and what a node costs a row."""
     size = np.minimum(np.diff(members.start), ROWS * problem.k)
     first = members.start[:-1]
@@ -98,7 +96,7 @@ def node_rows(problem: Problem, members: Members) -> NodeRows:
     places = np.repeat(begin[entry] - np.cumsum(count) + count, count) + np.arange(count.sum())
     ends = np.append(0, np.cumsum(count))[np.append(0, np.cumsum(size))]
     rows = np.argsort(problem.entry, kind="stable")[places]
-    return NodeRows(ends, rows, members.cost / UNIT)
+    return Nodes(ends, rows, members.cost / UNIT)
 
 
 def priced_groups(problem: Problem, members: Members, prices: Ints) -> Ints:

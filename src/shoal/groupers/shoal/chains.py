@@ -23,10 +23,10 @@ from shoal.groupers.shoal.shift import shifted
 from shoal.groupers.shoal.task import Task
 from shoal.groupers.shoal.trials import Trials, make_shard, refined, renumbered
 from shoal.kernels.boxes.groups import start_state
+from shoal.kernels.boxes.judge import Nodes
 from shoal.kernels.boxes.shard import Shard
 from shoal.kernels.prices.reopen import (
     Elsewhere,
-    NodeRows,
     components,
     look_around,
     look_some,
@@ -48,7 +48,7 @@ ALIKE = 2
 
 def priced(
     task: Task, labels: Ints, rng: np.random.Generator, passes: int
-) -> tuple[Ints, NodeRows] | None:
+) -> tuple[Ints, Nodes] | None:
     """Return groups from prices near what rows pay, and the nodes that are worth opening.
 
     None where prices leave too many rows without a group. ``passes``: how often the table is looked
@@ -63,7 +63,7 @@ def priced(
 def reopened(
     task: Task,
     labels: Ints,
-    nodes: NodeRows,
+    nodes: Nodes,
     rng: np.random.Generator,
     passes: int = PASSES,
     turns: int = TURNS,
@@ -108,7 +108,7 @@ def open_shard(task: Task, labels: Ints, luck: int = 1) -> tuple[Shard, Elsewher
     return shard, new_elsewhere(task.data.rows, groups)
 
 
-def chained(task: Task, labels: Ints, nodes: NodeRows, rng: np.random.Generator) -> Ints:
+def chained(task: Task, labels: Ints, nodes: Nodes, rng: np.random.Generator) -> Ints:
     """Return better groups: rounds of short chains, each from the best of those before."""
     entry = entries(task.data.codes)[1]
     for _ in range(task.effort.rounds(task.data.rows)):

@@ -29,9 +29,9 @@ from shoal.groupers.prices.problem import make_problem
 from shoal.groupers.shoal.task import LISTED, Task
 from shoal.groupers.shoal.trials import random_pattern
 from shoal.kernels.boxes.classes import new_hashed
+from shoal.kernels.boxes.judge import Nodes
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.opening import (
-    Listed,
     NodeTrials,
     Open,
     reopen,
@@ -123,7 +123,7 @@ def _by_pattern(
 def _by_list(task: Task, opening: NodeTrials, members: Members, rng: np.random.Generator) -> None:
     """Open nodes that prices name: all of them cold, then any, cooling down."""
     nodes, tries, done = members.cost.size, task.effort.nodes.tries // TURNS, np.zeros(1)
-    listed = Listed(members.start, members.entry.astype(np.int64), np.full(nodes, -1.0))
+    listed = Nodes(members.start, members.entry.astype(np.int64), np.full(nodes, -1.0))
     hot, cold = HEATS
     with under_way("nodes tried", lambda: done[0] / TURNS):
         for now in range(TURNS + 1):

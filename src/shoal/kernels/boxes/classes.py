@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.kernels import inner, kernel
+from shoal.kernels import inlined, inner, kernel
 from shoal.kernels.boxes.geometry import Codes, Ints, Words
 from shoal.kernels.boxes.lattice import Ladders
 
@@ -77,6 +77,15 @@ def signatures_of(
             out[i] ^= sign[base + codes[j, chosen[i]]]
 
 
+@inlined
+def _place(hashed: Hashed, h: np.uint64, mask: np.uint64) -> np.uint64:
+    """Return the place of a hash in the table, or the free one that it would have."""
+    p = h & mask
+    while hashed.total[p] != 0 and hashed.keys[p] != h:
+        p = (p + np.uint64(1)) & mask
+    return p
+
+
 @inner
 def tally(hashed: Hashed, count: Ints, n: int) -> int:
     """Add up the counts of the first n entries by hash; return the largest total.
@@ -91,9 +100,7 @@ def tally(hashed: Hashed, count: Ints, n: int) -> int:
     largest = 0
     for i in range(n):
         h = hashed.hashes[i]
-        p = h & mask
-        while total[p] != 0 and keys[p] != h:
-            p = (p + np.uint64(1)) & mask
+        p = _place(hashed, h, mask)
         keys[p] = h
         total[p] += count[i]
         largest = total[p] if total[p] > largest else largest
@@ -149,9 +156,7 @@ def by_class(hashed: Hashed, shuffled: Ints, classes: Classes) -> None:
     for x in range(n):
         i = shuffled[x]
         h = hashed.hashes[i]
-        p = h & mask
-        while total[p] != 0 and keys[p] != h:
-            p = (p + np.uint64(1)) & mask
+        p = _place(hashed, h, mask)
         keys[p] = h
         total[p] += 1
         slot[i] = p

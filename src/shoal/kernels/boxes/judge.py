@@ -16,6 +16,15 @@ from shoal.kernels.boxes.geometry import Floats, Ints
 TAKE, CLOSE = 1, 2
 
 
+class Nodes(NamedTuple):
+    """Some nodes, what lies under each (rows or entries), and what it costs a row."""
+
+    start: Ints
+    under: Ints
+    cost: Floats
+    """Its missing cells included; negative until it is asked for."""
+
+
 class Offer(NamedTuple):
     """What groups have for a new one, by their numbers."""
 

@@ -17,21 +17,21 @@ import numpy.typing as npt
 from shoal.kernels import inner, kernel
 from shoal.kernels.boxes.classes import Hashed, large_classes, signatures
 from shoal.kernels.boxes.geometry import Boxes, Codes, Floats, Ints, Words, width
-from shoal.kernels.boxes.judge import CLOSE, TAKE, Offer, fill_up, forget, new_offer, take_gains
+from shoal.kernels.boxes.judge import (
+    CLOSE,
+    TAKE,
+    Nodes,
+    Offer,
+    fill_up,
+    forget,
+    new_offer,
+    take_gains,
+)
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.shard import allowance
 
 NOWHERE = 1e12
 """What a row costs that no other open node covers."""
-
-
-class Listed(NamedTuple):
-    """Nodes that are tried again and again: the entries under each, and what it costs a row."""
-
-    start: Ints
-    entry: Ints
-    cost: Floats
-    """Negative until it is asked for."""
 
 
 class Open(NamedTuple):
@@ -129,15 +129,15 @@ def reopen(
 
 
 @kernel
-def reopen_listed(search: NodeTrials, listed: Listed, tried: Ints, heat: float) -> int:
+def reopen_listed(search: NodeTrials, listed: Nodes, tried: Ints, heat: float) -> int:
     """Do the same with nodes whose entries are listed; ``tried`` says which, and in which order."""
     opened = 0
     for v in tried:
         begin, end = listed.start[v], listed.start[v + 1]
         cost = listed.cost[v]
         if cost < 0.0:
-            cost = listed.cost[v] = _cost(search, listed.entry, begin, end)
-        if _attempt(search, listed.entry, begin, end, cost, heat) >= 0:
+            cost = listed.cost[v] = _cost(search, listed.under, begin, end)
+        if _attempt(search, listed.under, begin, end, cost, heat) >= 0:
             opened += 1
     return opened
 

@@ -15,7 +15,7 @@ import numpy as np
 from shoal.kernels import inlined, inner, kernel
 from shoal.kernels.boxes.candidate_groups import find_candidates, mark_again
 from shoal.kernels.boxes.geometry import Floats, Ints, Words, loss_with, star, width
-from shoal.kernels.boxes.judge import CLOSE, Offer, fill_up, forget, new_offer, take_gains
+from shoal.kernels.boxes.judge import CLOSE, Nodes, Offer, fill_up, forget, new_offer, take_gains
 from shoal.kernels.boxes.shard import KEEP, Moves, Shard, allowance, new_moves
 from shoal.kernels.boxes.try_moves import try_moves
 
@@ -24,15 +24,6 @@ NOWHERE = 1e6
 MARGIN = 0.05
 """How much more than it may a step may seem to cost, in losses of the new group: its join can be
 narrower than the node."""
-
-
-class NodeRows(NamedTuple):
-    """Some nodes and the rows under each."""
-
-    start: Ints
-    rows: Ints
-    cost: Floats
-    """What a node costs a row, its missing cells included."""
 
 
 class Elsewhere(NamedTuple):
@@ -96,7 +87,7 @@ def look_around(shard: Shard, room: Elsewhere) -> None:
 
 @kernel
 def open_nodes(
-    shard: Shard, nodes: NodeRows, picks: Ints, room: Elsewhere, heat: float
+    shard: Shard, nodes: Nodes, picks: Ints, room: Elsewhere, heat: float
 ) -> tuple[float, int]:
     """Try to open some nodes, one after the other.
 
@@ -108,10 +99,10 @@ def open_nodes(
         begin, end = nodes.start[picks[x]], nodes.start[picks[x] + 1]
         cost = nodes.cost[picks[x]]
         allow = allowance(shard.work.seed, heat)
-        touched, gains = _under(shard, nodes.rows, begin, end, cost, room)
+        touched, gains = _under(shard, nodes.under, begin, end, cost, room)
         seems = allow + MARGIN * shard.k * cost
         if gains and state.live[0] > 0 and _judge(shard, offer, touched, seems):
-            count = _plan(shard, nodes.rows, begin, end, touched, room)
+            count = _plan(shard, nodes.under, begin, end, touched, room)
             if count > 0:
                 brought = _carry_out(shard, room, count, allow)
                 change += brought
