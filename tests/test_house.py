@@ -229,7 +229,7 @@ BUDGETS = {
     "kernels": 8_650,
     "catalog": 1_030,
     "privacy": 1_670,
-    "plan": 1_760,
+    "plan": 1_830,
     "tables": 6_790,
     "coding": 1_000,
     "groupers": 6_200,

@@ -9,12 +9,12 @@ import pytest
 import shoal
 from shoal.base.errors import ParameterError
 from shoal.catalog import METHODS
-from shoal.plan.parts import SPARK, TABLES
+from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
 from shoal.privacy import KAnonymity, MInvariance, TCloseness
 from shoal.tables.compatibility import CONFLICTS, faults, refuse
 from shoal.tables.open_table import take
-from shoal.tables.request import Request
+from shoal.tables.request import SPARK, Request
 from tests.contracts.test_settings import sample
 from tests.inprocess import shoal as command
 
@@ -96,6 +96,7 @@ def all_requests():
         request(rules=(Unsafe(),)),
         request(method="tp", rules=(TCloseness(0.5, "ill"),)),
         request(COLUMNS | {"age": {**COLUMNS["age"], "importance": 2.0}}, method="incognito"),
+        request(release={"same": ["x=y"]}, **exact),
         request(PERSON, release=slack),
         request(release=slack, **exact),
         request(prove=True, **exact),

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.verbs.compare.frontier import Axes, advise, bend, frontier
+from shoal.plan.plan import Plan
+from shoal.verbs.compare.comparison import ComparedSetting, Comparison
+from shoal.verbs.compare.frontier import RECIPIENTS, Axes, advise, bend, frontier
 
 NUMBERS = st.sampled_from([0.02, 0.1, 0.2, 0.25, 0.5, 1.0, math.nan])
 PLACES = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=12)
@@ -106,3 +108,34 @@ def test_what_was_not_measured_is_no_place():
     axes = Axes("belief", "classifier", 0.5)
     assert axes.place({"belief_worst": 0.4, "accuracy": 0.7}) == pytest.approx((0.4, 0.3))
     assert all(map(math.isnan, axes.place({})))
+
+
+def test_a_recipient_sets_limits_on_risk_and_belief() -> None:
+    prior = 0.6
+    public = RECIPIENTS["public"]
+    assert public.belief(prior) == pytest.approx(0.8)
+    axes = Axes("highest", "loss", public.risk, public.belief(prior))
+    figures = [
+        {"risk_highest": 0.05, "loss": 0.4, "belief_worst": 0.8},
+        {"risk_highest": 0.05, "loss": 0.2, "belief_worst": 0.81},
+        {"risk_highest": 0.1, "loss": 0.1, "belief_worst": 0.7},
+    ]
+    settings = tuple(
+        ComparedSetting("shoal", {}, f"run {at}", Plan(), verified=True, figures=each)
+        for at, each in enumerate(figures)
+    )
+    found = Comparison(settings, axes, 0, (), (), public.risk)
+    assert found.recommended is settings[0]
+    assert "Not considered, because somebody could believe" in found.why
+    assert "more than 80 %: 'run 1'." in found.why
+    risks = [each.risk for each in RECIPIENTS.values()]
+    assert risks == sorted(risks, reverse=True), "stricter from one recipient to the next"
+
+
+def test_one_sensitive_value_in_a_class_is_said_first() -> None:
+    figures = {"risk_highest": 0.1, "loss": 0.1, "belief_worst": 1.0}
+    setting = ComparedSetting("shoal", {}, "k = 10", Plan(), verified=True, figures=figures)
+    found = Comparison((setting,), Axes("highest", "loss", 0.2), 0, (), (), 0.2)
+    assert found.why.startswith(
+        "Some class of the recommended setting has only one sensitive value"
+    )

@@ -85,6 +85,7 @@ class Weighed(ReleaseArguments, total=False):
     cost: str | None
     threshold: float
     belief: float | None
+    recipient: str | None
     prove: bool
     progress: Progress | None
 

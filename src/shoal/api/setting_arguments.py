@@ -54,6 +54,7 @@ class ReleaseArguments(TypedDict, total=False):
     typed: bool | None
     mid: bool | None
     csv_safe: bool | None
+    same: Sequence[str] | str | None
     slack: float | None
     person_rows: str | None
     pseudonym: bool | None

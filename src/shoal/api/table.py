@@ -196,7 +196,8 @@ class Table(Generic[FrameT]):
         told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}
         told["against"] = against
         # What a paper has differently concerns how the table is taken in, too.
-        table = replace(self, plan=plan) if plan.release.as_in_paper else self
+        again = plan.release.as_in_paper or plan.release.same
+        table = replace(self, plan=plan) if again else self
         return table._carried_out(plan, clock, extra, key, **told)[0]
 
     def _carried_out(
@@ -325,6 +326,9 @@ class Table(Generic[FrameT]):
             ``queries`` or ``classifier``. By default the highest re-identification risk, or the
             belief when only rules on sensitive values were asked for; the loss, or the queries
             when a release leaves the quasi-identifiers as they are.
+        recipient
+            ``internal``, ``contract`` or ``public``: its limits on the highest risk and on beliefs
+            in sensitive values take the place of ``threshold``.
         threshold, belief
             Largest re-identification risk and largest belief that a recommended setting may have.
             The belief is by default halfway from the share of the commonest value to certainty.
@@ -342,7 +346,8 @@ class Table(Generic[FrameT]):
         limit(threads)
         asked, how = parted(weighed, ReleaseArguments)
         plan = planned(self.plan, rules=rules, seed=seed, **asked)
-        table = replace(self, plan=plan) if plan.release.as_in_paper else self
+        again = plan.release.as_in_paper or plan.release.same
+        table = replace(self, plan=plan) if again else self
         settled, said = table._settling
         comparison = compare(
             settled,

@@ -91,6 +91,15 @@ def command(
             "the share of the most frequent value and 1).",
         ),
     ] = None,
+    recipient: Annotated[
+        str | None,
+        opt.flag(
+            "--recipient",
+            "WORD",
+            "Who gets the release: internal, contract or public; sets the limits on risk and "
+            "belief of a recommended setting.",
+        ),
+    ] = None,
     seed: opt.Seed = None,
     seed_file: opt.SeedFile = None,
     json: opt.JsonFile = None,
@@ -157,6 +166,7 @@ def command(
             cost=cost,
             threshold=threshold,
             belief=belief,
+            recipient=recipient,
             prove=prove,
             keep_releases=False,
             progress=progress,

@@ -74,6 +74,8 @@ def command(
     for name, tree in trees.items():
         console.line(f"  suggested hierarchy of {name} ({tree.how}), {tree.named}: {tree.path}")
     console.line(promised(first.plan))
+    for note in profile.look_alike_notes:
+        console.warning(note)
     if profile.not_people and first.plan.names(Role.PERSON) == []:
         console.warning(profile.not_people)
     console.line("Check roles and hierarchies, then run:")

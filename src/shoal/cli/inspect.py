@@ -31,6 +31,8 @@ def command(
     profile = read(where, full, given.late(), only="quasi" in given.values).inspect()
     console.line(f"{streams.named(where)}: {profile.rows:,} rows, {len(profile.columns)} columns\n")
     console.show(profile.pieces(examples=True))
+    for note in profile.look_alike_notes:
+        console.warning(note)
     if profile.schema.quasi:
         again = getattr(where, "again", where) if streams.named(where) != streams.STDIN else "FILE"
         told = f"shoal start {again}, then check the roles in the plan that it writes."

@@ -86,6 +86,8 @@ def command(
     BAR.stop()
     named = getattr(where, "again", where)
     console.line(f"{named}: {profile.rows:,} rows, {len(profile.columns)} columns")
+    for note in profile.look_alike_notes:
+        console.warning(note)
     answers = Answers(k=k) if yes else ask(profile, k)
     BAR.start()
     first = first_plan(

@@ -22,7 +22,7 @@ from shoal.base.partition import (
 from shoal.base.people import People
 from shoal.base.roles import Kind
 from shoal.base.threads import share
-from shoal.tables.cells import as_text, holds_numbers, natural, typed
+from shoal.tables.cells import as_text, holds_numbers, merged, natural, typed
 from shoal.tables.domain import Domain, Nominal, Ordered, Taxonomy, flat
 from shoal.tables.grid import ends, step_of, usual_range
 from shoal.tables.hierarchy import uncovered
@@ -185,7 +185,7 @@ def encode(
 
 def encode_hidden(frame: pl.DataFrame, schema: Schema) -> Encoded:
     """Encode the sensitive columns and whose rows they are, and no quasi-identifier."""
-    pairs = share(lambda name: _sensitive(schema[name].clean(frame[name])), schema.sensitive)
+    pairs = share(lambda name: _sensitive(counted(schema[name], frame)), schema.sensitive)
     sensitive = {name: pair[0] for name, pair in zip(schema.sensitive, pairs, strict=True)}
     names = {name: pair[1] for name, pair in zip(schema.sensitive, pairs, strict=True)}
     people = None
@@ -196,6 +196,11 @@ def encode_hidden(frame: pl.DataFrame, schema: Schema) -> Encoded:
     lacking = {name: unseen(schema[name], values) for name, values in names.items()}
     none = np.empty((frame.height, 0), np.int32)
     return Encoded((), none, (), sensitive, names, (), lacking, people)
+
+
+def counted(column: Column, frame: pl.DataFrame) -> pl.Series:
+    """Return the cells of a sensitive column as the rules count them."""
+    return merged(column.clean(frame[column.name]), column.same)
 
 
 def unseen(column: Column, values: Sequence[str]) -> tuple[str, ...]:

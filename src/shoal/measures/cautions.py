@@ -15,7 +15,7 @@ from shoal.base.roles import Kind, Role
 from shoal.measures.outliers import idle_grids, outlier_warnings
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
-from shoal.tables.cells import as_text
+from shoal.tables.cells import as_text, merged
 from shoal.tables.original import Original
 from shoal.tables.rare import rare_below
 from shoal.tables.schema import Schema
@@ -82,7 +82,8 @@ def _doubtful(table: Original, rules: Rules) -> Iterator[str]:
     ruled = dict.fromkeys(rule.column for rule in rules if rule.column is not None)
     for name in ruled:
         if name in table.schema and name in table.frame.columns:
-            yield from doubtful(name, as_text(table.schema[name].clean(table.frame[name])))
+            cells = table.schema[name].clean(table.frame[name])
+            yield from doubtful(name, as_text(merged(cells, table.plan.release.same)))
 
 
 def doubtful(name: str, texts: pl.Series) -> Iterator[str]:
@@ -102,7 +103,8 @@ def doubtful(name: str, texts: pl.Series) -> Iterator[str]:
         yield (
             f"In the sensitive column {name!r} {spare:,} of {len(values):,} values differ from "
             "another one by nothing but spaces, capitals or the notation of a number, and count "
-            "as different when diversity is measured. Spell every value in one way first."
+            "as different when diversity is measured. Spell every value in one way first, or "
+            "count them as one with --same (same=[...])."
         )
 
 

@@ -12,6 +12,7 @@ from shoal.base.params import Param, check_options
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
 from shoal.plan import text as plan_text
+from shoal.plan.setting import same_groups
 
 _NUMBERS = {
     "slack": "the chance that a cell is published wider than it need be: a number from 0 (never) "
@@ -111,6 +112,12 @@ def option_faults(tree: Mapping[str, Any], source: str, text: str) -> list[str]:
         if isinstance(part, dict) and isinstance(part.get("domain"), (list, tuple)):
             where = where_is(("columns", name, "domain"), source, text)
             faults += [where + fault for fault in _domain_faults(name, part["domain"])]
+    release = tree.get("release", {})
+    if isinstance(release, dict) and (groups := release.get("same")):
+        try:
+            same_groups(groups)
+        except ParameterError as fault:
+            faults.append(where_is(("release", "same"), source, text) + str(fault))
     method = tree.get("method", {})
     if isinstance(method, dict) and isinstance(method.get("name", DEFAULT_METHOD), str):
         name = method.get("name", DEFAULT_METHOD)

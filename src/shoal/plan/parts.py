@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD
-from shoal.plan.setting import Setting, declared, limit_of, missing_texts, ordered_texts, share_of
+from shoal.plan import setting as reading
+from shoal.plan.setting import Setting, declared
 
 Sets = Literal["allowed", "never"]
 LIMITS = ("within", "coarsest", "finest", "top", "bottom")
@@ -44,7 +45,7 @@ class DataPart(Part):
             "Text that means missing, such as '?'; may be repeated.",
             "TEXT",
             group="Input",
-            read=missing_texts,
+            read=reading.missing_texts,
             in_file="texts that mean missing; the empty text always does",
         ),
     ] = ("",)
@@ -138,7 +139,7 @@ class ColumnPart(Part):
             rare=True,
             in_file="the values of an ordered column of texts, lowest first",
             of=tuple(Role),
-            read=ordered_texts,
+            read=reading.ordered_texts,
         ),
     ] = ()
     domain: Annotated[
@@ -169,7 +170,7 @@ class ColumnPart(Part):
             "or year; or auto, or off; may be repeated.",
             "COLUMN=STEP",
             rare=True,
-            read=limit_of,
+            read=reading.limit_of,
         ),
     ] = None
     sets: Annotated[Sets | None, _SETS] = None
@@ -190,7 +191,7 @@ class ColumnPart(Part):
             "or an interval width (10, month); may be repeated.",
             "COLUMN=LIMIT",
             rare=True,
-            read=limit_of,
+            read=reading.limit_of,
         ),
     ] = None
     finest: Annotated[
@@ -200,7 +201,7 @@ class ColumnPart(Part):
             "COLUMN=LIMIT",
             in_file="narrowest generalization allowed, written as for coarsest",
             rare=True,
-            read=limit_of,
+            read=reading.limit_of,
         ),
     ] = None
     top: Annotated[
@@ -228,7 +229,7 @@ class ColumnPart(Part):
             "fewer than k people have; may be repeated.",
             "COLUMN=LABELS",
             rare=True,
-            read=ordered_texts,
+            read=reading.ordered_texts,
         ),
     ] = ()
 
@@ -312,6 +313,15 @@ class ReleasePart(Part):
             rare=True,
         ),
     ] = False
+    same: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Sensitive values that count as one: HIV=AIDS,HIV infection; may be repeated.",
+            "VALUE=VALUES",
+            rare=True,
+            read=reading.same_groups,
+        ),
+    ] = ()
     slack: Annotated[
         float,
         Field(ge=0, le=1, allow_inf_nan=False),
@@ -352,7 +362,7 @@ class ReleasePart(Part):
             "them.",
             "SHARE",
             rare=True,
-            read=share_of,
+            read=reading.share_of,
         ),
     ] = None
     as_in_paper: Annotated[
@@ -384,11 +394,3 @@ TABLES: dict[str, type[Part]] = {
     "evidence": EvidencePart,
 }
 """The tables of a plan whose keys are declared here; methods and rules declare theirs."""
-
-SPARK = {
-    "data": {"source", "missing", "delimiter", "hierarchies"},
-    "columns": {"kind", "hierarchy", "missing", "order", "domain", "importance", "grid"}
-    | {"sets", "allow_labels"},
-    "release": {"typed", "slack", "sets"},
-}
-"""What is carried out on Spark, too; any other setting is refused there."""

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from shoal.base.column_names import check_unicode
-from shoal.base.errors import ParameterError
+from shoal.base.errors import ParameterError, listed
 from shoal.base.roles import Role
 
 
@@ -127,3 +127,36 @@ def join_texts(texts: Iterable[Any]) -> str:
     written = [str(text).replace('"', '""') for text in texts]
     plain = re.compile(r'[^\s",]([^",]*[^\s",])?')
     return ",".join(text if plain.fullmatch(text) else f'"{text}"' for text in written)
+
+
+def same_groups(texts: Sequence[str] | str) -> list[str]:
+    """Read groups of values that count as one: ``HIV=AIDS,HIV infection``, several with commas."""
+    groups: list[str] = []
+    for text in [texts] if isinstance(texts, str) else texts:
+        for cell in split_texts(text):
+            if "=" in cell:
+                groups.append(cell.strip())
+            elif groups and cell.strip():
+                groups[-1] += f",{cell.strip()}"
+    names = same_values(groups)
+    if not names or any(not name or not value for value, name in names.items()):
+        raise ParameterError(
+            "same says which values count as one: a value, =, and the others with commas, as in "
+            f"'HIV=AIDS,HIV infection'. Got {texts!r} instead."
+        )
+    known = [value.strip() for group in groups for value in group.partition("=")[2].split(",")]
+    if twice := sorted({v for v in known if known.count(v) > 1 or v in set(names.values())}):
+        raise ParameterError(
+            f"same names {listed(twice)} in two places. A value counts as one other value: name it "
+            "once, behind the value that it counts as."
+        )
+    return groups
+
+
+def same_values(groups: Sequence[str]) -> dict[str, str]:
+    """Return for every value of some groups the value that it counts as."""
+    names: dict[str, str] = {}
+    for group in groups:
+        name, _, others = group.partition("=")
+        names |= {value.strip(): name.strip() for value in others.split(",")}
+    return names

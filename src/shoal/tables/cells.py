@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.partition import Bools, Ints
+from shoal.plan.setting import same_values
 
 # Zeros in front carry meaning (zip codes, account numbers); more than 15 digits would be rounded.
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?$"
@@ -303,3 +304,17 @@ def holds_numbers(series: pl.Series) -> tuple[str, str] | None:
     if not numeric.any() or numeric.all():
         return None
     return str(known.filter(numeric)[0]), str(known.filter(~numeric)[0])
+
+
+TEXTS = (pl.String, pl.Categorical, pl.Enum)  # of columns that hold texts
+
+
+def merged(series: pl.Series, groups: Sequence[str]) -> pl.Series:
+    """Return a column with the value in every cell that it counts as."""
+    if not groups or not isinstance(series.dtype, TEXTS):
+        return series
+    texts = series.cast(pl.String)
+    names = same_values(groups)
+    names |= {name: name for name in names.values()}  # with spaces around it, too
+    said = texts.str.strip_chars().replace_strict(names, default=None, return_dtype=pl.String)
+    return said.fill_null(texts).alias(series.name)

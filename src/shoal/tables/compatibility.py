@@ -239,6 +239,13 @@ CONFLICTS = (
         "break together what each of them keeps. Leave slack out.",
     ),
     Conflict(
+        lambda r: "; ".join(r.plan.release.same),
+        lambda r: exact_shape(r) or lasting_rule(r),
+        "Values that count as one (same: {asked}) were named, and {clash!r} publishes sensitive "
+        "values in sets of its own, in which each counts. Spell them in one way in the table, or "
+        "leave same out.",
+    ),
+    Conflict(
         lambda r: r.plan.release.slack,
         exact_shape,
         "slack = {asked} makes generalized cells wider, and the method {clash!r} publishes every "

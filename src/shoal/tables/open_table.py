@@ -267,6 +267,7 @@ def resolve(
             domain=part.domain or (),
             grid=part.grid or grid,
             sets=plan.allows_sets(column.name),
+            same=plan.release.same if column.role is Role.SENSITIVE else (),
             **part.limits,
         )
         for column, part in ((column, plan.columns[column.name]) for column in schema.columns)

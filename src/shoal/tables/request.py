@@ -7,11 +7,19 @@ from dataclasses import dataclass
 
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_RULE, RULES, Method
-from shoal.plan.parts import SPARK, TABLES
+from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
 from shoal.plan.setting import declared
 from shoal.privacy import Rule, flatten
 from shoal.tables.schema import Column, Schema
+
+SPARK = {
+    "data": {"source", "missing", "delimiter", "hierarchies"},
+    "columns": {"kind", "hierarchy", "missing", "order", "domain", "importance", "grid"}
+    | {"sets", "allow_labels"},
+    "release": {"typed", "slack", "sets"},
+}
+"""What is carried out on Spark, too; any other setting is refused there."""
 
 
 @dataclass(frozen=True)

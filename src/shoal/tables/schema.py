@@ -66,6 +66,7 @@ class Column:
     finest: int | float | str | None = None
     top: float | None = None
     bottom: float | None = None
+    same: tuple[str, ...] = ()
 
     @property
     def limited(self) -> bool:

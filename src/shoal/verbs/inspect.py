@@ -17,6 +17,7 @@ from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.whose import not_people, repeating
+from shoal.tables.same import look_alikes
 from shoal.tables.schema import Column, Schema, plain, type_name
 
 _SIZES = (2, 5, 10)
@@ -148,6 +149,29 @@ class Inspection(Result):
     def whose(self) -> str | None:
         """The column that seems to say whose row it is, where people have several rows."""
         return self.schema.person or repeating(self.schema, self.frame)[1] or None
+
+    @cached_property
+    def look_alikes(self) -> dict[str, list[list[str]]]:
+        """Groups of values of sensitive columns that may be one value, written in several ways."""
+        found = {
+            name: look_alikes(self.schema[name].clean(self.frame[name]), self.schema[name].same)
+            for name in self.schema.sensitive
+        }
+        return {name: groups for name, groups in found.items() if groups}
+
+    @property
+    def look_alike_notes(self) -> list[str]:
+        """What to tell the keeper of the table about them; it names values."""
+        notes = []
+        for name, groups in self.look_alikes.items():
+            shown = "; ".join(", ".join(map(repr, group[:4])) for group in groups[:3])
+            first, *others = (value.strip() for value in groups[0])
+            same = f"{first}={','.join(dict.fromkeys(o for o in others if o != first)) or first}"
+            notes.append(
+                f"In {name!r} these values may mean the same: {shown}. They count as different. "
+                f"Count them as one with --same '{same}' (same=[...])."
+            )
+        return notes
 
     @property
     def unique(self) -> int:

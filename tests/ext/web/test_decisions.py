@@ -5,8 +5,11 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+import shoal
 from shoal.catalog import RULES
 from shoal.ext.web import drafts, reading, tasks
+from shoal.plan.plan import Plan
+from shoal.verbs.first_plan import first_plan
 from tests.ext.web.test_flow import Steward, steward
 
 __all__ = ["steward"]
@@ -140,6 +143,31 @@ def test_the_column_that_numbers_people_is_suggested_as_the_person(steward) -> N
     assert not profile["not_people"]
     told = reading.on_the_page("Name it with --person (person='id'), and people are counted.")
     assert told == "Give it the role 'person', and people are counted."
+
+
+def test_a_table_is_ready_as_it_was_opened_and_promises_what_start_promises(steward) -> None:
+    ills = ("flu", "cold")
+    rows = [f"{20 + i % 40},{'fm'[i % 2]},{'abc'[i % 3]},{ills[i % 2]}" for i in range(240)]
+    raw = "\n".join(["age,sex,town,diagnosis", *rows]).encode()
+    place = steward.open("people.csv", raw)
+    seen = steward.get(f"{place}/decide")
+    assert seen["ready"], seen["faults"]
+    assert not seen["unprotected"]
+    assert {row["name"]: row["hierarchy"] for row in seen["rows"] if row["hierarchy"]} == {
+        "sex": "hierarchies/sex.csv",
+        "town": "hierarchies/town.csv",
+    }
+    first = first_plan(shoal.inspect(pl.read_csv(raw)), Plan())
+    promised = [
+        {"name": rule["name"], **{f["label"]: f["value"] for f in rule["fields"]}}
+        for rule in seen["rules"]
+    ]
+    assert promised == [rule.spec for rule in first.plan.rules]
+    steward.post(f"{place}/decide", **steward.fields(place), do="run")
+    view = steward.run(place)["view"]
+    release = shoal.start(pl.read_csv(raw))
+    assert view["summary"]["loss"]["rate"] == pytest.approx(release.loss.rate, rel=0.2)
+    assert view["summary"]["achieved"].keys() == release.achieved.keys()
 
 
 def test_the_page_refuses_a_person_that_counts_rows(steward) -> None:

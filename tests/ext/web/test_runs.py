@@ -157,3 +157,29 @@ def test_a_plan_nested_without_end_is_refused(steward, patients) -> None:
     plan = ("plan.toml", b"x = " + b"[" * 3000 + b"]" * 3000)
     answer = steward.post(f"{patients}/plan", 400, files={"plan": plan})
     assert "nested hundreds deep" in answer.json()["text"]
+
+
+def test_runs_are_recommended_for_a_recipient_and_only_among_the_same_columns(steward) -> None:
+    rows = [
+        f"{20 + i % 40},{'fm'[i % 2]},{'abc'[i % 3]},{('flu', 'cold')[i % 2]}" for i in range(240)
+    ]
+    place = steward.open("people.csv", "\n".join(["age,sex,town,diagnosis", *rows]).encode())
+    form = steward.fields(place) | {"option.effort": "fast"}
+    for number, k in enumerate(("5", "20"), 1):
+        steward.post(f"{place}/decide", **form | {"rule.0.k": k}, do="run")
+        assert steward.run(place, number)["told"]["status"] == "done"
+    assert steward.get(f"{place}/runs?recipient=internal")["recommended"] == 1
+    assert steward.get(f"{place}/runs?recipient=public")["recommended"] in (2, None)
+    page = steward.client.get(
+        f"{place}/runs?recipient=public", headers={"accept": "text/html"}
+    ).text
+    assert '<option value="public" selected>the public</option>' in page
+    number = next(
+        r["number"] for r in steward.get(f"{place}/decide")["rows"] if r["name"] == "town"
+    )
+    steward.post(f"{place}/decide", **form | {f"role.{number}": "drop"}, do="run")
+    steward.run(place, 3)
+    seen = steward.get(f"{place}/runs?recipient=internal")
+    assert seen["differing"] == {"1": ["town"], "2": ["town"]}
+    page = steward.client.get(f"{place}/runs", headers={"accept": "text/html"}).text
+    assert "the last run treats columns differently" in page

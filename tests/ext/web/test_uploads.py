@@ -48,11 +48,13 @@ def test_of_several_sheets_one_is_asked_for(steward: Steward) -> None:  # noqa: 
     assert seen["head"] == "Which sheet of Study.XLSX is the table?"
     assert seen["text"].endswith("Choose the one that is the table.")
     assert "--sheet" not in seen["text"]
+    offered = next(each for each in seen["controls"] if each["name"] == "sheet")
+    assert offered["value"] == "People", "the larger table is offered, not the codebook"
     control, hidden = seen["controls"]
-    assert control["choices"] == ["", "Notes", "People"]
+    assert control["choices"] == ["", "People", "Notes"]
     assert hidden["name"] == "hidden"
     page = steward.client.get(f"{place}/see", headers={"accept": "text/html"}).text
-    assert '<option value="People">People</option>' in page
+    assert '<option value="People" selected>People</option>' in page
     steward.post(f"{place}/see", sheet="People", status=None)
     seen = steward.until(f"{place}/see", lambda seen: "profile" in seen)
     assert seen["profile"]["rows"] == 30

@@ -48,7 +48,7 @@ def read_workbook(
         raw = unpacked(path, box, most_unpacked())
         box = zipfile.ZipFile(io.BytesIO(raw))
         every, seen = _sheets(box, hidden=True), _sheets(box, hidden=False)
-        chosen, member = _sheet(path, every, seen, sheet, hidden)
+        chosen, member = _sheet(box, path, every, seen, sheet, hidden)
         _check_plain(path, box, chosen, member)
         unseen = hidden_in(box, member, sheet=chosen not in seen)
     with damaged.parsing("excel"):
@@ -163,11 +163,11 @@ def unpacked(path: Path, box: zipfile.ZipFile, most: int) -> bytes:
 
 
 def sheet_names(path: Path) -> list[str]:
-    """Return the sheets of a workbook that somebody sees; none of what is no workbook."""
+    """Return the sheets of a workbook that somebody sees, the largest first."""
     try:
         with Unreadable(str(path), "").parsing("zip", "xml"), zipfile.ZipFile(path) as box:
             check_size(path, box)
-            return list(_sheets(box, hidden=False))
+            return _by_size(box, _sheets(box, hidden=False))
     except InputError:
         return []
 
@@ -184,7 +184,19 @@ def _sheets(box: zipfile.ZipFile, *, hidden: bool) -> dict[str, str]:
     }
 
 
+def _member(target: str) -> str:
+    """Return the part of the archive that a link of the workbook leads to."""
+    return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+
+
+def _by_size(box: zipfile.ZipFile, sheets: Mapping[str, str]) -> list[str]:
+    """Return the sheets, the largest first: a codebook is smaller than its table."""
+    sizes = {info.filename: info.file_size for info in box.infolist()}
+    return sorted(sheets, key=lambda name: -sizes.get(_member(sheets[name]), 0))
+
+
 def _sheet(
+    box: zipfile.ZipFile,
     path: Path,
     every: Mapping[str, str],
     seen: Mapping[str, str],
@@ -201,15 +213,15 @@ def _sheet(
     if wanted is None and len(sheets) != 1:
         raise InputError(
             f"{path} has {len(sheets)} sheets: {listed(sheets)}. Say which one is the table: "
-            "--sheet NAME (sheet=...; sheet under [data] of a plan)."
+            f"--sheet NAME (sheet=...; sheet under [data] of a plan). The largest is "
+            f"{_by_size(box, sheets)[0]!r}."
         )
     name = next(iter(sheets)) if wanted is None else wanted
     if name not in sheets:
         raise InputError(
             f"{path} has no sheet {name!r}. Its sheets: {listed(sheets)}.{nearest(name, sheets)}"
         )
-    target = sheets[name]
-    return name, target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+    return name, _member(sheets[name])
 
 
 def _check_plain(path: Path, box: zipfile.ZipFile, sheet: str, member: str) -> None:

@@ -41,6 +41,7 @@ _SAID = (
     (r"Name another with --encoding \(encoding=...\)\.", "Choose another under Encoding."),
     (r", or say how its texts are encoded with --encoding\.", ", or choose its encoding."),
     (r" \(--max-unpacked, and never more", " (--max-unpacked of shoal serve, and never more"),
+    (r"with --same '(.*?)' \(same=\[...\]\)", r"with \1 in the field 'same' of Decide"),
     (r"Say which with --dates, .*", "Choose it under 'How the file is read'."),
 )
 
@@ -72,7 +73,7 @@ def fields(name: str, reading: Mapping[str, str], sheets: Sequence[str]) -> list
             "label": label,
             "meaning": meaning,
             "kind": "select",
-            "value": reading.get(key, ""),
+            "value": reading.get(key, choices[0] if key == "sheet" else ""),
             "choices": list(dict.fromkeys(["", *choices, reading.get(key, "")])),
         }
         for key, (label, choices, meaning) in offered.items()

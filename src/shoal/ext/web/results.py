@@ -77,7 +77,8 @@ def charts(
         drawn["attacks"] = attacks_chart(attacks.results)
     if opened.sensitive:
         drawn["belief"] = plot.belief()
-    drawn["missing"] = plot.missing()
+    if plot.gaps().select(pl.sum_horizontal("before", "after")).sum().item():  # else it is empty
+        drawn["missing"] = plot.missing()
     names = [*opened.quasi, *opened.sensitive]
     drawn |= {f"column-{at}": plot.distribution(name) for at, name in enumerate(names[:_DRAWN])}
     more = [f"Only the first {_DRAWN} columns are drawn."] if len(names) > _DRAWN else []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.base.errors import InputError, ShoalError
+from shoal.base.roles import Kind
 from shoal.base.workers import Died, Refused
 from shoal.ext.web import drafts
 from shoal.ext.web.drafts import Draft
@@ -134,6 +135,16 @@ class OpenTable:
         ]
         return {**draft, "rules": usual[1]} if draft["rules"] == usual[0] else draft
 
+    def use_hierarchies(self) -> None:
+        """Name the hierarchy of every column that goes up one, and of no other."""
+        numbers = {column["name"]: column["number"] for column in self.columns()}
+        for name, column in self.draft["columns"].items():
+            path = self.hierarchy_path(numbers[name])
+            if column.get("kind") == Kind.TAXONOMY.value and path.exists():
+                column["hierarchy"] = f"hierarchies/{path.name}"
+            else:
+                column.pop("hierarchy", None)
+
     def plan(self) -> Plan:
         """Return the plan that the draft is, or raise its faults."""
         return drafts.to_plan(self.draft, self.data)
@@ -205,6 +216,7 @@ class Workbench:
             )
             old = table.draft or drafts.first_draft(table.profile)
             table.draft = drafts.kept_decisions(old, table.before, table.profile)
+            table.use_hierarchies()
             table.past.clear()
         except Refused as error:
             table.error = on_the_page(str(error).replace(str(table.path), table.name))

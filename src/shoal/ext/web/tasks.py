@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import warnings
@@ -92,7 +93,8 @@ def look(tell: Tell, *, table: Mapping[str, Any], folder: str) -> dict[str, Any]
             file = trees / safe_name(name, number, ".csv")
             write_hierarchy(first.taxonomies[name], file, force=True)
     inspection = inspection.decided(first.schema)
-    notes = [on_the_page(str(warning.message)) for warning in heard]
+    texts = [str(warning.message) for warning in heard] + inspection.look_alike_notes
+    notes = [on_the_page(text) for text in texts]
     return profile(frame, inspection) | {"notes": notes}
 
 
@@ -243,6 +245,11 @@ def run(
     attacks, why = try_attacks(release.here, opened.frame)
     tell("measure")
     view = results.view(release, attacks, why)
+    view["made_of"] = {
+        name: [part.role.value, part.kind and part.kind.value, _digest(asked, part.hierarchy)]
+        for name, part in asked.columns.items()
+        if part.role.published
+    }
     view["picked"] = [] if view["exact"] else classes.pick(made, opened.settled.frame)
     tell("write")
     hidden = Path(f"{target}.part")
@@ -252,6 +259,11 @@ def run(
     results.write(release, hidden, asked, view, attacks, origin, shown_path, [*earlier])
     hidden.rename(target)
     return view
+
+
+def _digest(plan: Plan, hierarchy: str | None) -> str:
+    """Return what tells one hierarchy from another, empty without one."""
+    return hashlib.sha256(plan.path(hierarchy).read_bytes()).hexdigest() if hierarchy else ""
 
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {

@@ -22,8 +22,16 @@ from shoal.releases.generalized.limits import limit_faults, strata_labels, strat
 from shoal.releases.linked import linked_faults
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, count_values
-from shoal.releases.verdict import Verdict, WorstGroup, ask, assemble, broken, required
-from shoal.tables.cells import as_text, blank, find, natural
+from shoal.releases.verdict import (
+    RuleResult,
+    Verdict,
+    WorstGroup,
+    ask,
+    assemble,
+    broken,
+    required,
+)
+from shoal.tables.cells import as_text, blank, find, merged, natural
 from shoal.tables.domain import STAR
 from shoal.tables.original import Original
 from shoal.tables.schema import Schema
@@ -60,7 +68,10 @@ def check(
     if strata is not None and far:
         apart = _by_stratum(published, strata, hidden, persons)
     judged = [ask(rule, apart if rule in far else counted) for rule in wanted]
-    passed, results = zip(*judged, strict=True)
+    passed = tuple(each for each, _ in judged)
+    results = [
+        _said(result, rule, opened) for rule, (_, result) in zip(wanted, judged, strict=True)
+    ]
     classes = published.sizes.size
     faults = [broken(result, classes) for result in results if result.failing]
     faults += opened.forbidden(schema)
@@ -83,6 +94,14 @@ def check(
         people=None if persons is None else persons.n_unique(),
         stats=stats,
     )
+
+
+def _said(result: RuleResult, rule: Rule, opened: Opened) -> RuleResult:
+    """Say with the promise of a rule on sensitive values which of them count as one."""
+    if rule.column is None or not opened.plan.release.same:
+        return result
+    groups = "; ".join(group.replace("=", " for ", 1) for group in opened.plan.release.same)
+    return replace(result, promise=f"{result.promise}, counting as one value: {groups}")
 
 
 def _sets(opened: Opened) -> list[str]:
@@ -129,7 +148,7 @@ def _values(opened: Opened, schema: Schema | None, name: str) -> pl.Series:
     if schema is not None and name in schema:
         column = schema[name].clean(column)
     texts = opened.column(name).missing if name in opened.sensitive else ()
-    return blank(column, ("", STAR, *texts))
+    return merged(blank(column, ("", STAR, *texts)), opened.plan.release.same)
 
 
 def _stats(

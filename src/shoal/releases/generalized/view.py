@@ -23,7 +23,7 @@ from shoal.releases.generalized.spread import Spread, spread
 from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
 from shoal.releases.published import Published, read
-from shoal.tables.cells import blank
+from shoal.tables.cells import blank, merged
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import plain, unknown_column
 
@@ -191,7 +191,7 @@ def open_view(opened: Opened, of: str) -> GeneralizedView:
         )
     taken = [name for name in opened.quasi if name != of]
     return GeneralizedView(
-        frame.with_columns(opened.column(of).clean(frame[of])),
+        frame.with_columns(merged(opened.column(of).clean(frame[of]), opened.plan.release.same)),
         tuple(taken),
         {name: tree for name, tree in opened.taxonomies.items() if name in taken},
         opened.domains,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
+from shoal.base.errors import listed
 from shoal.base.results import Caution, Piece, Result
 from shoal.plan.plan import Plan
 from shoal.show.charts.paper import Chart
@@ -159,9 +160,16 @@ class Comparison(Result):
                 f"{share(figures['risk_highest'])}): what it hides is their sensitive value."
             )
         if figures.get("belief_worst", 0.0) > 1 - 1e-9:
+            said.insert(
+                0,
+                "Some class of the recommended setting has only one sensitive value, so anyone who "
+                "finds a person's class knows it; a rule on sensitive values (l-diversity, "
+                "t-closeness) prevents that.",
+            )
+        if out := [each.label for each in self.verified if self.axes.reveals(each.figures)]:
             said.append(
-                "But some class has only one sensitive value, so anyone who finds a person's class "
-                "knows it; a rule on sensitive values (l-diversity, t-closeness) prevents that."
+                f"Not considered, because somebody could believe a sensitive value with more than "
+                f"{share(self.axes.believed)}: {listed(out)}."
             )
         if self.stopped:
             said.append(f"Stopped early: {len(self.settings)} settings were compared.")
@@ -208,7 +216,7 @@ class Comparison(Result):
 
         ``links``: where the points of settings lead, by their labels.
         """
-        chosen = self.recommended
+        chosen, every = self.recommended, replace(self.axes, believed=math.inf)
         points = [
             Point(
                 x,
@@ -218,7 +226,8 @@ class Comparison(Result):
                 strong=setting is chosen,
                 href=links.get(setting.label),
             )
-            for setting, (x, y) in zip(self.verified, self._places, strict=True)
+            for setting in self.verified
+            for x, y in [every.place(setting.figures)]
             if not (math.isnan(x) or math.isnan(y))
         ]
         return scatter(

@@ -43,16 +43,49 @@ def _cost(word: str, value: float) -> str:
 
 
 @dataclass(frozen=True)
+class Recipient:
+    """What a release to somebody may show at most.
+
+    ``risk``: highest re-identification risk. ``gain``: how far the strongest belief in a sensitive
+    value may be on the way from guessing the most frequent value (0) to certainty (1).
+    """
+
+    title: str
+    risk: float
+    gain: float
+
+    def belief(self, prior: float) -> float:
+        """Return the largest belief, where ``prior`` is the share of the most frequent value."""
+        return prior + self.gain * (1 - prior)
+
+
+RECIPIENTS = {
+    "internal": Recipient("colleagues who may see the original table", 0.2, 0.99),
+    "contract": Recipient("a named recipient under contract", 0.1, 0.75),
+    "public": Recipient("the public", 0.05, 0.5),
+}
+"""Limits by recipient: classes of 5, 10 and 20 people. docs/howto/promises.md says why."""
+
+
+@dataclass(frozen=True)
 class Axes:
-    """The words of the two figures that settings are weighed by, and the largest risk allowed."""
+    """The words of the two figures that settings are weighed by, and the largest risk allowed.
+
+    ``believed``: the largest belief in a sensitive value; a setting beyond it is not weighed.
+    """
 
     risk: str
     cost: str
     limit: float
+    believed: float = math.inf
+
+    def reveals(self, figures: Mapping[str, Any]) -> bool:
+        """Tell whether a setting lets somebody be too sure of a sensitive value."""
+        return bool(figures.get(RISKS["belief"][0], 0.0) > self.believed + 1e-12)
 
     def place(self, figures: Mapping[str, Any]) -> tuple[float, float]:
-        """Return risk and cost of a setting; what was not measured is not a number."""
-        risk = figures.get(RISKS[self.risk][0], math.nan)
+        """Return risk and cost of a setting; what is not weighed is not a number."""
+        risk = math.nan if self.reveals(figures) else figures.get(RISKS[self.risk][0], math.nan)
         cost = figures.get(costs()[self.cost][0], math.nan)
         # Of the classifier what it gets wrong counts, so that less is better on every axis.
         return float(risk), 1 - float(cost) if self.cost == "classifier" else float(cost)

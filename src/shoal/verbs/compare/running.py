@@ -22,7 +22,7 @@ from shoal.tables.request import Request
 from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard
 from shoal.verbs.compare.choices import Choice, choices
 from shoal.verbs.compare.comparison import ComparedSetting, Comparison
-from shoal.verbs.compare.frontier import RISKS, Axes, check_axis, costs
+from shoal.verbs.compare.frontier import RECIPIENTS, RISKS, Axes, check_axis, costs
 from shoal.verbs.compare.measuring import QUERIES, Yardstick, make_yardstick
 
 _HIGHEST = ("risk_highest", "belief_worst", "share_ratio")  # of repeats, instead of the mean
@@ -47,6 +47,7 @@ def compare(
     cost: str | None = None,
     threshold: float = 0.2,
     belief: float | None = None,
+    recipient: str | None = None,
     prove: bool = False,
     keep: Callable[[Made], Any] | None = None,
     progress: Progress | None = None,
@@ -63,6 +64,7 @@ def compare(
     queries = ASKED.check(QUERIES if queries is None else queries, "compare")
     threshold = THRESHOLD.check(threshold, "compare")
     belief = None if belief is None else BELIEF.check(belief, "compare")
+    check_axis(recipient, RECIPIENTS, "recipient")
     wanted = methods, rule_values or {}
     tell = progress or (lambda label: None)
     with heard() as said:
@@ -86,7 +88,9 @@ def compare(
             settings, told = runner.prove(settings)
     return Comparison(
         settings=tuple(settings),
-        axes=_axes(settings, full, yardstick, risk, cost, threshold, belief),
+        axes=_for_recipient(
+            _axes(settings, full, yardstick, risk, cost, threshold, belief), yardstick, recipient
+        ),
         rows=table.frame.height,
         quasi=table.schema.quasi,
         sensitive=table.schema.sensitive,
@@ -236,6 +240,15 @@ def _together(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def short(text: str) -> str:
     """Return the opening of an error: what is not possible, without the values that tell why."""
     return re.split(r"(?<=\w|['\"])[.:;](?:\s|$)", text, maxsplit=1)[0] + "."
+
+
+def _for_recipient(axes: Axes, yardstick: Yardstick, recipient: str | None) -> Axes:
+    """Put the limits of a recipient in place of the usual ones."""
+    if recipient is None:
+        return axes
+    limits = RECIPIENTS[recipient]
+    believed = limits.belief(yardstick.prior())
+    return Axes(axes.risk, axes.cost, believed if axes.risk == "belief" else limits.risk, believed)
 
 
 def _axes(

@@ -22,6 +22,7 @@ from shoal.ext.web.pages.tables import decide, said_of, table_of
 from shoal.ext.web.respond import back, bench, error_page, form_of, keys, page, texts
 from shoal.ext.web.state import STAGES, OpenTable, WebRun
 from shoal.plan.plan import Plan
+from shoal.verbs.compare.frontier import RECIPIENTS
 
 _MOST = 24  # runs that one click may order
 _EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -102,7 +103,9 @@ async def runs(request: Request) -> Response:
         "ready": busy or (await said_of(request, table))["ready"],
         "methods": _able(table),
         "chosen": table.draft["method"]["name"],
-        **await run_in_threadpool(_advice, table, keys(request).root),
+        "recipients": {word: each.title for word, each in RECIPIENTS.items()},
+        "recipient": (word := request.query_params.get("recipient", "contract")),
+        **await run_in_threadpool(_advice, table, keys(request).root, word),
     }
     return page(request, "run", shown, table=table)
 
@@ -118,21 +121,28 @@ def _able(table: OpenTable) -> list[str]:
     ]
 
 
-def _advice(table: OpenTable, root: str) -> dict[str, Any]:
-    """Weigh the runs as ``shoal compare`` does: which to take, why, and the chart of all."""
+def _advice(table: OpenTable, root: str, recipient: str) -> dict[str, Any]:
+    """Weigh the runs as ``shoal compare`` does: which to take, why, and the chart of all.
+
+    Losses of other columns or hierarchies say nothing about each other: only the runs that have
+    those of the last one are weighed.
+    """
     from shoal.verbs.compare.comparison import ComparedSetting, Comparison
     from shoal.verbs.compare.frontier import Axes
-    from shoal.verbs.compare.running import THRESHOLD
 
     done = [run for run in table.runs.values() if run.view is not None]
     # What publishes quasi-identifiers as they are loses nothing on them: no loss to weigh.
-    weighed = {f"run {run.number} ({run.title})": run for run in done if not _view(run)["exact"]}
+    wide = [run for run in done if not _view(run)["exact"]]
+    alike = [run for run in wide if _view(run)["made_of"] == _view(wide[-1])["made_of"]]
+    weighed = {f"run {run.number} ({run.title})": run for run in alike}
     settings = [
         ComparedSetting(run.method, {}, label, Plan(), verified=True, figures=_figures(_view(run)))
         for label, run in weighed.items()
     ]
-    limit = float(THRESHOLD.default)
-    comparison = Comparison(tuple(settings), Axes("highest", "loss", limit), 0, (), (), limit)
+    limits = RECIPIENTS.get(recipient, RECIPIENTS["contract"])
+    prior = max((b["prior"] for run in alike for b in _view(run)["beliefs"]), default=0.0)
+    axes = Axes("highest", "loss", limits.risk, limits.belief(prior))
+    comparison = Comparison(tuple(settings), axes, 0, (), (), limits.risk)
     chosen = comparison.recommended
     base = f"{root}/tables/{table.number}/runs"
     links = {label: f"{base}/{run.number}" for label, run in weighed.items()}
@@ -140,8 +150,15 @@ def _advice(table: OpenTable, root: str) -> dict[str, Any]:
         "advice": comparison.why if settings else "",
         "recommended": None if chosen is None else weighed[chosen.label].number,
         "unweighed": [run.number for run in done if _view(run)["exact"]],
+        "differing": {run.number: _differs(run, wide[-1]) for run in wide if run not in alike},
         "frontier": comparison.plot(links).html() if len(settings) > 1 else None,
     }
+
+
+def _differs(run: WebRun, last: WebRun) -> list[str]:
+    """Name the columns that two runs treat differently."""
+    one, other = _view(run)["made_of"], _view(last)["made_of"]
+    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
 
 
 def _view(run: WebRun) -> dict[str, Any]:
@@ -201,6 +218,7 @@ async def understand(request: Request) -> Response:
     if run.view is not None:
         picked = {str(each["number"]): each for each in run.view["picked"]}
         first = next(iter(picked.values()), None)
+        shown["questions"] = QUESTIONS
         shown["picked"] = picked.get(request.query_params.get("class", ""), first)
     name = "understand" if run.view is not None else "run-one"
     return page(request, name, shown, table=table, run=run)
@@ -287,6 +305,16 @@ async def hand_out(request: Request) -> Response:
         return error_page(request, 404, "There is no such file", "The run did not make it.", table)
     return FileResponse(run.folder / name, media_type=FILES[name][0], filename=name)
 
+
+QUESTIONS = {
+    "loss": "What was lost",
+    "classes": "How large classes are",
+    "risk": "Who can be found",
+    "attacks": "How attacks fare",
+    "belief": "How sure others can be",
+    "missing": "Cells that say nothing",
+}
+"""What each chart of a run answers."""
 
 _PUBLIC = ("release*.csv", "release.csv.manifest.json", "report.public.html")
 _STEP = 2.0  # a column's weight is doubled or halved at once

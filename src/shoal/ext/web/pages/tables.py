@@ -176,7 +176,7 @@ async def give_roles(request: Request) -> Response:
         table.undo_roles()
     else:
         table.redraft(drafts.with_roles(form, table.profile, table.draft))
-    _use_hierarchies(table)
+    table.use_hierarchies()
     return back(f"/tables/{table.number}/see")
 
 
@@ -228,7 +228,7 @@ async def decided(request: Request) -> Response:
     table.redraft(drafts.from_form(form, table.profile, table.draft))
     if form.get("do") == "undo":
         table.undo_roles()  # what the form says is as it was; and once more for the last change
-    _use_hierarchies(table)
+    table.use_hierarchies()
     if form.get("do") == "run":
         said = await said_of(request, table)
         if said["ready"]:
@@ -236,17 +236,6 @@ async def decided(request: Request) -> Response:
             return back(f"/tables/{table.number}/runs")
         return _decisions(request, table, said, status=422)
     return back(f"/tables/{table.number}/decide")
-
-
-def _use_hierarchies(table: OpenTable) -> None:
-    """Name the hierarchy of every column that goes up one, and of no other."""
-    for name, column in table.draft["columns"].items():
-        number = next(c["number"] for c in table.columns() if c["name"] == name)
-        there = table.hierarchy_path(number).exists()
-        if column.get("kind") == Kind.TAXONOMY.value and there:
-            column["hierarchy"] = f"hierarchies/{table.hierarchy_path(number).name}"
-        else:
-            column.pop("hierarchy", None)
 
 
 async def said_of(request: Request, table: OpenTable) -> dict[str, Any]:
@@ -313,6 +302,7 @@ def _decisions(
         "undecided": _named(table, "undecided"),
         "beliefs": said["beliefs"],
         "unprotected": _unprotected(table),
+        "notes": table.profile["notes"],
         "earlier": [*table.earlier],
     }
     return page(request, "decide", shown, table=table, status=status)
