@@ -24,7 +24,7 @@ test: $(VENV)/.stamp-dev
 
 # For the inner loop: what is not marked slow, in less than a minute once kernels are compiled. Folders that
 # are slow as a whole (tests/conftest.py) are not even collected.
-ALL_SLOW := $(addprefix --ignore=tests/,spark experiments db web golden cli)
+ALL_SLOW := $(addprefix --ignore=tests/,ext/spark experiments ext/databases ext/web golden cli)
 test-quick: $(VENV)/.stamp-dev
 	$(TESTED) $(SPREAD) -m "not slow" $(ALL_SLOW)
 
@@ -84,6 +84,7 @@ docs: $(VENV)/.stamp-docs
 	$(BIN)/python -m tools.make_arguments
 	$(BIN)/python -m tools.draw_house
 	$(BIN)/python -m tools.draw_before_after
+	$(BIN)/python -m tools.draw_benchmark
 	$(BIN)/python tools/run_docs.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open build/site/index.html"

@@ -15,10 +15,12 @@ import pytest
 import shoal
 from shoal.catalog import METHODS, RULES
 from shoal.cli.app import COMMANDS
+from shoal.releases.history import store
 from shoal.tables import demo
+from shoal.verbs import manifest
 from tests import inprocess
 from tests.test_house import LAYERS
-from tools import draw_house, make_arguments
+from tools import draw_benchmark, draw_house, make_arguments
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -31,6 +33,19 @@ def test_generated_pages_are_current() -> None:
     plan = MAKER["PLAN_PAGE"].read_text()
     assert MAKER["plan_page"](plan) == plan, "run: make docs"
     assert make_arguments.TARGET.read_text() == make_arguments.module(), "run: make docs"
+
+
+def test_the_chart_of_the_benchmark_shows_the_table(tmp_path: Path) -> None:
+    chart = draw_benchmark.chart()
+    assert chart.table.height == 5
+    chart.save(tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").read_text() == draw_benchmark.TARGET.read_text(), "make docs"
+
+
+def test_what_stays_the_same_names_the_formats_of_today() -> None:
+    page = (ROOT / "docs" / "stability.md").read_text()
+    assert f'| Manifest | {manifest.FORMAT} (`"shoal_manifest": {manifest.FORMAT}`)' in page
+    assert f'| History | {store.FORMAT} (`"format": {store.FORMAT}`)' in page
 
 
 @pytest.mark.slow
