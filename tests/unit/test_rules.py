@@ -190,7 +190,9 @@ def test_caps_of_different_values_of_a_column_are_joined():
     assert [column.share_of(value) for value in "abc"] == [0.5, 0.4, 1.0]
     assert column.least_share == 0.4
     assert caps_of(All((a, TCloseness(0.5, "s")))) is None
-    joint = caps_of(All((a, LDiversity(3, "s"), KAnonymity(4))))
+    several = All((a, LDiversity(3, "s"), KAnonymity(4)))
+    joint = caps_of(several)
+    assert several.least == 4
     assert joint.size == 4
     assert (joint.columns["s"].distinct, joint.columns["s"].share_of("a")) == (3, 0.5)
 
