@@ -59,7 +59,8 @@ def test_of_several_sheets_one_is_asked_for(steward: Steward) -> None:  # noqa: 
     seen = steward.until(f"{place}/see", lambda seen: "profile" in seen)
     assert seen["profile"]["rows"] == 30
     # What repeats the run says which sheet, too.
-    assert "--sheet People" in steward.get(f"{place}/decide")["command"]
+    number = int(place.rpartition("/")[2])
+    assert steward.client.app.state.bench.tables[number].plan().data.sheet == "People"
     steward.post(f"{place}/close")
 
 
@@ -102,7 +103,7 @@ def test_a_text_in_an_old_encoding_is_read_when_it_is_chosen(steward: Steward) -
     assert "--dates" not in note
     steward.post(f"{place}/see", encoding="mac_roman", dates="d/m/y", missing="", status=None)
     seen = steward.until(f"{place}/see", lambda seen: "profile" in seen)
-    assert [column["type"] for column in seen["profile"]["columns"]] == ["texts", "dates"]
+    assert [column["type"] for column in seen["profile"]["columns"]] == ["text", "date"]
     assert "--encoding mac_roman --dates d/m/y" in steward.get(f"{place}/decide")["command"]
     steward.post(f"{place}/close")
 
