@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from shoal.api.opening import read_table
 from shoal.base.roles import Kind
 from shoal.coding.encode import Encoded, encode
 from shoal.groupers import alpha_k
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import AlphaK
-from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory
 from shoal.tables.schema import declare
 

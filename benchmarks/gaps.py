@@ -24,9 +24,9 @@ import numpy.typing as npt
 import polars as pl
 
 import shoal
+from shoal.api.opening import read_table
 from shoal.ext.learning.classifier import has_library
 from shoal.show.charts.rows import bars
-from shoal.tables.files import read_table
 
 Floats = npt.NDArray[np.float64]
 K = 5

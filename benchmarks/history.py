@@ -19,7 +19,7 @@ def main() -> None:
     import shoal
     from benchmarks.process import run
     from benchmarks.tables import ADULT
-    from shoal.tables.files import read_table
+    from shoal.api.opening import read_table
 
     methods = sys.argv[1:] or ["mondrian", "dummies"]
     frame = read_table(ADULT / "acs_occ_300k.parquet").select(*QUASI, "occupation")

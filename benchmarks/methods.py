@@ -25,6 +25,7 @@ import numpy as np
 
 from benchmarks.before import Figure, compare, load, save
 from benchmarks.tables import ADULT, wages
+from shoal.api.opening import read_table
 from shoal.base.errors import ShoalError
 from shoal.catalog import METHODS
 from shoal.coding.encode import Encoded, encode
@@ -41,7 +42,6 @@ from shoal.privacy import (
     flatten,
 )
 from shoal.tables.domain import Nominal, flat
-from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory
 from shoal.tables.schema import declare
 

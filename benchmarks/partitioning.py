@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from shoal.api.opening import read_table
 from shoal.base.errors import ShoalWarning
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded, encode
@@ -30,7 +31,6 @@ from shoal.privacy import (
     TCloseness,
 )
 from shoal.tables.domain import Ordered
-from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory
 from shoal.tables.schema import declare
 

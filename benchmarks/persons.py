@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 
 from benchmarks.tables import ADULT
+from shoal.api.opening import read_table
 from shoal.base.partition import Partition
 from shoal.catalog import METHODS
 from shoal.coding.encode import Encoded, encode
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
-from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory
 from shoal.tables.schema import declare
 

@@ -17,11 +17,11 @@ import polars as pl
 from benchmarks.query_errors import METHODS, compare_queries
 from experiments.views import read_view
 from shoal.api.functions import anonymize
+from shoal.api.opening import read_table
 from shoal.base.errors import ShoalWarning
 from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import By
 from shoal.tables.cells import natural
-from shoal.tables.files import read_table
 
 QUASI = ["age", "sex", "race", "marital", "education", "birthplace", "work_class"]
 

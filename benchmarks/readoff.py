@@ -18,9 +18,9 @@ import polars as pl
 
 import shoal
 from benchmarks.tables import ADULT, QUASI
+from shoal.api.opening import read_table
 from shoal.base.errors import ShoalWarning
 from shoal.tables import demo
-from shoal.tables.files import read_table
 
 FILES = {"adult": "adult.csv.gz", "fars": "fars.csv.gz", "diabetes130": "diabetes130.parquet"}
 NUMBERS = {

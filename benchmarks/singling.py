@@ -16,8 +16,8 @@ def main() -> None:
     """Make the ACS table twenty columns wide and look at all its combinations."""
     os.environ["SHOAL_THREADS"] = os.environ["POLARS_MAX_THREADS"] = "2"
     from benchmarks.tables import ADULT
+    from shoal.api.opening import read_table
     from shoal.measures.singling import singling_out
-    from shoal.tables.files import read_table
 
     frame = read_table(ADULT / "acs_occ_300k.parquet")
     rng = np.random.default_rng(1)

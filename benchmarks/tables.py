@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from shoal.api.opening import read_table
 from shoal.coding.encode import Encoded, encode
 from shoal.tables.domain import Ordered, Taxonomy
-from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory
 from shoal.tables.schema import declare
 

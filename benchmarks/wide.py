@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from shoal.tables.files import read_table
+from shoal.api.opening import read_table
 
 ROWS = 20
 COLUMNS = (5_000, 10_000, 20_000, 40_000)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import polars as pl
 
+from shoal.api.opening import read_table
 from shoal.base.errors import InputError, SchemaError, listed
 from shoal.tables.domain import Taxonomy
-from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory
 
 COLUMNS = (

@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from shoal.tables.open_table import Names
 '''
 CLASSES = {
-    "data": ("ReadingArguments", "How a table is read"),
-    "limits": ("LimitArguments", "What bounds how cells of a column may be published"),
-    "columns": ("ColumnArguments", "What is declared of columns"),
-    "release": ("ReleaseArguments", "How the release is made and written"),
+    "Input": ("ReadingArguments", "TypedDict", "How a table is read"),
+    "data": ("DataArguments", "ReadingArguments", "How a table is read, and its hierarchies"),
+    "limits": ("LimitArguments", "TypedDict", "What bounds how cells of a column may be published"),
+    "columns": ("ColumnArguments", "LimitArguments", "What is declared of columns"),
+    "release": ("ReleaseArguments", "TypedDict", "How the release is made and written"),
 }
 
 
@@ -42,13 +43,12 @@ def module() -> str:
     """Return the text of the module."""
     lines: dict[str, list[str]] = {name: [] for name in CLASSES}
     for name, tables in arguments().items():
-        table = next(iter(tables))
+        table, setting = next(iter(tables.items()))
         kinds = [_type(t, name, s) for t, s in reversed(tables.items())]
-        group = "limits" if table == "columns" and name in LIMITS else table
+        group = "Input" if setting.group == "Input" else "limits" if name in LIMITS else table
         lines[group].append(f"    {name}: {' | '.join(kinds)} | None")
     parts = [HEAD]
-    for group, (title, meaning) in CLASSES.items():
-        base = "LimitArguments" if group == "columns" else "TypedDict"
+    for group, (title, base, meaning) in CLASSES.items():
         head = f'class {title}({base}, total=False):\n    """{meaning}."""\n'
         parts.append("\n".join([head, *lines[group]]) + "\n")
     words = {int: "int", float: "float", str: "str", bool: "bool", tuple: "Names"}

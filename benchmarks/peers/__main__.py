@@ -24,7 +24,7 @@ import polars as pl
 from benchmarks.peers.neutral import measure, read_column
 from benchmarks.process import Run, run
 from benchmarks.tables import ADULT, QUASI
-from shoal.tables.files import read_table
+from shoal.api.opening import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         risk,
         start,
     )
-    from shoal.api.opening import open, open_release  # noqa: A004 -- shoal.open
+    from shoal.api.opening import open, open_release, read_table  # noqa: A004 -- shoal.open
     from shoal.api.release import Release
     from shoal.api.table import Table
     from shoal.base.errors import (
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from shoal.releases.base import By
     from shoal.releases.verdict import Verdict
     from shoal.tables.domain import Taxonomy
-    from shoal.tables.files import read_table
     from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
     from shoal.tables.schema import Column, Schema
     from shoal.tables.write_files import write_table
@@ -77,7 +76,7 @@ __version__ = "1.0.0rc1"
 _HOMES = {
     "shoal.api.catalog": "methods rules",
     "shoal.api.functions": "anonymize attack audit compare estimate inspect risk start",
-    "shoal.api.opening": "open open_release",
+    "shoal.api.opening": "open open_release read_table",
     "shoal.api.release": "Release",
     "shoal.api.table": "Table",
     "shoal.base.errors": "Infeasible InputError MissingExtra NotVerified OutputError "
@@ -93,7 +92,6 @@ _HOMES = {
     "shoal.releases.base": "By",
     "shoal.releases.verdict": "Verdict",
     "shoal.tables.domain": "Taxonomy",
-    "shoal.tables.files": "read_table",
     "shoal.tables.write_files": "write_table",
     "shoal.tables.hierarchy": "read_hierarchy write_hierarchy",
     "shoal.tables.schema": "Column Schema",

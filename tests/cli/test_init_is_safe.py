@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import shoal as library
+from shoal.api.opening import read_table
 from shoal.base.roles import Role
 from shoal.plan.plan import Plan
-from shoal.tables.files import read_table
 from tests.cli.conftest import Run
 from tests.guessing.values import SHARED, draw
 

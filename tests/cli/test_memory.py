@@ -7,10 +7,10 @@ import sys
 import polars as pl
 import pytest
 
+from shoal.api.opening import read_table
 from shoal.base.errors import InputError, ParameterError
 from shoal.base.memory import DEFAULT, most_unpacked, size, told
 from shoal.tables.arrow_size import unpacked
-from shoal.tables.files import read_table
 
 WORDS = ("--quasi", "a", "--k", "4", "-o", "out.csv")
 PIECE = 1 << 20

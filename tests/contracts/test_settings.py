@@ -5,7 +5,9 @@ What a key may hold is read off its declaration, so that a new one is walked by 
 
 import contextlib
 import inspect
+import re
 import shlex
+from pathlib import Path
 from typing import get_args
 
 import polars as pl
@@ -17,11 +19,10 @@ from shoal.base.errors import ShoalError
 from shoal.catalog import RULES
 from shoal.cli import anonymize as anonymize_command
 from shoal.plan.changing import arguments, promise_arguments
-from shoal.plan.command import alike, arguments_of, to_command
-from shoal.plan.parts import TABLES
+from shoal.plan.parts import LIMITS, TABLES
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rules_asked
-from shoal.plan.setting import join_texts, split_texts
+from shoal.plan.setting import declared, join_texts, split_texts
 from shoal.tables.open_table import planned
 from tests.inprocess import shoal as run_command
 
@@ -30,27 +31,27 @@ FRAME = pl.DataFrame(
 )
 ROLES = {"age": {"role": "quasi"}, "town": {"role": "quasi"}, "ill": {"role": "sensitive"}}
 KEYS = [(table, key) for table, part in TABLES.items() for key in part.model_fields]
-ELSEWHERE = {("data", "source"), ("data", "table"), ("data", "query"), ("data", "history")}
 
 
 def sample(table, key):
     """A value that is not the default, of the type that is declared."""
     field = TABLES[table].model_fields[key]
     kinds = [k for k in get_args(field.annotation) or (field.annotation,) if k is not type(None)]
-    text = str(field.annotation)
+    words = [word for kind in kinds for word in get_args(kind) if isinstance(word, str)]
+    words += [word for word in kinds if isinstance(word, str)]
+    if words:
+        return words[-1]
     if key in ("role", "kind"):
         return {"role": "person", "kind": "ordered"}[key]
-    if "Literal" in text:
-        return next(word for word in ("together", "never", "codes", "skip") if word in text)
     if key == "same":
         return ["low=high,higher"]
-    if "tuple" in text:
+    if "tuple" in str(field.annotation):
         return ["", "-1"] if (table, key) == ("data", "missing") else ["low", "high"]
-    if "bool" in text:
+    if bool in kinds:
         return not field.default
     if int in kinds:
         return 3
-    return 0.25 if "float" in text else {"decimal": "comma", "dates": "d.m.y"}.get(key, "x")
+    return 0.25 if float in kinds else "x"
 
 
 def plan_with(table, key):
@@ -95,20 +96,22 @@ def test_a_file_keeps_it(table, key) -> None:
 @pytest.mark.parametrize(("table", "key"), KEYS)
 def test_a_command_keeps_it(table, key, heard) -> None:
     plan = plan_with(table, key)
-    command = to_command(plan, "t.csv", ["--trust-plan"])
-    assert alike(heard(command, plan), plan), command
+    command = plan.to_command("t.csv", ["--trust-plan"])
+    assert heard(command, plan).asks_the_same(plan), command
 
 
 @pytest.mark.parametrize(("table", "key"), KEYS)
-def test_python_keeps_it(table, key, monkeypatch) -> None:
+def test_python_keeps_it(table, key, monkeypatch, tmp_path) -> None:
     plan = plan_with(table, key)
-    given = arguments_of(plan)
     said = []
     monkeypatch.setattr(Table, "settled", None)
     monkeypatch.setattr("shoal.api.opening.gather", lambda *_: {})
     monkeypatch.setattr(Table, "_carried_out", lambda _self, full, *_, **__: (said.append(full), 0))
-    shoal.anonymize(FRAME, **({"plan": plan} if given is None else given))
-    assert alike(said[0], plan), given
+    (tmp_path / "plan.toml").write_text(plan.to_toml())
+    monkeypatch.chdir(tmp_path)
+    call = plan.to_python("t.csv")
+    exec(call.replace("'t.csv'", "FRAME"), {"shoal": shoal, "FRAME": FRAME})
+    assert said[0].asks_the_same(plan), call
 
 
 @pytest.mark.parametrize(("table", "key"), [("columns", "within"), ("release", "pseudonym")])
@@ -117,23 +120,26 @@ def test_no_command_asks_for_what_a_plan_refuses(table, key, heard) -> None:
     if table == "columns":
         columns["town"] = columns["town"] | {key: False}
     plan = Plan().replaced(columns=columns, **({} if table == "columns" else {table: {key: False}}))
-    command = to_command(plan, "t.csv")
+    command = plan.to_command("t.csv")
     assert f"--{key}" not in command
-    assert alike(heard(command, plan), plan), command
+    assert heard(command, plan).asks_the_same(plan), command
 
 
-def test_flags_say_every_key_that_has_a_flag(heard) -> None:
-    in_file = {k for k in KEYS if "--plan" in to_command(plan_with(*k), "t.csv")}
-    flagless = {
-        *ELSEWHERE,
-        ("columns", "hierarchy"),
-        ("columns", "missing"),
-        ("columns", "domain"),  # its flag takes a file
-        ("release", "shuffle"),
-        ("release", "pseudonym"),  # its flag names a column of persons, and the plan has none
-        *(("evidence", key) for key in TABLES["evidence"].model_fields),
-    }
-    assert in_file == flagless
+def test_flags_and_arguments_say_every_key_that_has_one() -> None:
+    own = {(table, key): each for table in TABLES for key, each in declared(TABLES[table]).items()}
+    flagless = {place for place, setting in own.items() if setting.flag is None}
+    assert {k for k in KEYS if "plan=" in plan_with(*k).to_python("t.csv")} == flagless
+    # The flag of a domain takes a file, and that of a pseudonym a column, which the plan has not.
+    flagless |= {("columns", "domain"), ("release", "pseudonym")}
+    assert {k for k in KEYS if "--plan" in plan_with(*k).to_command("t.csv")} == flagless
+
+
+def test_what_is_declared_is_read_by_some_code() -> None:
+    """A setting that is declared, and that nobody carries out, would be taken and ignored."""
+    home = Path(shoal.__file__).parent
+    code = "\n".join(path.read_text() for path in home.rglob("*.py"))
+    read = {*re.findall(r"\.(\w+)", code), *LIMITS}  # limits are asked one by one
+    assert {key for table, key in KEYS if table != "evidence"} - read == set()
 
 
 def test_everything_at_once_is_one_command(heard) -> None:
@@ -153,10 +159,10 @@ def test_everything_at_once_is_one_command(heard) -> None:
         method={"name": "mondrian", "cuts": "relaxed"},
         data={"missing": ["", "?"], "encoding": "cp1252"},
     )
-    command = to_command(plan, "my table.csv")
+    command = plan.to_command("my table.csv")
     assert "--plan" not in command
     assert "--seed-file seed.txt" in command and "--seed " not in command
-    assert alike(heard(command, plan), plan), command
+    assert heard(command, plan).asks_the_same(plan), command
 
 
 FLAGS = [(entry, flag) for entry in RULES.values() for flag, _ in entry.flags]

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from shoal.api.opening import read_table
 from shoal.tables.cells import typed
-from shoal.tables.files import read_table
 
 HERE = Path(__file__).parent
 SHARED = HERE.parents[2] / "shared" / "data"

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import shoal
 from experiments.views import read_view
+from shoal.api.opening import read_table
 from shoal.base import random_words
 from shoal.base.errors import Infeasible, ParameterError, ShoalWarning
 from shoal.privacy import All, KAnonymity, LDiversity
 from shoal.releases.dummies.make import draw
-from shoal.tables.files import read_table
 from shoal.tables.write_files import write_table
 from tests.tables import encoded
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.api.opening import read_table
 from shoal.base.errors import SchemaError, ShoalWarning
 from shoal.base.roles import Kind, Role
 from shoal.coding.encode import Encoded, encode
 from shoal.tables.domain import Nominal, Ordered, Taxonomy, flat
-from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory
 from shoal.tables.native import from_native
 from shoal.tables.schema import Column, Schema, declare

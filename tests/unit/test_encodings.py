@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.tables.files import read_table
+from shoal.api.opening import read_table
 
 GERMAN = "Ort;Größe\nKöln;3\nMünchen „West“;4\nDüren – Süd;5\n"
 

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.api.opening import read_table
 from shoal.base.errors import ShoalWarning
 from shoal.measures.exposure import Exposure
 from shoal.measures.exposure import exposure as measured
 from shoal.releases.published import read
-from shoal.tables.files import read_table
 from tests.naive import exposure as naive
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shoal.api.opening import read_table
 from shoal.coding.encode import encode
 from shoal.groupers import incognito, mondrian, tp
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import FrequencyLDiversity, KAnonymity
-from shoal.tables.files import read_table
 from shoal.tables.hierarchy import read_directory
 from shoal.tables.schema import declare
 

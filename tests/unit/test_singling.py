@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from shoal.api.opening import read_table
 from shoal.measures.singling import COLUMNS, TOP, Combination, _count, _Table, singling_out
-from shoal.tables.files import read_table
 from tests.naive import singling as naive
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

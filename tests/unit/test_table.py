@@ -14,10 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shoal.api.opening import read_table
 from shoal.base import atomic
 from shoal.base.errors import InputError, OutputError
 from shoal.tables import csvfile
-from shoal.tables.files import FORMATS, read_table
+from shoal.tables.files import FORMATS
 from shoal.tables.write_files import write_release, write_table
 
 TABLE = "name,age,zip\nAnn,39,00123\nBob,,99\n"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.api.opening import read_table
 from shoal.tables.cells import blank, blank_and_typed, typed
-from shoal.tables.files import read_table
 
 CELLS = (
     "1", " 2", "007", "-0", "1.5", "nan", "1e999", "true", "False ", "2020-02-29", "2020-02-30",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from shoal.api.setting_arguments import (
     ColumnArguments,
+    DataArguments,
     LimitArguments,
     PromiseArguments,
-    ReadingArguments,
     ReleaseArguments,
 )
 from shoal.base.errors import ParameterError
@@ -37,7 +37,7 @@ class Roles(TypedDict, total=False):
     person: str | None
 
 
-class Declared(Roles, ReadingArguments, ColumnArguments, total=False):
+class Declared(Roles, DataArguments, ColumnArguments, total=False):
     """What :func:`shoal.open` takes after the table."""
 
     plan: Plan | str | Path | None
@@ -103,7 +103,7 @@ class Compared(Declared, Weighed, total=False):
     keep_releases: bool
 
 
-class _Released(ReadingArguments, total=False):
+class _Released(DataArguments, total=False):
     """What is said of a release, whatever is asked of it."""
 
     sensitive: Names | None

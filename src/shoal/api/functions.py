@@ -31,7 +31,7 @@ from shoal.api.opening import (
     open_release,
 )
 from shoal.api.release import Release
-from shoal.api.setting_arguments import ReadingArguments
+from shoal.api.setting_arguments import DataArguments
 from shoal.api.signatures import names_of, parted, signed
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
@@ -219,7 +219,7 @@ def _beside_manifest(
     if again:
         from shoal.api.again import remake
 
-        as_then = {k: opening[k] for k in names_of(ReadingArguments) if k in opening}
+        as_then = {k: opening[k] for k in names_of(DataArguments) if k in opening}
         how |= as_then | {"seed": how.get("seed"), "history": promise.get("history")}
         remade = remake(manifest, data, plan=own, **how)
     if released is None:

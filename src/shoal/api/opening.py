@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, Unpack, overload
@@ -15,6 +15,7 @@ from shoal.api.arguments import (
     Opening,
 )
 from shoal.api.release import Release
+from shoal.api.setting_arguments import ReadingArguments
 from shoal.api.signatures import signed
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
@@ -23,6 +24,7 @@ from shoal.plan.parts import LIMITS
 from shoal.plan.plan import Plan
 from shoal.releases import foreign
 from shoal.releases.reading import open_published
+from shoal.tables.files import read_file
 from shoal.tables.find_hierarchies import Hierarchies, gather, is_path
 from shoal.tables.native import Native, is_spark_frame
 from shoal.tables.open_table import (
@@ -32,6 +34,7 @@ from shoal.tables.open_table import (
     locate,
     planned,
 )
+from shoal.tables.source import place
 
 FrameT = TypeVar("FrameT")
 Declare = Callable[[Sequence[str]], dict[str, Any]]
@@ -98,6 +101,31 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
     return opened
 
 
+@signed(ReadingArguments)
+def read_table(
+    path: Path | str,
+    *,
+    text: Collection[str] | Callable[[Sequence[str]], Collection[str]] = (),
+    quoted: bool = False,
+    **how: Unpack[ReadingArguments],
+) -> pl.DataFrame:
+    """Read a table from a file (CSV, Parquet, Arrow, Excel, Stata, SPSS, SAS) or from a database.
+
+    Parameters
+    ----------
+    path
+        The file, whose first bytes tell what it is, not its name. Or an address such as
+        ``postgresql://host/db#table``.
+    {Input}
+    text
+        Columns of a CSV file to keep as text even if every cell looks like a number or a date; or
+        what returns them, given all columns.
+    quoted
+        A CSV file may be a release that was written with ``csv_safe``: then undo that.
+    """
+    return read_file(place(path), planned(None, **how).data, text=text, quoted=quoted)[0]
+
+
 def look(
     data: Any, *, table: str | None = None, query: str | None = None, **declared: Any
 ) -> Table[Any]:
@@ -137,7 +165,7 @@ def open_with_plan(
         st=st,
         hierarchies=hierarchies,
         complete=bool(plan.columns),
-        how=plan.data.how,
+        how=plan.data,
     )
     if notations:
         opened = foreign.declared(opened, notations)
@@ -166,8 +194,6 @@ def open_release(
     hierarchies: Hierarchies | None = None,
     kind: Mapping[str, Kind | str] | None = None,
     domain: Domains | None = None,
-    missing: Names | None = None,
-    delimiter: str | None = None,
     notations: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Release[Any]:
@@ -176,7 +202,8 @@ def open_release(
     The shape is told by the file's own marks and by what is declared: Anatomy by its second table,
     dummy values by sets in a column that is declared sensitive. Everything else is read as a
     generalized table, whose cells are values, intervals, sets or ``*``. If nothing is declared, a
-    data dictionary beside the file (``--dictionary``) says what its columns are.
+    data dictionary beside the file (``--dictionary``) says what its columns are. How a table is
+    read is said of the original's file; encoding, sheet, hidden and labels also of the release's.
 
     Parameters
     ----------
@@ -201,11 +228,7 @@ def open_release(
         Per sensitive column the values from which dummy values were drawn, as :func:`shoal.open`
         takes them. Next to a file ``x.csv`` they are found as ``x.domain.csv``; without either they
         are the values in the sets.
-    missing, delimiter
-        Texts that mean missing in the original, apart from the empty one, and what parts its cells.
-    encoding, dates, decimal, sheet, hidden, labels
-        How the original's file is read, as :func:`shoal.read_table` takes them; encoding, sheet,
-        hidden and labels also the release's, as far as it is not UTF-8.
+    {Input}
     notations
         Per column how another tool wrote its cells, when that cannot be told by itself: a pattern
         such as ``"LO to HI"``, or ``"exact"``.
@@ -216,8 +239,7 @@ def open_release(
     if plan is None and declared is not None:
         plan = declared.plan
     late = {key: more.pop(key) for key in LIMITS if key in more}
-    read_as: dict[str, Any] = {"missing": missing, "delimiter": delimiter, **more}
-    full = planned(plan, hierarchies=hierarchies, **read_as)
+    full = planned(plan, hierarchies=hierarchies, **more)
     named: Mapping[Role, Any] = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
     named = {**named, Role.IDENTIFIER: identifier, Role.PERSON: person}
     told = None

@@ -23,6 +23,11 @@ class ReadingArguments(TypedDict, total=False):
     sheet: str | None
     hidden: str | None
     labels: str | None
+
+
+class DataArguments(ReadingArguments, total=False):
+    """How a table is read, and its hierarchies."""
+
     hierarchies: Hierarchies | None
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 
 from shoal.api.setting_arguments import (
     ColumnArguments,
+    DataArguments,
     PromiseArguments,
     ReadingArguments,
     ReleaseArguments,
@@ -23,10 +24,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HEAD = "Parameters\n----------\n"
 _TABLES: dict[Any, str] = {
-    ReadingArguments: "data",
+    ReadingArguments: "Input",
+    DataArguments: "data",
     ColumnArguments: "columns",
     ReleaseArguments: "release",
 }
+
+
+def _is_of(tables: Mapping[str, Setting], part: str) -> bool:
+    """Tell whether an argument is of a table of the plan, or of a group of settings."""
+    table, setting = next(iter(tables.items()))
+    return part in (table, setting.group)
 
 
 def names_of(*of: Any) -> dict[str, str]:
@@ -43,7 +51,7 @@ def names_of(*of: Any) -> dict[str, str]:
             for part, table in _TABLES.items()
             if types.keys() >= part.__annotations__.keys()
             for name, tables in arguments().items()
-            if next(iter(tables)) == table
+            if _is_of(tables, table)
         ]
         if types.keys() >= PromiseArguments.__annotations__.keys():
             more += promise_arguments()
@@ -65,8 +73,9 @@ def _described(
 ) -> str:
     """Return a docstring that says what every argument means, each where it is declared.
 
-    A name in braces stands for the settings of that table of the plan, ``{promise}`` for the flags
-    of the rules. What others say of arguments that are ``taken`` goes before or after the own ones.
+    A name in braces stands for the settings of that table of the plan, or of that group,
+    ``{promise}`` for the flags of the rules. What others say of arguments that are ``taken`` goes
+    before or after the own ones.
     """
     text = re.sub(r"^\{(\w+)\}$", _settings, inspect.cleandoc(function.__doc__ or ""), flags=re.M)
     own = _entries(text)
@@ -100,9 +109,9 @@ def _settings(table: re.Match[str]) -> str:
         }
     else:
         meant = {
-            name: _filled(table[1], tables[table[1]])
+            name: _filled(*next(iter(tables.items())))
             for name, tables in arguments().items()
-            if next(iter(tables)) == table[1]
+            if _is_of(tables, table[1])
         }
     return "\n".join(f"{name}\n{text}" for name, text in meant.items())
 

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
 from shoal.catalog import RULES
-from shoal.plan.changing import ROLES, arguments, changes
+from shoal.plan.changing import ROLES, Tree, arguments
 from shoal.plan.parts import ColumnPart
-from shoal.plan.plan import Plan
 from shoal.plan.setting import Setting, join_texts
 
+_WIDE = 88
 _NOT_SAID = {key: field.default for key, field in ColumnPart.model_fields.items()}
 
 
-def arguments_of(plan: Plan, base: Plan | None = None) -> dict[str, Any] | None:
-    """Return what a call has to give for the same run; None if no arguments say it all.
+def arguments_of(own: Tree, old: Tree) -> dict[str, Any]:
+    """Return the arguments that say what a final plan has and another one, which is empty, has not.
 
-    Beside another plan only what differs from it. The seed is left out: it is a secret.
+    The seed is left out: it is a secret.
     """
-    every, base = base is None, Plan() if base is None else base
     given: dict[str, Any] = {
-        role: names for role in ROLES if (names := plan.names(Role(role))) != base.names(Role(role))
+        role: names
+        for role in ROLES
+        if (names := [name for name, part in own["columns"].items() if part["role"] == role])
     }
-    own, old = plan.final().tree(), base.final().tree()
     for name, tables in arguments().items():
         value: Any = None
         by_column: dict[str | None, Any] = {}
         for table in tables:
             if table == "columns":
-                before = {column: part.get(name) for column, part in old["columns"].items()}
                 by_column |= {
                     column: part[name]
                     for column, part in own["columns"].items()
-                    if name in part and part[name] != before.get(column, _NOT_SAID[name])
+                    if name in part and part[name] != _NOT_SAID[name]
                 }
             elif own.get(table, {}).get(name) != old.get(table, {}).get(name):
                 value = own[table].get(name)
@@ -45,25 +42,8 @@ def arguments_of(plan: Plan, base: Plan | None = None) -> dict[str, Any] | None:
             given[name] = {None: value, **by_column} if by_column else value
         elif by_column:
             given[name] = by_column
-    if every or own["method"] != old["method"]:
-        given["method"] = own["method"]["name"]
-        given["options"] = {k: value for k, value in own["method"].items() if k != "name"}
-    if every or own["rules"] != old["rules"]:
-        given |= _promises(own["rules"])
-    try:
-        again = base.changed(changes(given))
-    except ShoalError:
-        return None
-    return given if alike(again, plan) else None
-
-
-def alike(one: Plan, other: Plan) -> bool:
-    """Tell whether two plans ask for the same, whatever the seed and the order of the rules."""
-    trees = [plan.final().tree() for plan in (one, other)]
-    for tree in trees:
-        tree.pop("seed", None)
-        tree["rules"] = sorted(map(repr, tree["rules"]))
-    return trees[0] == trees[1]
+    options = {key: value for key, value in own["method"].items() if key != "name"}
+    return {**given, "method": own["method"]["name"], "options": options} | _promises(own["rules"])
 
 
 def _promises(specs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -166,13 +146,8 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def to_command(plan: Plan, data: str, more: Sequence[str] = (), file: str = "plan.toml") -> str:
-    """Return the command that carries a plan out: in flags if they can say it all, else with it.
-
-    ``more``: words that no plan holds. Reports show this command, so the seed is in a file.
-    """
-    given = arguments_of(plan)
-    words = None if given is None else words_of(given)
-    seed = ["--seed-file", "seed.txt"] if plan.seeded else []
-    said = ["--plan", file] if words is None else words
-    return shlex.join(["shoal", "anonymize", data, *said, *more, *seed, "-o", "release.csv"])
+def call_of(data: str, given: Mapping[str, Any], *more: str) -> str:
+    """Return the call in Python by which a table and arguments are given; ``more``: as written."""
+    said = [repr(data), *(f"{name}={value!r}" for name, value in given.items()), *more]
+    line = f"shoal.anonymize({', '.join(said)})"
+    return line if len(line) <= _WIDE else "shoal.anonymize(\n    " + ",\n    ".join(said) + ",\n)"

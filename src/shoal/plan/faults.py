@@ -12,17 +12,8 @@ from shoal.base.params import Param, check_options
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
 from shoal.plan import text as plan_text
+from shoal.plan.parts import TABLES
 from shoal.plan.setting import same_groups
-
-_NUMBERS = {
-    "slack": "the chance that a cell is published wider than it need be: a number from 0 (never) "
-    "to 1 (always), for instance 0.2; leave it out for none",
-    "suppress": "the share of the rows that may be left out: a number from 0 to below 1, for "
-    "instance 0.01",
-    "importance": "how much a column's loss counts: a number above 0, at most 1,000,000, "
-    "1 for an ordinary column",
-}
-
 
 _WANTED = {
     "a table of keys": ("model_type", "model_attributes_type", "dict_type", "mapping_type"),
@@ -38,10 +29,10 @@ _BOUNDS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
 _SHOWN = 200  # characters of a value that is no good
 
 
-def said(fault: Any, fields: Mapping[str, Iterable[str]], source: str, text: str) -> str:
+def said(fault: Any, tables: Iterable[str], source: str, text: str) -> str:
     """Turn one pydantic fault into our sentence: where, what was got, what is allowed.
 
-    ``fields``: the keys that each table of a plan may have, those outside of all tables under "".
+    ``tables``: the tables and keys that a plan has.
     """
     # Validation walks through unions and keys of its own; only real keys help the reader.
     loc = tuple(part for part in fault["loc"] if part != "[key]")
@@ -52,7 +43,7 @@ def said(fault: Any, fields: Mapping[str, Iterable[str]], source: str, text: str
             f"{where}'seed' must be a whole number, from 0 on. What was got is not repeated here."
         )
     if fault["type"] == "extra_forbidden":
-        allowed = list(fields.get(str(loc[0]) if len(loc) > 1 else "", ()))
+        allowed = list(TABLES[str(loc[0])].model_fields if len(loc) > 1 else tables)
         return (
             f"{where}unknown key {key!r}. Allowed here: {', '.join(allowed)}."
             f"{nearest(str(loc[-1]), allowed)}"
@@ -68,9 +59,20 @@ def said(fault: Any, fields: Mapping[str, Iterable[str]], source: str, text: str
         return f"{where}{key!r} must be {allowed}. Got {shortened(fault['input'])} instead."
     if fault["type"] == "missing":
         return f"{where}{key!r} is missing."
-    if (last := loc[-1]) in _NUMBERS:
-        return f"{where}{key!r} is {_NUMBERS[last]}. Got {shortened(fault['input'])} instead."
+    if loc[0] in TABLES and (limits := _limits(TABLES[str(loc[0])].model_fields.get(str(loc[-1])))):
+        return f"{where}{key!r} must be a number {limits}. Got {shortened(fault['input'])} instead."
     return f"{where}{key!r} {_wanted(fault)}. Got {shortened(fault['input'])} instead."
+
+
+def _limits(field: Any) -> str:
+    """Say which limits are declared of a number."""
+    found = [
+        f"{words} {getattr(limit, sign):,}"
+        for limit in getattr(field, "metadata", ())
+        for sign, words in _BOUNDS.items()
+        if hasattr(limit, sign)
+    ]
+    return " and ".join(found)
 
 
 def _wanted(fault: Any) -> str:
@@ -79,9 +81,6 @@ def _wanted(fault: Any) -> str:
     for words, kinds in _WANTED.items():
         if kind in kinds:
             return f"must be {words}"
-    for sign, words in _BOUNDS.items():
-        if sign in about:
-            return f"must be {words} {about[sign]}"
     if kind == "value_error":
         return f"cannot be: {about['error']}".rstrip(".")
     return "is of a form that is not known here"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,9 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD
 from shoal.plan import setting as reading
-from shoal.plan.setting import Setting, declared
+from shoal.plan.setting import Setting
 
 Sets = Literal["allowed", "never"]
+ENCODINGS = ["cp1252", "latin1", "cp1250", "mac_roman", "utf-16", "shift_jis", "detect"]
+Dates = Literal["d.m.y", "d/m/y", "m/d/y", "d-m-y", "m-d-y", "y/m/d", "y.m.d", "off"]
 LIMITS = ("within", "coarsest", "finest", "top", "bottom")
 """What bounds how cells of a column may be published."""
 
@@ -23,6 +26,11 @@ _SETS = Setting(
     in_file="whether categories without a hierarchy may be published as lists of values: allowed, "
     "or never (one value or *)",
 )
+
+
+def _of_files(meaning: str, takes: str, *kinds: str, offers: Sequence[str] = ()) -> Setting:
+    """Declare how files of some kinds are read."""
+    return Setting(meaning, takes, group="Input", rare=True, files=kinds, offers=offers)
 
 
 class Part(BaseModel):
@@ -50,51 +58,44 @@ class DataPart(Part):
         ),
     ] = ("",)
     delimiter: Annotated[
-        str | None,
-        Setting("CSV delimiter, if the guess is wrong.", "CHAR", group="Input", rare=True),
+        str | None, _of_files("CSV delimiter, if the guess is wrong.", "CHAR", "text")
     ] = None
     encoding: Annotated[
         str | None,
-        Setting(
+        _of_files(
             "Encoding of text files other than UTF-8: cp1252, utf-16, ...; detect: guess it.",
             "NAME",
-            group="Input",
-            rare=True,
+            "text",
+            "statistics",
+            offers=ENCODINGS,
         ),
     ] = None
     dates: Annotated[
-        str | None,
-        Setting(
+        Dates | None,
+        _of_files(
             "Form of dates in text files: d.m.y, d/m/y, m/d/y, ...; off: read them as text.",
             "FORM",
-            group="Input",
-            rare=True,
+            "text",
         ),
     ] = None
     decimal: Annotated[
-        str | None,
-        Setting("Decimal sign in text files: comma or point.", "WORD", group="Input", rare=True),
+        Literal["point", "comma"] | None,
+        _of_files("Decimal sign in text files: comma or point.", "WORD", "text"),
     ] = None
-    sheet: Annotated[
-        str | None, Setting("Sheet of an Excel file.", "NAME", group="Input", rare=True)
-    ] = None
+    sheet: Annotated[str | None, _of_files("Sheet of an Excel file.", "NAME", "workbook")] = None
     hidden: Annotated[
         Literal["include", "skip"] | None,
-        Setting(
+        _of_files(
             "Hidden rows, columns and sheets of an Excel file: include or skip; without this "
             "option a file with hidden parts is refused.",
             "WORD",
-            group="Input",
-            rare=True,
+            "workbook",
         ),
     ] = None
     labels: Annotated[
         Literal["texts", "codes"] | None,
-        Setting(
-            "Values of Stata, SPSS and SAS files: texts (default) or codes.",
-            "WORD",
-            group="Input",
-            rare=True,
+        _of_files(
+            "Values of Stata, SPSS and SAS files: texts (default) or codes.", "WORD", "statistics"
         ),
     ] = None
     hierarchies: Annotated[
@@ -106,11 +107,10 @@ class DataPart(Part):
     ] = None
 
     @property
-    def how(self) -> dict[str, Any]:
-        """How the file is read, by the names of :func:`shoal.read_table`."""
-        own = {key for key, setting in declared(type(self)).items() if setting.group == "Input"}
-        names = own - {"missing", "delimiter"}
-        return {n: value for n in sorted(names) if (value := getattr(self, n)) is not None}
+    def released(self) -> DataPart:
+        """How a release of the table is read: only empty means missing, and texts stay texts."""
+        kept = ("encoding", "sheet", "hidden", "labels")
+        return DataPart(**{name: getattr(self, name) for name in kept})
 
 
 class ColumnPart(Part):

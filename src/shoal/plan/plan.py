@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,16 @@ from typing import Any
 from pydantic import Field, PrivateAttr, ValidationError
 
 from shoal.base.address import hide
-from shoal.base.errors import ParameterError, PlanError
+from shoal.base.errors import ParameterError, PlanError, ShoalError
 from shoal.base.params import Param
 from shoal.base.parsing import Unreadable
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE, METHODS, RULES, AsInPaper, find_paper
 from shoal.plan import text as plan_text
-from shoal.plan.changing import changed
+from shoal.plan.changing import changed, changes
 from shoal.plan.faults import option_faults, said
 from shoal.plan.origin import Origin, leads_out, mistrust
 from shoal.plan.parts import (
-    TABLES,
     ColumnPart,
     DataPart,
     EvidencePart,
@@ -185,6 +185,48 @@ class Plan(Part):
         plan._origin = replace(self._origin, named=self._origin.named | named)
         return plan
 
+    def arguments(self) -> dict[str, Any] | None:
+        """Return what a call has to give for the same run; None if no arguments say it all."""
+        from shoal.plan.command import arguments_of  # few runs say what they are
+
+        given = arguments_of(self.final().tree(), Plan().final().tree())
+        try:
+            return given if Plan().changed(changes(given)).asks_the_same(self) else None
+        except ShoalError:
+            return None
+
+    def asks_the_same(self, other: Plan) -> bool:
+        """Tell whether two plans ask for the same, whatever the seed and the order of the rules."""
+        trees = [plan.final().tree() for plan in (self, other)]
+        for tree in trees:
+            tree.pop("seed", None)
+            tree["rules"] = sorted(map(repr, tree["rules"]))
+        return trees[0] == trees[1]
+
+    def to_command(self, data: str, more: Sequence[str] = ()) -> str:
+        """Return the command that carries it out: by flags, or by plan.toml if they cannot say it.
+
+        ``more``: words that no plan holds. Reports show this command, so the seed is in a file.
+        """
+        from shoal.plan.command import words_of
+
+        given = self.arguments()
+        words = None if given is None else words_of(given)
+        seed = ["--seed-file", "seed.txt"] if self.seeded else []
+        said = ["--plan", "plan.toml"] if words is None else words
+        return shlex.join(["shoal", "anonymize", data, *said, *more, *seed, "-o", "release.csv"])
+
+    def to_python(self, data: str, **more: Any) -> str:
+        """Return the call in Python that carries it out, as :meth:`to_command` does.
+
+        ``more``: arguments that no plan holds. The seed is read with ``pathlib.Path``.
+        """
+        from shoal.plan.command import call_of
+
+        given = self.arguments()
+        seed = ['seed=int(Path("seed.txt").read_text())'] if self.seeded else []
+        return call_of(data, {**({"plan": "plan.toml"} if given is None else given), **more}, *seed)
+
     def replaced(self, **tables: Any) -> Plan:
         """Return the plan with other tables, as plain data, in place of its own."""
         return self._again({**self.tree(), **tables})
@@ -272,10 +314,7 @@ def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
     try:
         plan = Plan.model_validate(tree)
     except ValidationError as error:
-        fields = {"": list(Plan.model_fields)} | {
-            table: list(part.model_fields) for table, part in TABLES.items()
-        }
-        faults = [hide(said(fault, fields, source, text)) for fault in error.errors()]
+        faults = [hide(said(fault, Plan.model_fields, source, text)) for fault in error.errors()]
     faults += option_faults(tree, source, text)
     if faults or plan is None:
         raise PlanError(faults)

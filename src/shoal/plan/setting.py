@@ -25,7 +25,9 @@ class Setting:
     ``group``: where the help of a command lists it, among what few people need if it is ``rare``.
     ``read``: turns what a call gives into what the plan holds. ``role``: its flag takes the name of
     a column, which gets this role. ``in_file``: its help where the key stands in a plan, if that of
-    the flag is about the flag. ``of``: of a column, the roles that it is about.
+    the flag is about the flag. ``of``: of a column, the roles that it is about. ``files``: of how
+    a table is read, the kinds of files that it is about. ``offers``: what the page offers where
+    any text may stand.
     """
 
     help: str
@@ -37,6 +39,8 @@ class Setting:
     role: Role | None = None
     in_file: str = ""
     of: tuple[Role, ...] = (Role.QUASI,)
+    files: tuple[str, ...] = ()
+    offers: Sequence[str] = ()
 
     @property
     def meaning(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,21 @@ from shoal.base.errors import OutputError
 from shoal.base.roles import Role
 from shoal.catalog import DOMAIN
 from shoal.catalog.extensions import require
+from shoal.plan.parts import DataPart
 from shoal.plan.plan import Plan
 from shoal.releases.anatomy import GROUP
 from shoal.releases.counterfeits import COUNTERFEITS
 from shoal.releases.ends import ENDS, all_ends
 from shoal.releases.opened import Opened
-from shoal.tables.files import read_table, second_path
+from shoal.tables.files import read_file, second_path
 from shoal.tables.find_hierarchies import Hierarchies, gather, is_path
 from shoal.tables.native import from_native
-from shoal.tables.open_table import load_released, released_how
+from shoal.tables.open_table import load_released
 from shoal.tables.schema import Column
 from shoal.tables.set_cells import read_sets
 from shoal.tables.source import Source, beside, place
 
+NOTHING_SAID = DataPart()
 SIDES = ("st", DOMAIN, COUNTERFEITS)
 """The tables that may lie beside a release, by their part of the name."""
 
@@ -38,7 +40,7 @@ def open_published(
     st: Any = None,
     hierarchies: Hierarchies | None = None,
     complete: bool = True,
-    how: Mapping[str, Any] | None = None,
+    how: DataPart = NOTHING_SAID,
 ) -> Opened:
     """Read a published table, and the second one beside it, and open the release they are.
 
@@ -80,7 +82,7 @@ def declared_columns(plan: Plan, frame: pl.DataFrame) -> list[Column]:
 
 
 def side_tables(
-    released: Any, published: pl.DataFrame, sides: Any = None, how: Mapping[str, Any] | None = None
+    released: Any, published: pl.DataFrame, sides: Any, how: DataPart
 ) -> dict[str, pl.DataFrame]:
     """Return the other tables of a release, by name, as far as its first one has their marks.
 
@@ -96,17 +98,17 @@ def side_tables(
     return {name: table for name, table in tables if table is not None}
 
 
-def _read(where: Path | Source, how: Mapping[str, Any] | None) -> pl.DataFrame:
+def _read(where: Path | Source, how: DataPart) -> pl.DataFrame:
     if isinstance(where, Source):
         require("databases")
         from shoal.ext.databases.reading import read_source
 
         return read_source(where)
-    return read_table(where, quoted=True, **released_how(how))
+    return read_file(where, how.released, quoted=True)[0]
 
 
 def _beside(
-    where: Path | Source, name: str, published: pl.DataFrame, how: Mapping[str, Any] | None
+    where: Path | Source, name: str, published: pl.DataFrame, how: DataPart
 ) -> pl.DataFrame | None:
     """Return the table ``x.st.csv`` next to ``x.csv``, or ``x_st`` next to ``x`` of a database."""
     if isinstance(where, Path):
@@ -117,9 +119,8 @@ def _beside(
         # A wide table takes long to look through: first of all there must be something to read.
         there = second.exists() and (name != DOMAIN or _holds_sets(published))
         text = {DOMAIN: ("column", "value"), COUNTERFEITS: published.columns}.get(name, ())
-        own = released_how(how)
         try:
-            return read_table(second, text=text, quoted=True, **own) if there else None
+            return read_file(second, how.released, text=text, quoted=True)[0] if there else None
         except NoRows:  # no counterfeits are told by a table without rows
             if name != COUNTERFEITS:
                 raise

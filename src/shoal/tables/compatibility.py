@@ -142,9 +142,9 @@ CONFLICTS = (
         "one row per person first and leave the person out.",
     ),
     Conflict(
-        local_setting,
         on_spark,
-        "{asked} was asked for, and that is carried out on one machine only. Leave it out, or "
+        local_setting,
+        "{clash} was asked for, and that is carried out on one machine only. Leave it out, or "
         "leave out the engine.",
     ),
     Conflict(

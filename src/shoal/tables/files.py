@@ -14,17 +14,19 @@ from shoal.base.memory import LEAST, check_fits, told
 from shoal.base.parsing import Unreadable
 from shoal.base.threads import share
 from shoal.catalog.extensions import require
+from shoal.plan.parts import DataPart
 from shoal.tables.arrow_size import unpacked
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
-from shoal.tables.local import check_words, read_local_forms
-from shoal.tables.source import Source, place
+from shoal.tables.local import read_local_forms
+from shoal.tables.source import Source
 from shoal.tables.spreadsheet import unquote
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
 _CELLS = 1 << 16  # of a text file whose types are found at a time
 _WIDTHS = {"BOOLEAN": 0, "INT32": 1, "FLOAT": 4}  # least bytes of a cell; of others 8
 TEXT_FORMATS = (".csv", ".csv.gz", ".tsv")
+WORKBOOKS = (".xlsx", ".xlsm", ".xls")
 STATISTICS = {
     ".dta": "Stata",
     ".sav": "SPSS",
@@ -36,85 +38,34 @@ STATISTICS_WRITTEN = (".dta", ".sav", ".xpt")
 FORMATS = (*TEXT_FORMATS, ".parquet", ".arrow", ".feather", ".xlsx", *STATISTICS_WRITTEN)
 
 
-def read_table(
-    path: Path | str,
-    missing: Sequence[str] = (),
-    delimiter: str | None = None,
-    *,
-    text: Collection[str] | Callable[[Sequence[str]], Collection[str]] = (),
-    quoted: bool = False,
-    encoding: str | None = None,
-    dates: str | None = None,
-    decimal: str | None = None,
-    sheet: str | None = None,
-    hidden: str | None = None,
-    labels: str | None = None,
-) -> pl.DataFrame:
-    """Read a table from a file (CSV, Parquet, Arrow, Excel, Stata, SPSS, SAS) or from a database.
-
-    Parameters
-    ----------
-    path
-        The file; what it is is told by its first bytes, not by its name. Or an address such as
-        ``postgresql://host/db#table``.
-    missing
-        Texts that stand for a missing value, besides empty cells, nulls and NaN.
-    delimiter
-        Of a CSV file; found out when not given.
-    text
-        Columns of a CSV file to keep as text even if every cell looks like a number or a date; or
-        what returns them, given all columns.
-    quoted
-        A CSV file may be a release that was written with ``csv_safe``: then undo that.
-    encoding
-        Of the texts of a CSV, Stata, SPSS or SAS file, if it is not UTF-8 or as the file says.
-    dates, decimal
-        How a CSV file writes dates (``"d.m.y"``, ``"m/d/y"``, ..., ``"off"``: leave them text) and
-        decimals (``"comma"``, ``"point"``); found out when only one reading fits.
-    sheet
-        Of an Excel file; needed when there are several.
-    hidden
-        ``"include"`` or ``"skip"``: hidden rows, columns and sheets of an Excel file.
-    labels
-        ``"codes"``: of a Stata, SPSS or SAS file the codes, not what they are labelled.
-    """
-    how = {"encoding": encoding, "dates": dates, "decimal": decimal}
-    how |= {"sheet": sheet, "hidden": hidden, "labels": labels}
-    return read_file(place(path), missing, delimiter, text=text, quoted=quoted, **how)[0]
+AS_IT_STANDS = DataPart(missing=())
+"""How a file is read of which nothing is said, not even that empty texts are missing."""
 
 
 def read_file(
     path: Path | Source,
-    missing: Sequence[str] = (),
-    delimiter: str | None = None,
+    how: DataPart = AS_IT_STANDS,
     *,
     text: Collection[str] | Callable[[Sequence[str]], Collection[str]] = (),
     quoted: bool = False,
-    encoding: str | None = None,
-    dates: str | None = None,
-    decimal: str | None = None,
-    sheet: str | None = None,
-    hidden: str | None = None,
-    labels: str | None = None,
 ) -> tuple[pl.DataFrame, str]:
-    """Read a table as :func:`read_table` does, and return also the SHA-256 of what was read.
+    """Read a table as :func:`shoal.read_table` does; return also the SHA-256 of what was read.
 
     The bytes are read once and everything is taken from them, so that a file that changes
     meanwhile cannot have another digest than its rows. Of a database it is empty.
     """
-    check_words(dates, decimal)
     if isinstance(path, Source):
         require("databases")
         from shoal.ext.databases.reading import read_source
 
-        return read_source(path, missing), ""
+        return read_source(path, how.missing), ""
     if path.suffix == ".toml":
         raise InputError(
             f"{path} is a plan by its name, and a table is needed here: one of "
             f"{', '.join(FORMATS)}, or the address of a database. Give the table first and the "
             f"plan as --plan {path}."
         )
-    if sheet is not None and not quoted and path.suffix.lower() not in (".xlsx", ".xlsm", ".xls"):
+    if how.sheet is not None and not quoted and path.suffix.lower() not in WORKBOOKS:
         raise InputError(
             f"--sheet (sheet=) names a sheet of an Excel workbook, and {path} is none. Leave it "
             "out."
@@ -127,16 +78,16 @@ def read_file(
             check_fits(path, told(length), length * (LEAST if known is None else 1))
             raw = stream.read()
         digest = hashlib.sha256(raw).hexdigest()
-        if (suffix := path.suffix.lower()) in (".xlsx", ".xlsm", ".xls", *STATISTICS):
-            frame = _of_program(path, raw, suffix, sheet, hidden, labels, encoding)
+        if (suffix := path.suffix.lower()) in (*WORKBOOKS, *STATISTICS):
+            frame = _of_program(path, raw, suffix, how)
         elif known is not None:
             frame = _binary(path, raw, known)
         else:
-            texts = read_csv(raw, path, delimiter, encoding, perhaps=quoted)
-            frame = _typed(unquote(texts) if quoted else texts, missing, text)
+            texts = read_csv(raw, path, how.delimiter, how.encoding, perhaps=quoted)
+            frame = _typed(unquote(texts) if quoted else texts, how.missing, text)
             kept = frozenset(text(frame.columns) if callable(text) else text)
             return frame.with_columns(
-                read_local_forms(column, dates, decimal)
+                read_local_forms(column, how.dates, how.decimal)
                 for column in frame
                 if column.name not in kept
             ), digest
@@ -146,26 +97,16 @@ def read_file(
         raise InputError(f"{path} is a directory. Give the name of a file in it.") from None
     except OSError as fault:
         raise InputError(f"{path} cannot be read: {fault.strerror or fault}.") from None
-    return frame.select(blank(series, missing) for series in frame), digest
+    return frame.select(blank(series, how.missing) for series in frame), digest
 
 
-def _of_program(
-    path: Path,
-    raw: bytes,
-    suffix: str,
-    sheet: str | None,
-    hidden: str | None,
-    labels: str | None,
-    encoding: str | None,
-) -> pl.DataFrame:
+def _of_program(path: Path, raw: bytes, suffix: str, how: DataPart) -> pl.DataFrame:
     """Read a file of Excel, Stata, SPSS or SAS, by its name; it is never taken for text."""
-    if labels not in (None, "texts", "codes"):
-        raise InputError(f"--labels (labels=) takes texts or codes. Got {labels!r} instead.")
     require("exchange")
     if suffix in STATISTICS:
         from shoal.ext.exchange.statistics import read_statistics
 
-        return read_statistics(path, raw, suffix, labels, encoding)
+        return read_statistics(path, raw, suffix, how.labels, how.encoding)
     if raw[:4] != b"PK\x03\x04":
         old = raw[:4] == b"\xd0\xcf\x11\xe0"
         raise InputError(
@@ -175,7 +116,7 @@ def _of_program(
         )
     from shoal.ext.exchange.workbooks import read_workbook  # reads XML, which few runs need
 
-    return read_workbook(path, raw, sheet, hidden)
+    return read_workbook(path, raw, how.sheet, how.hidden)
 
 
 def _typed(

@@ -6,12 +6,13 @@ in which 03/04/2024 could be March or April stays text, with a warning that says
 
 from __future__ import annotations
 
+from typing import get_args
+
 import polars as pl
 
-from shoal.base.errors import InputError, ParameterError, warn
+from shoal.base.errors import InputError, warn
+from shoal.plan.parts import Dates
 
-DATES = ("d.m.y", "d/m/y", "m/d/y", "d-m-y", "m-d-y", "y/m/d", "y.m.d", "off")
-DECIMALS = ("point", "comma")
 # What is between the parts of a date, and which part is which.
 _DATE = r"([0-9]{1,4})([./-])([0-9]{1,2})([./-])([0-9]{1,4})"
 # Hours and minutes, perhaps seconds, parts of a second, and AM or PM.
@@ -29,15 +30,6 @@ _THOUSANDS = (
     r"|(?:\.[0-9]{3}){2,}|(?:['’ \u00a0\u202f][0-9]{3})+(?:[.,][0-9]+)?)$"
 )
 _NUMBER = r"^[+-]?[0-9]+(?:[.,'’ \u00a0\u202f][0-9]{3})*(?:[.,][0-9]+)?$"
-
-
-def check_words(dates: str | None, decimal: str | None) -> None:
-    """Refuse a form of dates or a decimal sign that is none."""
-    for what, word, words in (("dates", dates, DATES), ("decimal", decimal, DECIMALS)):
-        if word is not None and word not in words:
-            raise ParameterError(
-                f"--{what} ({what}=) takes one of {', '.join(words)}. Got {word!r} instead."
-            )
 
 
 def read_local_forms(
@@ -62,7 +54,7 @@ def _share(texts: pl.Series, pattern: str) -> float:
 
 
 def _dates(column: pl.Series, known: pl.Series, form: str | None) -> pl.Series:
-    forms = DATES[:-1] if form is None else (form,)
+    forms = get_args(Dates)[:-1] if form is None else (form,)
     cells = _fields(column.str.strip_chars())
     some = cells.filter(column.is_not_null()).head(_SOME)  # rules most forms out
     read = {

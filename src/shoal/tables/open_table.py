@@ -14,7 +14,7 @@ from shoal.base.errors import InputError, ParameterError, SchemaError, warn
 from shoal.base.roles import Kind, Role
 from shoal.plan.changing import changes
 from shoal.plan.origin import mistrust
-from shoal.plan.parts import ColumnPart
+from shoal.plan.parts import ColumnPart, DataPart
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten
@@ -194,45 +194,33 @@ def load(data: Any, plan: Plan) -> pl.DataFrame:
 
 def load_with_digest(data: Any, plan: Plan) -> tuple[pl.DataFrame, str]:
     """Load a table, and return the SHA-256 of the file that it was read from, if it was one."""
-    own = plan.data
-    return _read(locate(data, plan), own.missing, own.delimiter, how=own.how)
+    return _read(locate(data, plan), plan.data)
 
 
 def load_released(
     data: Any,
     text: Callable[[Sequence[str]], Collection[str]],
-    how: Mapping[str, Any] | None = None,
+    how: DataPart,
 ) -> tuple[pl.DataFrame, str]:
     """Read a published table, where only empty means missing: what else stands there is published.
 
     ``text`` says which of its columns stay text: a reader can tell 1.5 from 1.50. ``how``: what is
     said of files; an encoding is the original's alone if the release is UTF-8.
     """
-    where = place(data) if is_path(data) else data
-    return _read(where, ("",), text=text, how=released_how(how))
-
-
-def released_how(how: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what holds for a release too of what is said of the original's file."""
-    return {
-        key: how[key] for key in ("encoding", "sheet", "hidden", "labels") if how and key in how
-    }
+    return _read(place(data) if is_path(data) else data, how.released, text)
 
 
 def _read(
     data: Any,
-    missing: Sequence[str],
-    delimiter: str | None = None,
+    how: DataPart,
     text: Callable[[Sequence[str]], Collection[str]] | None = None,
-    how: Mapping[str, Any] | None = None,
 ) -> tuple[pl.DataFrame, str]:
-    how = how or {}
     if isinstance(data, Source) or is_path(data):
         path = data if isinstance(data, Source) else Path(data)
-        return read_file(path, missing, delimiter, text=text or (), quoted=text is not None, **how)
+        return read_file(path, how, text=text or (), quoted=text is not None)
     # The sheet of a frame, say, is nobody's: what is said of files stays with files.
-    forms = {} if text is not None else {key: how.get(key) for key in ("dates", "decimal")}
-    return from_native(data, missing=missing, **forms), ""
+    forms = {} if text is not None else {"dates": how.dates, "decimal": how.decimal}
+    return from_native(data, missing=how.missing, **forms), ""
 
 
 def check_columns(frame: pl.DataFrame | None, what: str, names: Sequence[str]) -> None:

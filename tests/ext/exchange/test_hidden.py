@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import shoal
+from shoal.api.opening import read_table
 from shoal.base.errors import InputError
 from shoal.ext.exchange.workbooks import unpacked
-from shoal.tables.files import read_table
 from tests import inprocess
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -186,7 +186,7 @@ def test_everything_hidden_is_refused(tmp_path):
     file = workbook(tmp_path / "b.xlsx", columns_of("A", "B", "C"))
     with pytest.raises(shoal.InputError, match="Everything in the sheet 'people'"):
         read_table(file, hidden="skip")
-    with pytest.raises(shoal.InputError, match=r"takes include or skip. Got 'maybe'"):
+    with pytest.raises(shoal.PlanError, match=r"must be 'include' or 'skip'. Got 'maybe'"):
         read_table(file, hidden="maybe")
 
 

@@ -13,7 +13,8 @@ import pyreadstat
 import pytest
 
 import shoal
-from shoal.tables.files import check_output_format, read_table
+from shoal.api.opening import read_table
+from shoal.tables.files import check_output_format
 from shoal.tables.write_files import write_table
 
 TABLE = pl.DataFrame(
@@ -230,9 +231,9 @@ def test_thousands_are_refused(tmp_path, cells):
 
 def test_wrong_words_are_refused(tmp_path):
     file = text(tmp_path / "t.csv", "a;b\n1;2\n")
-    with pytest.raises(shoal.ParameterError, match=r"--dates .*takes one of d.m.y"):
+    with pytest.raises(shoal.PlanError, match=r"'data.dates' must be 'd.m.y', .* Got 'yyyy'"):
         read_table(file, dates="yyyy")
-    with pytest.raises(shoal.ParameterError, match=r"--decimal .*takes one of point, comma"):
+    with pytest.raises(shoal.PlanError, match=r"'data.decimal' must be 'point' or 'comma'"):
         read_table(file, decimal=",")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
+from shoal.plan.setting import declared
 from tests.contracts.test_settings import sample
 from tests.ext.web.test_flow import Steward, steward  # noqa: F401
 
@@ -58,17 +59,9 @@ def whole() -> dict[str, Any]:
         for table, part in TABLES.items()
         if table != "columns"
     }
-    for key in (
-        "history",
-        "hierarchies",
-        "sheet",
-        "hidden",
-        "labels",
-        "dates",
-        "decimal",
-        "encoding",
-    ):
-        del tree["data"][key]
+    for key, setting in declared(TABLES["data"]).items():
+        if setting.files or key in ("history", "hierarchies"):
+            del tree["data"][key]
     tree["data"] |= {"delimiter": ",", "encoding": "latin1", "dates": "off", "decimal": "point"}
     age = {key: sample("columns", key) for key in TABLES["columns"].model_fields}
     age = {key: value for key, value in age.items() if key not in QUASI} | {"role": "quasi"}

@@ -38,8 +38,6 @@ def read_workbook(
     ``"include"`` reads hidden rows, columns and sheets too, ``"skip"`` leaves them out; without
     either a sheet that hides something is refused.
     """
-    if hidden not in (None, "include", "skip"):
-        raise InputError(f"--hidden (hidden=) takes include or skip. Got {hidden!r} instead.")
     fastexcel = needed("fastexcel", "an Excel file", "files")
     damaged = Unreadable(f"{path} is a damaged Excel file", "Save it again.")
     with damaged.parsing("zip", "xml"):

@@ -15,7 +15,6 @@ from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
 from shoal.ext.web import fields
-from shoal.plan.command import to_command
 from shoal.plan.parts import EvidencePart, ReleasePart
 from shoal.plan.plan import Plan
 from shoal.plan.setting import declared
@@ -324,4 +323,4 @@ def command(
     }
     more = [word for name in earlier for word in ("--against", name)]
     more += ["--prove"] if prove else []
-    return to_command(plan.replaced(columns=columns), data, more)
+    return plan.replaced(columns=columns).to_command(data, more)

@@ -100,9 +100,10 @@ def _default(table: str, key: str) -> Any:
 
 
 def _words(table: str, key: str) -> list[str]:
-    """Return the words that a setting may be, empty if it is no choice."""
-    kinds = _kinds(table, key)
-    return [word for kind in kinds for word in (kind, *get_args(kind)) if isinstance(word, str)]
+    """Return the words that a setting may be, or that are offered; empty if it is no choice."""
+    kinds, offered = _kinds(table, key), declared(TABLES[table])[key].offers
+    words = [word for kind in kinds for word in (kind, *get_args(kind)) if isinstance(word, str)]
+    return list(offered) or words
 
 
 def shown(table: str, key: str, values: Mapping[str, Any]) -> Any:

@@ -8,20 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from shoal.tables.files import STATISTICS
-from shoal.tables.local import DATES, DECIMALS
+from shoal.ext.web import fields
+from shoal.plan.parts import DataPart
+from shoal.plan.setting import declared
+from shoal.tables.files import STATISTICS, WORKBOOKS
 
-WORKBOOKS = (".xlsx", ".xlsm", ".xls")
-_ENCODINGS = ("cp1252", "latin1", "iso8859-15", "cp1250", "mac_roman", "utf-16", "shift_jis")
-_TEXT = {
-    "encoding": ("Encoding", _ENCODINGS, "how its letters are stored, if not as UTF-8"),
-    "dates": ("Dates", DATES, "how days are written: d.m.y is 31.12.2024; off leaves them texts"),
-    "decimal": ("Decimals", DECIMALS, "the sign before the decimals"),
-}
-_LABELS = {"labels": ("Labels", ("texts", "codes"), "of values: their texts, or their codes")}
-_HIDDEN = {
-    "hidden": ("Hidden", ("include", "skip"), "rows, columns and sheets: read them or leave them")
-}
 # What the command line says, and how it is said to somebody who sees the fields.
 _SAID = (
     (r"Name it with --person \(.*?\), and", "Give it the role 'person', and"),
@@ -57,36 +48,31 @@ def programs() -> dict[str, bool]:
     return {"excel": bool(find_spec("fastexcel")), "statistics": bool(find_spec("pyreadstat"))}
 
 
-def fields(name: str, reading: Mapping[str, str], sheets: Sequence[str]) -> list[dict[str, Any]]:
+def controls(name: str, reading: Mapping[str, Any], sheets: Sequence[str]) -> list[dict[str, Any]]:
     """Describe the controls that say how a file of this kind is read."""
     kind = kind_of(name)
-    offered: dict[str, tuple[str, Sequence[str], str]] = dict(_TEXT)
-    if kind in WORKBOOKS:
-        offered = {"sheet": ("Sheet", sheets, "which one is the table")} if sheets else {}
-        offered |= _HIDDEN
-    elif kind:
-        offered = {"encoding": _TEXT["encoding"], **_LABELS}
-    return [
-        {
-            "id": f"read-{key}",
-            "name": key,
-            "label": label,
-            "meaning": meaning,
-            "kind": "select",
-            "value": reading.get(key, choices[0] if key == "sheet" else ""),
-            "choices": list(dict.fromkeys(["", *choices, reading.get(key, "")])),
-        }
-        for key, (label, choices, meaning) in offered.items()
+    about = "workbook" if kind in WORKBOOKS else "statistics" if kind else "text"
+    keys = [key for key, own in declared(DataPart).items() if about in own.files]
+    shown = fields.controls("data", reading, [key for key in keys if key != "delimiter"])
+    for control in shown:
+        if control["name"] == "sheet":
+            control |= {"kind": "select", "choices": ["", *sheets]}
+            control["value"] = control["value"] or next(iter(sheets), "")
+        if control["kind"] == "select" and control["value"] not in control["choices"]:
+            control["choices"].append(control["value"])
+    return [control | {"blank": "detect"} for control in shown if control["choices"] != ["", ""]]
+
+
+def from_form(
+    form: Mapping[str, str], data: Mapping[str, Any], shown: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return how a table is read, with what a form says of it; a choice is one of those shown."""
+    known = [
+        control["name"]
+        for control in shown
+        if control["kind"] != "select" or form.get(control["name"]) in control["choices"]
     ]
-
-
-def from_form(form: Mapping[str, str], controls: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return what was chosen, as a plan says it; empty: nothing."""
-    return {
-        control["name"]: form[control["name"]]
-        for control in controls
-        if form.get(control["name"]) in control["choices"]
-    }
+    return fields.read("data", data, known, form)
 
 
 def on_the_page(text: str) -> str:

@@ -119,18 +119,14 @@ def script(
     plan: Plan, path: str, name: str, earlier: Sequence[str] = (), *, prove: bool = False
 ) -> str:
     """Return a Python script that repeats a run, with its plan beside it."""
-    # Where the seed is, not what it is: whoever knows it knows the order of the rows.
-    seeded = plan.seed is not None
-    seed = ', seed=int(Path("seed.txt").read_text())' if seeded else ""
-    seed += f", against={[*earlier]!r}" if earlier else ""
-    seed += ", prove=True" if prove else ""
+    more: dict[str, Any] = {"against": [*earlier]} if earlier else {}
+    more |= {"prove": True} if prove else {}
     return (
         f'"""Repeats a run of Shoal on {_plain_name(name)}, with plan.toml beside this file."""\n\n'
-        + ("from pathlib import Path\n\n" if seeded else "")
-        + "import shoal\n\n"
-        + f'release = shoal.anonymize({path!r}, plan="plan.toml"{seed})\n'
-        + 'release.write("release.csv")\n'
-        + 'release.report("report.public.html", audience="public")\n'
+        + ("from pathlib import Path\n\n" if plan.seeded else "")
+        + f"import shoal\n\nrelease = {plan.to_python(path, **more)}\n"
+        'release.write("release.csv")\n'
+        'release.report("report.public.html", audience="public")\n'
     )
 
 

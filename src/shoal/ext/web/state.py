@@ -16,9 +16,10 @@ from shoal.base.workers import Died, Refused
 from shoal.ext.web import drafts
 from shoal.ext.web.drafts import Draft
 from shoal.ext.web.jobs import Desk
-from shoal.ext.web.reading import WORKBOOKS, kind_of, on_the_page
+from shoal.ext.web.reading import kind_of, on_the_page
 from shoal.ext.web.temp_folder import safe_name
 from shoal.plan.plan import Plan
+from shoal.tables.files import WORKBOOKS
 
 WHERE = ("source", "table", "query")
 """Keys of a plan that say where its table is: the page has a table."""

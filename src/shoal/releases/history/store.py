@@ -25,7 +25,7 @@ from shoal.base.parsing import Unreadable
 from shoal.plan.plan import Plan
 from shoal.releases.history.crypt import history_key, opened, sealed
 from shoal.tables.cells import as_text, blank
-from shoal.tables.files import read_table
+from shoal.tables.files import read_file
 from shoal.tables.set_cells import SETS, to_json
 
 FORMAT = 2
@@ -199,7 +199,7 @@ class History:
                 self._check_file(number, Path(known))
 
     def _check_file(self, number: int, file: Path) -> None:
-        if digest(read_table(file, quoted=True)) != self.heads[number]["release"]["digest"]:
+        if digest(read_file(file, quoted=True)[0]) != self.heads[number]["release"]["digest"]:
             raise InputError(
                 f"{file} is not what the history {self.folder} says of release {number + 1}: the "
                 "file was changed or replaced since, or the history is older than it or of another "

@@ -145,7 +145,7 @@ async def see(request: Request) -> Response:
 
 
 def _controls(table: OpenTable) -> list[dict[str, Any]]:
-    return reading.fields(table.name, table.data, table.sheets)
+    return reading.controls(table.name, table.data, table.sheets)
 
 
 _HIDDEN = ("identifier", "person", "sensitive")
@@ -193,7 +193,7 @@ async def reread(request: Request) -> Response:
     if "delimiter" in form:
         data["delimiter"] = form["delimiter"]
     if not form.get("mark"):
-        data |= reading.from_form(form, _controls(table))
+        data = reading.from_form(form, data, _controls(table))
     data = {key: value for key, value in data.items() if value}
     if data != table.data:
         table.data = data
