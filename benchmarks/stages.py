@@ -13,6 +13,7 @@ import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -39,11 +40,13 @@ COMPLETE = 32_561
 """Rows of adult.data, of which 30,162 have no gap in the quasi-identifiers."""
 SEEDS = (1, 2, 3)
 LEAST, LEAST_OF_MANY, MANY = 0.003, 0.005, 250
+PARTS = ("STARTS", "IMPROVEMENTS", "OMISSIONS")
+"""Where :mod:`shoal.groupers.shoal.search` lists stages."""
 RULES = {"l": LDiversity, "t": TCloseness, "beta": BetaLikeness, "entropy": EntropyLDiversity}
 
 
-def task_of(case: str) -> tuple[Encoded, Rule, str]:
-    """Return the table, the rule and the effort of a case, like ``adult k=10 t=0.2 rows=1000``.
+def task_of(case: str) -> tuple[Encoded, Rule, dict[str, Any]]:
+    """Return the table, the rule and the options of a case, like ``adult k=10 t=0.2 rows=1000``.
 
     ``adult30``: the complete rows of adult.data, no sensitive column; ``adult48``: all rows;
     ``numeric``: drawn numbers; others are those of `benchmarks.methods`.
@@ -61,29 +64,27 @@ def task_of(case: str) -> tuple[Encoded, Rule, str]:
         data = table(name.removesuffix("-plain"), plain=name.endswith("-plain"))
     if rows:
         data = data.take(np.sort(np.random.default_rng(5).choice(data.rows, rows, replace=False)))
-    effort, parts = asked.pop("effort", "normal"), [KAnonymity(int(asked.pop("k")))]
+    spare = int(float(asked.pop("suppress", 0)) * data.rows)
+    options = {"effort": asked.pop("effort", "normal"), "spare": spare}
+    parts = [KAnonymity(int(asked.pop("k")))]
     hidden = next(iter(data.sensitive), None)
     for name_, value in asked.items():
         parts.append(RULES[name_](int(value) if name_ == "l" else float(value), column=hidden))
-    return data, parts[0] if len(parts) == 1 else All(tuple(parts)), effort
+    return data, parts[0] if len(parts) == 1 else All(tuple(parts)), options
 
 
 def loss(case: str, *, without: str = "") -> float:
     """Return the mean loss of three seeds, with all stages or without the one of this name."""
-    data, rule, effort = task_of(case)
-    parts = ("STARTS", "IMPROVEMENTS")
-    kept = {part: tuple(s for s in getattr(search, part) if s.name != without) for part in parts}
+    data, rule, options = task_of(case)
+    kept = {part: tuple(s for s in getattr(search, part) if s.name != without) for part in PARTS}
     with mock.patch.multiple(search, **kept):
-        made = [
-            search.group(data, rule, np.random.default_rng(seed), effort=effort)  # type: ignore[arg-type]
-            for seed in SEEDS
-        ]
+        made = [search.group(data, rule, np.random.default_rng(seed), **options) for seed in SEEDS]
     return float(np.mean([iloss(data, part).rate for part in made]))
 
 
 def stages() -> list[Stage]:
     """Return every stage once."""
-    return list(dict.fromkeys((*search.STARTS, *search.IMPROVEMENTS)))
+    return list(dict.fromkeys(stage for part in PARTS for stage in getattr(search, part)))
 
 
 def module_of(stage: Stage) -> Path:
@@ -120,6 +121,8 @@ def drawing() -> str:
     lines = [f"    {name:<{wide}} ─{mark}" for name, mark in zip(starts, marks, strict=True)]
     lines[-1] += f"─► the cheapest ─► {' ─► '.join(then[:3])} ─►"
     lines.append(f"    {'':<{wide}}    {' ─► '.join(then[3:])} ─► joined until the rule holds")
+    omitted = " ─► ".join(stage.name for stage in search.OMISSIONS)
+    lines.append(f"    with suppress, then the same again without some rows: {omitted}")
     return "\n".join(lines)
 
 

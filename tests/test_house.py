@@ -232,7 +232,7 @@ BUDGETS = {
     "plan": 1_830,
     "tables": 6_790,
     "coding": 1_000,
-    "groupers": 6_200,
+    "groupers": 6_230,
     "releases": 6_180,
     "measures": 5_110,
     "show": 2_200,

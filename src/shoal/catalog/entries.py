@@ -73,6 +73,8 @@ class Method:
     anytime
         Whether its grouper takes ``stop``, a function that is asked whether to end the work with
         the best found so far.
+    spares
+        Whether its grouper takes ``spare``, the number of rows that it may leave out.
     whole
         Why its answer for a part of the table is no part of its answer for the whole, so that the
         table cannot be cut into shards; empty: shards can be grouped one by one.
@@ -105,6 +107,7 @@ class Method:
     rules: tuple[str, ...] | None = None
     needs: tuple[str, ...] = ()
     anytime: bool = False
+    spares: bool = False
     whole: str = ""
     rows_only: str = ""
     baseline: bool = False

@@ -66,6 +66,7 @@ METHODS: dict[str, Method] = {
                 ),
             ),
             anytime=True,
+            spares=True,
             baseline=True,
             ahead="shoal.groupers.ahead",
             weighs=True,

@@ -27,7 +27,8 @@ from shoal.tables.grid import SPANS
 from shoal.tables.limits import low_ends
 from shoal.tables.schema import Column, Schema
 
-Method = Callable[[Encoded, Rule], Partition]
+Method = Callable[[Encoded, Rule, int], Partition]
+"""Groups some rows under a rule, and may leave so many out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,15 +130,20 @@ def _by_part(bounds: Bounds, rule: Rule, method: Method, kept: Bools) -> Partiti
     edges = np.flatnonzero(np.diff(bounds.parts[order])) + 1
     pieces = np.split(order, edges) if order.size else []
     whole = len(pieces) == 1 and bool(kept.all())
+    budget, waiting = bounds.budget - int((~kept).sum()), int(kept.sum())
     least = rule.least
     made = _Pieces(len(bounds.seen.domains))
     references = _references(bounds, rule, kept)
     for rows in pieces:
+        # Every part may leave out its share of what is left; what others are compared with stays.
+        spare = 0 if references else budget * rows.size // waiting
         own = bounds.seen if whole else bounds.seen.take(rows)
         judged = _anchored(rule, references.get(int(bounds.strata[rows[0]])))
         small = rows.size < 2 * least and judged.holds(own.whole()).all()
         # Too few rows for two classes are one, whatever the method.
-        made.add(rows, Partition.one(rows.size) if small else method(own, judged))
+        found = Partition.one(rows.size) if small else method(own, judged, spare)
+        made.add(rows, found)
+        budget, waiting = budget - found.left_out.size, waiting - rows.size
     return made.joined(np.flatnonzero(~kept))
 
 

@@ -12,14 +12,17 @@ from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.privacy import KAnonymity, Rule
 
-Grouping = Callable[[Encoded, Rule], Partition]
+Grouping = Callable[[Encoded, Rule, int], Partition]
 
 
-def together(data: Encoded, rule: Rule, grouping: Grouping) -> Partition:
+def together(data: Encoded, rule: Rule, spare: int, grouping: Grouping) -> Partition:
     """Group people, each as one row, and give all rows of a person the class of that row.
 
     A person is grouped with the sensitive values of the first row; what the values of all rows
     break is then mended by joining whole classes, which never parts the rows of a person.
+
+    ``spare``: the rows that may be left out. So many people may be that it is enough if each has as
+    many rows as anybody.
 
     Raises
     ------
@@ -28,12 +31,13 @@ def together(data: Encoded, rule: Rule, grouping: Grouping) -> Partition:
     """
     assert data.people is not None
     first, whose = check_constant(data)
+    spare //= int(np.bincount(whose).max(initial=1))
     people = replace(data.take(first), people=None)
     try:
-        made = grouping(people, rule)
+        made = grouping(people, rule, spare)
     except Infeasible:
         # First rows may all have one value where all rows have several.
-        made = grouping(people, KAnonymity(max(rule.least, 2)))
+        made = grouping(people, KAnonymity(max(rule.least, 2)), spare)
     expanded = Partition.from_labels(made.labels()[whose])
     expanded = replace(expanded, cover=made.cover, notes=made.notes)
     if made.cover is None:

@@ -358,8 +358,8 @@ class ReleasePart(Part):
         float | None,
         Field(ge=0, lt=1, allow_inf_nan=False),
         Setting(
-            "Largest share of rows that may be removed (such as 1%) because no class can take "
-            "them.",
+            "Largest share of rows that may be removed (such as 1%): rows that no class can take, "
+            "and with the method shoal rows without which all others lose much less.",
             "SHARE",
             rare=True,
             read=reading.share_of,

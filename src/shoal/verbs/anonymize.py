@@ -242,8 +242,12 @@ def group(
                 data, lambda rows, own: method(rows, own, rng, **options, **stop), rng
             )
 
-        def one(rows: Encoded, own: Rule) -> Any:
-            return _grouped(method, rows, own, rng, {**options, **stop}, plan)
+        def call(rows: Encoded, own: Rule, spare: int) -> Any:
+            more = {"spare": spare} if entry.spares else {}
+            return method(rows, own, rng, **options, **stop, **more)
+
+        def one(rows: Encoded, own: Rule, spare: int = 0) -> Any:
+            return _grouped(call, rows, own, spare, plan)
 
         if bounds is not None and plan.release.together:
             check_constant(data)
@@ -253,17 +257,12 @@ def group(
 
 
 def _grouped(
-    method: Callable[..., Any],
-    data: Encoded,
-    rule: Rule,
-    rng: np.random.Generator | None,
-    options: Mapping[str, Any],
-    plan: Plan,
+    call: Callable[[Encoded, Rule, int], Any], data: Encoded, rule: Rule, spare: int, plan: Plan
 ) -> Any:
     """Run a method on rows or on people, and let every class that a reader sees keep the rule."""
     if plan.release.together:
-        return together(data, rule, lambda people, own: method(people, own, rng, **options))
-    made = method(data, rule, rng, **options)
+        return together(data, rule, spare, call)
+    made = call(data, rule, spare)
     if data.people is not None and isinstance(made, Partition) and made.cover is None:
         from shoal.groupers.repair import repair_alike  # loads kernels
 

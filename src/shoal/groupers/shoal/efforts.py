@@ -54,6 +54,8 @@ class Effort:
         Of the latter; see :class:`shoal.groupers.shoal.trials.Trials`.
     others
         Whether other methods make starts in tables that are not small.
+    restarts
+        Whether trials start again in small tables.
     prices
         Pairs of an entry and a pattern up to which prices are made.
     chains
@@ -71,6 +73,7 @@ class Effort:
     passes: int = 2
     dearer: float = 3.0
     others: bool = True
+    restarts: bool = True
     prices: int = 0
     chains: int = 0
     chained: float = np.inf

@@ -50,6 +50,10 @@ class Task:
         Whether widths count alike in all columns: prices can be made.
     stop
         True ends the work with the best groups so far.
+    objective
+        What a wide cell costs.
+    spare
+        Rows that may be left out; labels of these are -1.
     """
 
     data: Encoded
@@ -61,6 +65,18 @@ class Task:
     effort: Effort
     equal_weights: bool = True
     stop: Callable[[], bool] | None = None
+    objective: str = "ncp"
+    spare: int = 0
+
+    def of(self, rows: Ints) -> Task:
+        """Return the task of some of the rows, none of which may be left out."""
+        data = self.data.take(rows)
+        return make_task(data, self.rule, self.effort, self.objective, self.stop)
+
+    @property
+    def full(self) -> float:
+        """What a row left out loses."""
+        return float(self.data.weights.sum())
 
     @cached_property
     def counts_rows(self) -> bool:
@@ -109,8 +125,14 @@ class Task:
         return self.effort.prices > 0 and self.problem is not None
 
     def loss(self, labels: Ints) -> float:
-        """Return what groups, given as a number per row, lose by the widths of their boxes."""
-        return float(start_state(self.boxes, self.data.codes, labels, spare=0).cost.sum())
+        """Return what groups, given as a number per row, lose by the widths of their boxes.
+
+        A row left out (-1) loses all its cells.
+        """
+        kept = np.flatnonzero(labels >= 0)
+        codes = self.data.codes if kept.size == labels.size else self.data.take(kept).codes
+        lost = start_state(self.boxes, codes, labels[kept], spare=0).cost.sum()
+        return float(lost) + self.full * (labels.size - kept.size)
 
     def cheaper(self, one: Ints | None, other: Ints) -> Ints:
         """Return the groups that lose less; of no groups (None) any others."""
@@ -137,7 +159,7 @@ def make_task(
     merge = FINER if k >= LARGE and not conditions.code.size else MERGE
     ladders = make_ladders(data, k, objective, merge)
     equal = objective == "ncp" and float(np.ptp(data.weights)) == 0.0
-    return Task(data, rule, k, conditions, boxes, ladders, effort, equal, stop)
+    return Task(data, rule, k, conditions, boxes, ladders, effort, equal, stop, objective)
 
 
 @dataclass(frozen=True)

@@ -325,7 +325,7 @@ def _restarted(task: Task, labels: Ints | None, rng: np.random.Generator) -> Int
 
 RESTARTS = Stage(
     "restarts",
-    lambda task: task.data.rows <= FEW,
+    lambda task: task.data.rows <= FEW and task.effort.restarts,
     _restarted,
     "60 trials per n / k a turn, until eight turns in a row bring nothing",
     (Measured("adult30 k=10 rows=300", 0.35342, 0.38544, "2026-11-18"),),
