@@ -152,7 +152,7 @@ def test_the_page_reads_a_table_once(folder: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(files, "read_csv", counted)
     tasks._last.clear()
-    tasks.look(str, table=table)
+    tasks.look(str, table=table, folder=str(folder))
     tasks.check(str, table=table, plan=plan, folder=str(folder), method="mondrian")
     where = {"folder": str(folder), "target": str(folder / "run"), "command": "", "name": "people"}
     where["shown_path"] = "people.csv"

@@ -59,7 +59,7 @@ def test_who_asks_for_nothing_is_told_that_people_can_be_found(
     done = shoal("audit", "x.csv", *QUASI, *SENSITIVE)
     assert done.returncode == 1
     assert "BROKEN   every class has at least 10 rows (k-anonymity)" in done.stdout
-    assert f"What is published in place of 'disease' reaches: {rule} = 2" in done.stdout
+    assert f"The values published instead of 'disease' reach: {rule} = 2" in done.stdout
     kind = ("--l-kind", "frequency") if made is ANATOMY else ()
     assert shoal("audit", "x.csv", *QUASI, *SENSITIVE, "--l", "2", *kind).returncode == 0
 

@@ -44,6 +44,8 @@ def test_options_of_a_method_are_those_of_its_function(method: catalog.Method) -
     assert list(signature.parameters)[:3] == ["data", "rule", "rng"]
     assert ("stop" in options) == method.anytime
     options.pop("stop", None)
+    assert ("spare" in options) == method.spares
+    options.pop("spare", None)
     assert options == {param.name: param.default for param in method.params}
 
 

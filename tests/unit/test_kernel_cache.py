@@ -280,7 +280,7 @@ def test_kernels_work_and_say_so_when_nothing_can_be_kept(monkeypatch):
     doubled = kernels.kernel(_doubled)
     assert doubled(21) == 42
     assert not kernels.kept()
-    assert "set NUMBA_CACHE_DIR to a folder of your own" in background.compiling()
+    assert "et NUMBA_CACHE_DIR to a folder of your own" in background.compiling()
     assert "Your cache is not used, since /x belongs to another user" in background.compiling()
 
 

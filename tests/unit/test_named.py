@@ -139,7 +139,7 @@ def test_sets_are_published_with_a_warning_that_counts_the_rare_values() -> None
     assert not never.frame["town"].str.contains("Husum").any()
 
 
-@pytest.mark.filterwarnings("ignore:6 whole rows")
+@pytest.mark.filterwarnings("ignore:6 complete records")
 def test_sets_without_a_rare_value_are_no_reason_to_warn() -> None:
     ages = [20] * 9 + [30] * 9 + [40] * 9
     towns = (["Ulm"] * 4 + ["Bonn"] * 5) * 3

@@ -85,7 +85,7 @@ def test_a_start_from_near_nodes_is_refined_to_less(monkeypatch):
     sizes = np.bincount(labels[labels >= 0])
     assert sizes[sizes > 0].min() >= 5
     for v in range(0, nodes.cost.size, 37):  # no row under a node would cost more there
-        rows = nodes.rows[nodes.start[v] : nodes.start[v + 1]]
+        rows = nodes.under[nodes.start[v] : nodes.start[v + 1]]
         state = start_state(boxes, table.codes[rows], 0 * rows)
         assert state.cost.sum() <= rows.size * nodes.cost[v] + 1e-6
     found = []

@@ -175,5 +175,5 @@ def test_linked_rows_are_unique_by_all_of_them_together():
     linked = exposure(read(frame, ["q"]), (), ["who"])
     # p and q have the same rows, r has one row of his own.
     assert (linked.unique, linked.columns) == (1, ("x",))
-    assert "all rows of a person taken together" in linked.describe()
+    assert "counting all rows of a person together" in linked.describe()
     assert exposure(read(frame.drop("who"), ["q"])).unique == 0

@@ -96,7 +96,7 @@ def test_nothing_unverified_is_handed_over(monkeypatch: pytest.MonkeyPatch) -> N
     def leaky(*given: Any, **options: Any) -> Any:
         release = real(*given, **options)
         first = pl.Series("town", ["leak", *release.frame["town"].to_list()[1:]])
-        return type(release)(release.frame.with_columns(first), release.order)
+        return type(release)({"release": release.frame.with_columns(first)}, release.order)
 
     monkeypatch.setattr(make, "publish", leaky)
     with pytest.raises(NotVerified, match="was not handed over"):

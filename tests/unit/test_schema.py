@@ -82,7 +82,7 @@ def test_what_is_known_is_not_guessed() -> None:
         ("weight_kg", pl.Series([1.5 + i for i in range(N)]), Role.QUASI),
         ("score", pl.Series([1.5 + i for i in range(N)]), Role.QUASI),
         ("score", pl.Series([1.5 + i % 9 for i in range(N)]), Role.UNDECIDED),
-        ("income", pl.Series([1.5 + i for i in range(N)]), Role.UNDECIDED),
+        ("income", pl.Series([1.5 + i for i in range(N)]), Role.QUASI),
         ("salaries", pl.Series([1, 2]), Role.UNDECIDED),
         ("salary", pl.Series([1, 2]), Role.SENSITIVE),
         ("x", pl.Series(["a", "b"]), Role.UNDECIDED),

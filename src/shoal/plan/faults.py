@@ -112,9 +112,12 @@ def option_faults(tree: Mapping[str, Any], source: str, text: str) -> list[str]:
             where = where_is(("columns", name, "domain"), source, text)
             faults += [where + fault for fault in _domain_faults(name, part["domain"])]
     release = tree.get("release", {})
-    if isinstance(release, dict) and (groups := release.get("same")):
+    groups = release.get("same") if isinstance(release, dict) else None
+    texts = [groups] if isinstance(groups, str) else groups
+    # Anything but texts is refused where the types of all settings are checked.
+    if texts and isinstance(texts, list) and all(isinstance(text, str) for text in texts):
         try:
-            same_groups(groups)
+            same_groups(texts)
         except ParameterError as fault:
             faults.append(where_is(("release", "same"), source, text) + str(fault))
     method = tree.get("method", {})

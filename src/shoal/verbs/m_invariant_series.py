@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import Infeasible, SchemaError, listed
+from shoal.base.errors import Infeasible, ParameterError, SchemaError, listed
 from shoal.base.partition import Ints, Partition
 from shoal.catalog import Method
 from shoal.coding.encode import Encoded
@@ -229,7 +229,9 @@ def one_row_each(frame: pl.DataFrame, schema: Schema) -> pl.Series:
 
 def _only(rules: Sequence[Rule], schema: Schema) -> MInvariance:
     """Return the rule, or say which columns do not go with it."""
-    rule = next(rule for rule in rules if isinstance(rule, MInvariance))
+    rule = next((rule for rule in rules if isinstance(rule, MInvariance)), None)
+    if rule is None:
+        raise ParameterError("A history ties releases together by m-invariance. Ask for it: --m 2.")
     if others := [*schema.keep, *(name for name in schema.sensitive if name != rule.column)]:
         raise SchemaError(
             f"m-invariance protects the column {rule.column!r}, and {listed(others)} would be "
