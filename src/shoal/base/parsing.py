@@ -49,6 +49,12 @@ def _of_polars() -> _Kinds:
     return (errors.PolarsError, errors.PanicException, *_of_numbers(), OSError)
 
 
+def _of_arrow() -> _Kinds:
+    import pyarrow as pa
+
+    return pa.ArrowException, OSError, *_of_numbers()
+
+
 def _of_excel() -> _Kinds:
     from fastexcel import FastExcelError
 
@@ -64,6 +70,7 @@ def _of_statistics() -> _Kinds:
 
 # What each parser raises on a damaged file; a library is asked only when it is used.
 _RAISED = {
+    "arrow": _of_arrow,
     "excel": _of_excel,
     "json": _of_json,
     "number": _of_numbers,

@@ -24,7 +24,6 @@ from shoal.tables.spreadsheet import unquote
 
 _BINARY = {b"PAR1": "Parquet", b"ARRO": "Arrow"}  # the first bytes of a file
 _CELLS = 1 << 16  # of a text file whose types are found at a time
-_WIDTHS = {"BOOLEAN": 0, "INT32": 1, "FLOAT": 4}  # least bytes of a cell; of others 8
 TEXT_FORMATS = (".csv", ".csv.gz", ".tsv")
 WORKBOOKS = (".xlsx", ".xlsm", ".xls")
 STATISTICS = {
@@ -136,13 +135,19 @@ def _typed(
 
 
 def _binary(path: Path, raw: bytes, kind: str) -> pl.DataFrame:
+    read: Callable[[bytes], pl.DataFrame] = pl.read_ipc
     if kind == "Parquet":
-        _check_unpacked(path, raw)
-    elif (needed := unpacked(raw)) is not None:
-        check_fits(path, f"{told(needed)} when unpacked", needed)
-    with Unreadable(f"{path} is a damaged {kind} file", "Copy or make it again.").parsing("polars"):
+        from shoal.tables.parquet import read_parquet, rows_and_bytes
+
+        read = read_parquet
+        rows, needed = rows_and_bytes(raw)
+        check_fits(path, f"{rows:,} rows", needed)
+    elif (packed := unpacked(raw)) is not None:
+        check_fits(path, f"{told(packed)} when unpacked", packed)
+    unreadable = Unreadable(f"{path} is a damaged {kind} file", "Copy or make it again.")
+    with unreadable.parsing("arrow", "polars"):
         try:
-            frame = pl.read_parquet(raw) if kind == "Parquet" else pl.read_ipc(raw)
+            frame = read(raw)
         except pl.exceptions.DuplicateError as fault:
             raise InputError(
                 f"{path} has duplicate column names ({fault}). Rename the columns."
@@ -150,23 +155,6 @@ def _binary(path: Path, raw: bytes, kind: str) -> pl.DataFrame:
     check_names(frame.columns, path)
     check_rows(frame.height, frame.columns, path)
     return frame
-
-
-def _check_unpacked(path: Path, raw: bytes) -> None:
-    """Refuse a Parquet file that unpacks to more than the memory holds: its end tells how much."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        about = parquet.read_metadata(pa.BufferReader(raw))
-    except (pa.ArrowException, OSError, ValueError):  # ValueError: names that are not UTF-8
-        return  # whoever reads it says what is wrong with it
-    packed = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
-    # A cell that is written once for many rows is held once for each.
-    widths = [
-        _WIDTHS.get(about.schema.column(i).physical_type, 8) for i in range(about.num_columns)
-    ]
-    check_fits(path, f"{about.num_rows:,} rows", max(packed, about.num_rows * sum(widths)))
 
 
 def check_output_format(path: Path | str) -> str:

@@ -26,6 +26,7 @@ from shoal.plan.plan import Plan
 from shoal.releases.history.crypt import history_key, opened, sealed
 from shoal.tables.cells import as_text, blank
 from shoal.tables.files import read_file
+from shoal.tables.parquet import read_parquet
 from shoal.tables.set_cells import SETS, to_json
 
 FORMAT = 2
@@ -303,8 +304,8 @@ def _opened(file: Path, key: bytes | None) -> tuple[Mapping[str, Any], pl.DataFr
         begin += part["bytes"]
         if _sum(own) != part["sha256"]:
             raise damaged.fault()
-        with damaged.parsing("polars"):
-            tables.append(pl.read_parquet(own))
+        with damaged.parsing("arrow", "polars"):
+            tables.append(read_parquet(own))
         # Sets that are kept for life have classes for each column: one column more.
         wanted = {**columns, "column": pl.String}
         if (
