@@ -85,3 +85,10 @@ def refused(found, message):
     assert found.returncode == 2
     assert message in " ".join(found.stderr.split())
     assert "Traceback" not in found.stderr
+
+
+def test_a_warning_while_reading_is_a_message(shoal, folder):
+    (folder / "old.csv").write_bytes("stadt;alter\nKöln;3\nUlm;4\n".encode("cp1252"))
+    done = shoal("inspect", "old.csv")
+    assert done.stderr.startswith("Warning: old.csv is not UTF-8.")
+    assert "ShoalWarning" not in done.stderr

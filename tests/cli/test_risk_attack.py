@@ -38,7 +38,7 @@ def test_risk_before_and_after(shoal: Run, made: Path) -> None:
     assert found["attributes"]["disease"]["rows"] == 40
     assert "per_row" not in found["after"]
     told = found["values"]["disease"]
-    assert ("Rules that bound this" in done.stderr) == (told["values"][0]["ratio"] > 2)
+    assert ("Rules that limit this" in done.stderr) == (told["values"][0]["ratio"] > 2)
     assert told["sentence"] in done.stderr
 
 

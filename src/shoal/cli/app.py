@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from typing import Annotated
 
@@ -140,11 +141,13 @@ def _spoken() -> list[str]:
 def run() -> int:
     """Run the command line and return its exit code."""
     console.reset()
-    try:
-        return _run()
-    finally:
-        BAR.stop()
-        _resources()
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_where, **_more: console.warning(str(message))
+        try:
+            return _run()
+        finally:
+            BAR.stop()
+            _resources()
 
 
 def _resources() -> None:

@@ -101,7 +101,8 @@ def command(
         [(n, role.label, role.outcome, first.reasons[n]) for n, role in first.roles.items()],
     )
     console.line(init.promised(first.plan))
-    console.line(f"Wrote {goal}{f' and {len(made)} hierarchies' if made else ''}.\n")
+    hierarchy = "hierarchy" if len(made) == 1 else "hierarchies"
+    console.line(f"Wrote {goal}{f' and {len(made)} {hierarchy}' if made else ''}.\n")
     anonymize.command(
         out=str(files["release.csv"]),
         data=where,

@@ -26,7 +26,6 @@ from shoal.plan.plan import Plan
 from shoal.releases.history.crypt import history_key, opened, sealed
 from shoal.tables.cells import as_text, blank
 from shoal.tables.files import read_file
-from shoal.tables.parquet import read_parquet
 from shoal.tables.set_cells import SETS, to_json
 
 FORMAT = 2
@@ -298,6 +297,8 @@ def _opened(file: Path, key: bytes | None) -> tuple[Mapping[str, Any], pl.DataFr
             "the version that wrote it."
         )
     damaged.check_shape(head, _FORM)
+    from shoal.tables.parquet import read_parquet  # Arrow's reader, which few runs need
+
     tables, begin = [], 0
     for part, columns in zip(head["parts"], (RECORDS, CLASSES), strict=False):
         own = rest[begin : begin + part["bytes"]]
