@@ -178,7 +178,7 @@ def test_words_for_what_must_not_be_learned(name: str) -> None:
         ("wrkstat", Role.QUASI), ("kidslt6", Role.QUASI), ("marital_status", Role.QUASI),
         ("ind", Role.QUASI),
         ("realrinc", Role.SENSITIVE), ("smkintensity", Role.SENSITIVE), ("status", Role.SENSITIVE),
-        ("arm", Role.SENSITIVE), ("drive_thru_ind", Role.UNDECIDED), ("smoker_yn", Role.SENSITIVE),
+        ("arm", Role.SENSITIVE), ("carry_over_ind", Role.UNDECIDED), ("smoker_yn", Role.SENSITIVE),
     ],
 )  # fmt: skip
 def test_abbreviations_of_surveys_and_trials(name: str, expected: Role) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.base.errors import ShoalWarning
 from shoal.catalog import RULES
 from shoal.catalog.extensions import require
 from shoal.cli import console, person_options, reporting, streams
@@ -255,10 +256,11 @@ def _release(
 
     diverse = any(RULES[rule.name].sensitive for rule in plan.rules)
     first = partial(ahead, plan.method.name, diverse=diverse)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the release carries them; shown below
+    with warnings.catch_warnings(record=True) as heard:  # the release carries most of them, too
+        warnings.simplefilter("always", ShoalWarning)
         release, page = watch(work, (*STAGES, "prove", "report"), first=first)
-    for text in release.warnings:
+    said = [str(each.message) for each in heard if isinstance(each.message, ShoalWarning)]
+    for text in dict.fromkeys([*said, *release.warnings]):
         console.warning(text)
     with stoppable():
         goal.write(release, started, page)

@@ -13,6 +13,7 @@ from shoal.catalog import DEFAULT_RULE, RULES
 from shoal.plan.changing import changes
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
+from shoal.tables.guessing import names
 from shoal.tables.guessing.hierarchies import guess_hierarchy, nearly_unique, no_hierarchy
 from shoal.tables.rare import once_each, rare_below
 from shoal.tables.schema import Column, Schema, guess_kind, plain, textual
@@ -136,9 +137,24 @@ def suggested_roles(inspection: Inspection) -> dict[str, Role]:
     for name, role in roles.items():
         if role is Role.SENSITIVE and suggested_rule(inspection.frame[name])[0] is None:
             roles[name] = Role.UNDECIDED
-    if (whose := inspection.whose) is not None:
+    if (whose := inspection.whose) is not None and not _numbers_others(inspection, whose):
         roles[whose] = Role.PERSON
     return roles
+
+
+def _numbers_others(inspection: Inspection, whose: str) -> bool:
+    """Tell whether a number that repeats cannot count people, or counts more than one of them.
+
+    It has gaps, or it is the number of a household beside one of each person in it.
+    """
+    frame = inspection.frame
+    if frame[whose].null_count():
+        return True
+    return names.telling(whose, names.WHOSE) is None and any(
+        names.telling(column.name, names.WHOSE) and frame[column.name].is_unique().all()
+        for column in inspection.schema.columns
+        if column.role is Role.IDENTIFIER
+    )
 
 
 def suggested_rule(series: pl.Series) -> tuple[dict[str, Any] | None, str]:
@@ -155,8 +171,9 @@ def suggested_rule(series: pl.Series) -> tuple[dict[str, Any] | None, str]:
     others = int(counts.sum()) - most
     if len(series) <= _WIDEST * others:
         return OFFERED["l"], "every class can hold two different values"
+    share = f"{most / len(series):.1%}" if most < 0.9995 * len(series) else "more than 99.9%"
     return OFFERED["t"], (
-        f"one value has {most / len(series):.1%} of the rows, so two different values need "
+        f"one value has {share} of the rows, so two different values need "
         f"classes of {len(series) / others:,.0f} rows on average; near shares (t) need not"
     )
 
@@ -198,7 +215,8 @@ def _decided(column: Column, frame: pl.DataFrame, suggested: Role, answered: Rol
     reason = column.reason
     if role is not column.role:
         if answered is not None and answered is not suggested:
-            reason = f"your answer; suggested: {suggested.label}"
+            guessed = f"; suggested: {suggested.label}" * (suggested is not Role.UNDECIDED)
+            reason = f"your answer{guessed}"
         elif role is Role.PERSON:
             reason = "its values repeat and seem to number people"
         elif role is Role.UNDECIDED:

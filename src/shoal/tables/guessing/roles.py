@@ -57,6 +57,11 @@ class Evidence:
         """Return the word of the name that has this meaning."""
         return names.telling(self.name, meaning)
 
+    @cached_property
+    def whole(self) -> bool:
+        """Whether numbers with a decimal point are whole: gaps make a file write 17 as 17.0."""
+        return bool((self.known == self.known.round()).all())
+
     @property
     def many(self) -> bool:
         """Whether the table has enough rows for their values to say something."""
@@ -112,7 +117,7 @@ def _by_person(evidence: Evidence) -> Guess | None:
 def _by_number(evidence: Evidence) -> Guess | None:
     """Numbers and codes of persons or cases: 'admission_type_id' has few values and is none."""
     word = evidence.says(names.NUMBER)
-    if word is None or evidence.series.dtype.is_float():
+    if word is None or (evidence.series.dtype.is_float() and not evidence.whole):
         return None
     described = evidence.says(names.QUASI) or evidence.says(names.SENSITIVE)
     distinct = len(evidence.counts)
