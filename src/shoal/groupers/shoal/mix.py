@@ -90,12 +90,13 @@ def mixed(task: Task, rng: np.random.Generator, size: int) -> Ints:
             break
         part = data.take(rest[~rare])
         limits, tags = limits_of(part, rule, size, quota)
-        seeds = rng.permutation(part.rows)
-        members = rest[~rare][grow_members(part, make_space(part), limits, tags, seeds)]
-        members = _cheapest(task, members, (rest.size - needed) // limits.target)
-        labels[members] = groups + np.arange(members.shape[0])[:, None]
-        groups += members.shape[0]
-        rest = np.flatnonzero(labels < 0)
+        seeds, count = rng.permutation(part.rows), (rest.size - needed) // limits.target
+        if count:  # one group more would leave too few rows to hide the rare values among
+            members = rest[~rare][grow_members(part, make_space(part), limits, tags, seeds)]
+            members = _cheapest(task, members, count)
+            labels[members] = groups + np.arange(members.shape[0])[:, None]
+            groups += members.shape[0]
+            rest = np.flatnonzero(labels < 0)
         size = 2 * limits.target
     if not groups:
         return np.zeros(data.rows, np.int64)
